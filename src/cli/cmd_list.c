@@ -43,7 +43,9 @@ static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a
 	if (a->functions && !l->nfunctions)
 		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions'",
 			     a->path);
-	else if (!a->functions && !l->n && !l->nfunctions)
+	else if (a->sdt && !l->nsdt)
+		hodo_warning("%s has no static probes: nothing in it uses <sys/sdt.h>", a->path);
+	else if (!a->functions && !a->sdt && !l->n && !l->nsdt && !l->nfunctions)
 		hodo_warning("%s has no events: nothing in it uses <hodo/trace.h>", a->path);
 }
 
@@ -52,7 +54,7 @@ static int list_binary(const struct hodo_list_args *a)
 	char error[512] = "";
 	struct hodo_read_options o = hodo_read_options(error, a->args.quiet);
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
-	int err = hodo_list_add_file(&l, a->path, a->path, &o, !a->events), status;
+	int err = hodo_list_add_file(&l, a->path, a->path, &o, a), status;
 
 	if (*error)
 		return hodo_error("%s: give a program, a library or a recording's directory", error);
@@ -63,8 +65,9 @@ static int list_binary(const struct hodo_list_args *a)
 	return status;
 }
 
-static const struct hodo_columns *const tables[] = { &hodo_list_columns, &hodo_function_columns,
+static const struct hodo_columns *const tables[] = { &hodo_list_columns, &hodo_sdt_columns, &hodo_function_columns,
 						   &hodo_seen_function_columns, NULL };
+static const struct hodo_columns *const sdt_tables[] = { &hodo_sdt_columns, NULL };
 static const struct hodo_columns *const kernel_tables[] = { &hodo_list_kernel_columns, NULL };
 static const struct hodo_columns *const pids_tables[] = { &hodo_list_pids_columns, NULL };
 
@@ -75,17 +78,17 @@ static int run(void *args)
 	struct stat st;
 	int status;
 
-	if (a->functions && a->events)
-		return hodo_usage("list", "--events or --functions, not both: without them, both are listed");
-	if (a->pids && (a->functions || a->events || in->n))
-		return hodo_usage("list", "--pids lists processes, and takes no DIR, --functions or --events");
-	if (a->kernel && (a->pids || a->functions || a->events))
-		return hodo_usage("list", "-k lists the kernel's events, and takes no --pids, --functions or --events");
+	if (a->functions + a->events + a->sdt > 1)
+		return hodo_usage("list", "one of --events, --sdt and --functions: without them, all are listed");
+	if (a->pids && (a->functions || a->events || a->sdt || in->n))
+		return hodo_usage("list", "--pids lists processes, and takes no DIR, --functions, --sdt or --events");
+	if (a->kernel && (a->pids || a->functions || a->events || a->sdt))
+		return hodo_usage("list", "-k lists the kernel's events, and takes no --pids, --functions, --sdt or --events");
 	if (in->n > 1)
 		return hodo_usage("list", "one program, recording or process at a time, not '%s' too", in->words[1]);
 	a->path = a->kernel && !in->n ? NULL : in->dir;
 	status = hodo_look_make(&a->args, a->kernel ? kernel_tables : a->pids ? pids_tables :
-						  a->functions ? tables + 1 : tables);
+						  a->sdt ? sdt_tables : a->functions ? tables + 2 : tables);
 	if (status != HODO_GO_ON)
 		return status;
 	if (a->kernel)
@@ -103,6 +106,8 @@ static const struct hodo_option options[] = {
 	  .help = "the kernel's events, or those named EVENT: PROVIDER:NAME,\nwith * ? [...]; root only" },
 	{ .name = "pids", HODO_AT(struct hodo_list_args, pids), .help = "the processes that listen, and who records them" },
 	{ .name = "functions", HODO_AT(struct hodo_list_args, functions), .help = "the functions in place of the events" },
+	{ .name = "sdt", HODO_AT(struct hodo_list_args, sdt),
+	  .help = "the static probes of <sys/sdt.h> (USDT) in place of the\nevents" },
 	{ .name = "events", HODO_AT(struct hodo_list_args, events), .help = "the events only, no word about functions" },
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the name", tables),
@@ -116,8 +121,8 @@ const struct hodo_verb hodo_verb_list = {
 	.usage = "[options] [FILE | DIR | PID]\n-k [EVENT[,EVENT...]]\n--pids",
 	.about = "Lists the events that a program or library FILE offers, those of a recording\n"
 		 "DIR (hodo.data), or those of a process, and whether they are on: kind, fields,\n"
-		 "first place in the source, format of marks; and says how many functions can be\n"
-		 "traced.\n",
+		 "first place in the source, format of marks; the static probes (USDT) of a FILE;\n"
+		 "and says how many functions can be traced.\n",
 	.options = options, .column = 19, .word = HODO_WORD_FILE | HODO_WORD_DIR | HODO_WORD_PID,
 	.word_k = HODO_WORD_EVENT | HODO_WORD_LIST, .args_bytes = sizeof(struct hodo_list_args), .run = run,
 };

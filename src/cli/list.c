@@ -16,15 +16,18 @@ void hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, c
 }
 
 int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
-		       bool functions)
+		       const struct hodo_list_args *a)
 {
 	struct hodo_list_file *file = hodo_must(hodo_vec_add(l->files, l->nfiles));
 	int err = hodo_read_elf_open(&file->elf, path, o);
 
+	file->sdt = HODO_ELF_CLOSED;
 	file->object = hodo_must(strdup(object));
 	for (uint32_t i = 0; !err && i < hodo_read_elf_nclasses(file->elf); i++)
 		hodo_list_add_class(l, hodo_read_elf_class(file->elf, i), file->object);
-	return !err && functions ? hodo_list_add_functions(l, file, path) : err;
+	if (!err && !a->events && !a->functions)
+		err = hodo_list_add_sdt(l, file, path, a->args.quiet);
+	return !err && !a->events && !a->sdt ? hodo_list_add_functions(l, file, path) : err;
 }
 
 void hodo_list_free(struct hodo_list *l)
@@ -32,8 +35,10 @@ void hodo_list_free(struct hodo_list *l)
 	for (uint32_t i = 0; i < l->nfiles; i++) {
 		hodo_read_elf_close(l->files[i].elf);
 		hodo_sym_close(l->files[i].sym);
+		hodo_elf_close(&l->files[i].sdt);
 		free(l->files[i].object);
 	}
+	hodo_list_free_sdt(l);
 	free(l->files);
 	free(l->classes);
 	free(l->functions);
@@ -251,14 +256,21 @@ static int offer(const struct hodo_table *t, const struct hodo_list_args *a)
 	return 0;
 }
 
-static void put_text(struct hodo_text *to, const struct hodo_list *l, const struct hodo_table *events,
-		     const struct hodo_table *functions, const struct hodo_list_args *a)
+/* What there is to list, as tables. */
+struct tables {
+	struct hodo_table events, sdt, functions;
+};
+
+static void put_text(struct hodo_text *to, const struct hodo_list *l, const struct tables *t,
+		     const struct hodo_list_args *a)
 {
-	if (!a->functions)
-		hodo_table_put(to, events, a->args.look.color);
-	else if (functions->n)
-		hodo_table_put(to, functions, a->args.look.color);
-	if (a->functions || a->events)
+	if (!a->functions && !a->sdt)
+		hodo_table_put(to, &t->events, a->args.look.color);
+	if (t->sdt.n)
+		hodo_table_put(to, &t->sdt, a->args.look.color);
+	if (a->functions && t->functions.n)
+		hodo_table_put(to, &t->functions, a->args.look.color);
+	if (a->functions || a->events || a->sdt)
 		return;
 	hodo_list_put_function_count(to, l, a->path);
 	if (!l->answer)
@@ -269,8 +281,8 @@ static void put_text(struct hodo_text *to, const struct hodo_list *l, const stru
 	hodo_text_char(to, '\n');
 }
 
-static void put_json(struct hodo_json *j, const struct hodo_list *l, const struct hodo_table *events,
-		     const struct hodo_table *functions, const struct hodo_list_args *a)
+static void put_json(struct hodo_json *j, const struct hodo_list *l, const struct tables *t,
+		     const struct hodo_list_args *a)
 {
 	if (l->pid) {
 		hodo_json_i64(j, "pid", l->pid);
@@ -278,32 +290,41 @@ static void put_json(struct hodo_json *j, const struct hodo_list *l, const struc
 		if (l->answer)
 			hodo_list_put_recorder_json(j, l->answer);
 	}
-	if (!a->functions)
-		hodo_table_put_json(j, "events", events);
-	if (!a->events)
-		hodo_table_put_json(j, "functions", functions);
+	if (!a->functions && !a->sdt)
+		hodo_table_put_json(j, "events", &t->events);
+	if (!a->functions && !a->events && !l->recording && !l->answer)
+		hodo_table_put_json(j, "sdt", &t->sdt);
+	if (!a->events && !a->sdt)
+		hodo_table_put_json(j, "functions", &t->functions);
 }
 
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a)
 {
-	HODO_AUTO(hodo_table_free) struct hodo_table functions = hodo_list_functions(l);
-	HODO_AUTO(hodo_table_free) struct hodo_table events = { .columns = &hodo_list_columns, .context = l,
-								.stride = sizeof(*l->classes) };
+	struct tables t = { { .columns = &hodo_list_columns, .context = l, .stride = sizeof(*l->classes) },
+			    hodo_list_sdt(l), hodo_list_functions(l) };
 	struct hodo_page page;
+	int status;
 
 	join(l);
-	events.first = l->classes;
-	events.n = l->n;
-	hodo_table_arrange(&events, &a->args.look);
-	hodo_table_arrange(&functions, &a->args.look);
-	if (a->offer)
-		return offer(&events, a);
-	hodo_page_begin(&page, &a->args);
-	if (a->args.look.json)
-		put_json(&page.json, l, &events, &functions, a);
-	else
-		put_text(&page.text, l, &events, &functions, a);
-	return hodo_page_end(&page);
+	t.events.first = l->classes;
+	t.events.n = l->n;
+	hodo_table_arrange(&t.events, &a->args.look);
+	hodo_table_arrange(&t.sdt, &a->args.look);
+	hodo_table_arrange(&t.functions, &a->args.look);
+	if (a->offer) {
+		status = offer(&t.events, a);
+	} else {
+		hodo_page_begin(&page, &a->args);
+		if (a->args.look.json)
+			put_json(&page.json, l, &t, a);
+		else
+			put_text(&page.text, l, &t, a);
+		status = hodo_page_end(&page);
+	}
+	hodo_table_free(&t.events);
+	hodo_table_free(&t.sdt);
+	hodo_table_free(&t.functions);
+	return status;
 }
 
 int hodo_list_table(const struct hodo_table *t, const char *key, const struct hodo_list_args *a)

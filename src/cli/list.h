@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <elf/sdt.h>
 #include <export/symbols.h>
 #include <hodo/abi.h>
 #include <hodo/read.h>
@@ -16,7 +17,7 @@
 struct hodo_list_args {
 	struct hodo_args args;
 	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
-	bool events, functions, pids, kernel;
+	bool events, functions, sdt, pids, kernel;
 	/* Takes the rows of the table that is listed, as the text in its first column and in the others, in place of
 	 * their being written. NULL: they are. */
 	void (*offer)(void *data, const char *name, const char *about);
@@ -33,8 +34,18 @@ struct hodo_listed_function {
 	uint64_t events; /* of a recording */
 };
 
+/* A static probe: a note of <sys/sdt.h>. */
+struct hodo_listed_sdt {
+	const char *name; /* sdt:PROVIDER:NAME */
+	const char *object;
+	uint64_t addr, semaphore; /* in the file; no semaphore: 0 */
+	struct hodo_sdt_arg *args;
+	uint32_t nargs;
+};
+
 struct hodo_list_file {
 	char *object; /* what is shown as its path */
+	struct hodo_elf sdt; /* open while texts of its notes are shown */
 	struct hodo_read_elf *elf; /* NULL: it cannot be read */
 	struct hodo_sym *sym;      /* NULL: it has no symbols */
 };
@@ -44,6 +55,8 @@ struct hodo_list {
 	size_t n;
 	struct hodo_listed_function *functions; /* traceable ones of files, or those that a recording has events of */
 	uint32_t nfunctions;
+	struct hodo_listed_sdt *sdt;
+	uint32_t nsdt;
 	struct hodo_list_file *files;
 	uint32_t nfiles;
 	bool recording;
@@ -57,9 +70,9 @@ struct hodo_list {
 };
 
 void hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object);
-/* Events of a file, and its functions; object: what is shown as its path. As hodo_read_elf_open(). */
+/* What is to be listed of a file; object: what is shown as its path. As hodo_read_elf_open(). */
 int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
-		       bool functions);
+		       const struct hodo_list_args *a);
 void hodo_list_free(struct hodo_list *l);
 /* Sorts the classes, each once, and puts the list. The exit status. */
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a);
@@ -83,5 +96,12 @@ extern const struct hodo_columns hodo_function_columns, hodo_seen_function_colum
 struct hodo_table hodo_list_functions(struct hodo_list *l); /* in order */
 /* The one line that stands for them where they are not asked for. */
 void hodo_list_put_function_count(struct hodo_text *to, const struct hodo_list *l, const char *path);
+
+
+/* list_sdt.c: the static probes of a file; quiet: no warning about damaged ones. 0 or a negative errno. */
+int hodo_list_add_sdt(struct hodo_list *l, struct hodo_list_file *file, const char *path, bool quiet);
+void hodo_list_free_sdt(struct hodo_list *l);
+extern const struct hodo_columns hodo_sdt_columns;
+struct hodo_table hodo_list_sdt(struct hodo_list *l); /* in order */
 
 #endif

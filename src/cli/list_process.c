@@ -116,7 +116,7 @@ static int add_file(void *arg, const char *path, const char *ours)
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
 
 	if (ours)
-		return hodo_list_add_file(a->list, ours, path, &silent, !a->args->events) == -ENOMEM ? -ENOMEM : 0;
+		return hodo_list_add_file(a->list, ours, path, &silent, a->args) == -ENOMEM ? -ENOMEM : 0;
 	if (!a->args->args.quiet)
 		hodo_warning("%s: is another file by now, or gone: its events are not listed", path);
 	return 0;
@@ -145,6 +145,6 @@ int hodo_list_process(const struct hodo_list_args *a)
 	err = hodo_target_open(&t, pid);
 	if (err && err != -ECONNREFUSED)
 		return hodo_error("%s", t.why);
-	/* Functions it does not list itself. */
-	return err || a->functions ? list_files(a, pid, !err) : list_listener(a, &t);
+	/* Functions and static probes it does not list itself. */
+	return err || a->functions || a->sdt ? list_files(a, pid, !err) : list_listener(a, &t);
 }

@@ -219,10 +219,11 @@ static void put_findings(const char *recording)
 static uint32_t see_file(struct hodo_pattern_list *list, const char *path, uint32_t max)
 {
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
+	const struct hodo_list_args functions = { .args.quiet = true, .functions = true };
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
 	uint32_t n;
 
-	hodo_list_add_file(&l, path, path, &silent, true);
+	hodo_list_add_file(&l, path, path, &silent, &functions);
 	n = l.nfunctions < max ? l.nfunctions : max;
 	for (uint32_t i = 0; i < n; i++) {
 		char name[256];

@@ -516,7 +516,7 @@ process PID is {}
                 (["enable", "12", "!a:b"], "'!a:b': an event is switched on by 'hodo enable', and off by 'hodo disable'"),
                 (["detach", "12", "x"], "'x' is no process's number"),
                 (["detach", "--json", "12"], "unknown option '--json'"),
-                (["list", "--pids", "12"], "--pids lists processes, and takes no DIR, --functions or --events"),
+                (["list", "--pids", "12"], "--pids lists processes, and takes no DIR, --functions, --sdt or --events"),
                 (["list", "1", "2"], "one program, recording or process at a time, not '2' too")):
             with self.subTest(args):
                 done = self.hodo(*args)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sdt.h - the static probes of a file: notes "stapsdt", as <sys/sdt.h> leaves them in .note.stapsdt.
+ *
+ *	sdt.c       the notes: where each probe is, its names, its semaphore
+ *	sdt_arg.c   the descriptors of its arguments: "8@%rdx -4@-80(%rbx)"
+ *
+ * Of 64-bit files of this byte order. Notes are hostile input: what is damaged is counted and left out, and whatever is
+ * read lies within the section.
+ */
+#ifndef HODO_ELF_SDT_H
+#define HODO_ELF_SDT_H
+
+#include "file.h"
+
+#define HODO_ELF_SDT_MAX 1048576u /* probes of one file */
+#define HODO_SDT_ARGS_MAX 32u     /* arguments of one probe; the header has macros for 12 */
+
+struct hodo_elf_sdt {
+	uint64_t address;   /* of the instruction that is met, as the file's symbols have it */
+	uint64_t semaphore; /* of a 16-bit counter: how many tools listen; 0: there is none */
+	const char *provider, *name;
+	const char *args; /* descriptors, with spaces between them */
+};
+
+/* Takes a probe; its texts are valid while the file is open. An errno ends it all. */
+typedef int (*hodo_elf_sdt_fn)(void *arg, const struct hodo_elf_sdt *probe);
+
+/* Calls each for every probe, in the notes' order. damaged: notes that were left out. 0, or what each returned. */
+int hodo_elf_sdt(const struct hodo_elf *e, hodo_elf_sdt_fn each, void *arg, uint32_t *damaged);
+
+/* -------------------------------------------------------------------- arguments */
+
+/* Where an argument's value is. */
+enum hodo_sdt_form {
+	HODO_SDT_UNKNOWN, /* the descriptor is none that is understood */
+	HODO_SDT_CONSTANT, /* offset, + symbol if there is one */
+	HODO_SDT_REGISTER,
+	HODO_SDT_MEMORY /* at segment : symbol + offset + base + index * scale */
+};
+
+enum hodo_sdt_class { HODO_SDT_NONE, HODO_SDT_GENERAL, HODO_SDT_VECTOR, HODO_SDT_RIP, HODO_SDT_SEGMENT };
+
+/* A register of x86, or a part of one. */
+struct hodo_sdt_register {
+	uint8_t kind;   /* enum hodo_sdt_class */
+	uint8_t number; /* as instructions have it: rax 0, rcx 1, … r15 15; xmm0 0; of segments es 0 … gs 5 */
+	uint8_t bytes;  /* of it that the name means: 1, 2, 4, 8, 16, 32, 64 */
+	uint8_t shift;  /* bits: 8 of ah, ch, dh and bh */
+};
+
+struct hodo_sdt_arg {
+	const char *text; /* the operand as it stands, without its size */
+	size_t text_len;
+	enum hodo_sdt_form form;
+	uint8_t size; /* bytes, 0: the descriptor does not say */
+	bool is_signed, is_float;
+	struct hodo_sdt_register reg; /* HODO_SDT_REGISTER */
+	struct hodo_sdt_register segment, base, index; /* HODO_SDT_MEMORY */
+	uint8_t scale; /* 1, 2, 4, 8 */
+	int64_t offset;
+	const char *symbol; /* with what follows it (foo@tpoff); NULL: none */
+	size_t symbol_len;
+};
+
+/* The next argument of *args, which moves on. False: there is none. */
+bool hodo_sdt_arg_next(const char **args, struct hodo_sdt_arg *arg);
+
+#define HODO_SDT_NAME_SIZE 24u
+/* "i32", "u64", "f64"; "?" where no size is said. */
+const char *hodo_sdt_type_name(const struct hodo_sdt_arg *arg, char buf[HODO_SDT_NAME_SIZE]);
+/* "%eax", or "" of none. */
+const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[HODO_SDT_NAME_SIZE]);
+
+#endif
