@@ -10,7 +10,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hodo DESTINATION ${CMAKE_INSTALL
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set_target_properties(hodo_headers PROPERTIES EXPORT_NAME trace)
-set(exported hodo_headers)
+set_target_properties(hodo_sdt PROPERTIES EXPORT_NAME sdt)
+set(exported hodo_headers hodo_sdt)
 foreach(target hodo hodo_func hodo_static hodo_functions hodo_read)
   if(TARGET ${target})
     list(APPEND exported ${target})
@@ -59,7 +60,7 @@ install(FILES ${PROJECT_BINARY_DIR}/HodoConfig.cmake ${PROJECT_BINARY_DIR}/HodoC
 # Relative to where the .pc file lies, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-foreach(module hodo hodo-functions hodo-read)
+foreach(module hodo hodo-functions hodo-read hodo-sdt)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${module}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

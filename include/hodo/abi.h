@@ -113,15 +113,17 @@ struct hodo_desc {
 	uint16_t nlabels; /* of other kinds than LABELS: bit n says that field n is a text with a length (HODO_STR) */
 	uint32_t line;
 	uint32_t strings; /* offset from the start of this struct */
-	uint32_t labels;  /* offset, 0 if none */
+	uint32_t labels;  /* offset; of other kinds than LABELS: HODO_DESC_*, or-ed */
 	uint32_t total;   /* bytes of the whole descriptor */
 };
 HODO_ASSERT_SIZE_(struct hodo_desc, 24);
+#define HODO_DESC_DIFFERS 1u /* other events of that name may have other fields: each definition is an event */
 
 /*
  * One record a site in section "hodo_sites"; places are relative to the field
  * that holds them. addr == 0: no code to patch (an event without a site of
- * its own, labels, or a site in flag mode, which tests state->flag).
+ * its own, labels, or a site in flag mode, which tests state->flag); cold is
+ * then 0, or a semaphore: a uint16_t that is 1 greater while the event is on.
  */
 struct hodo_site {
 	int32_t addr;  /* the 5-byte instruction A9 rel32 */
@@ -139,13 +141,15 @@ struct hodo_state {
 	uint32_t *on;             /* the event's word in the table of on words, or a word that stays 0 */
 	struct hodo_event *event; /* NULL until registered, or refused */
 	uint16_t id;              /* event id, 0 until registered */
-	uint8_t flag;             /* flag mode: site enabled */
+	uint8_t flag;             /* 0: off; HODO_FLAG_*, or-ed: what flag mode tests */
 	uint8_t how;              /* this and the next are for sites that enter libhodo by a jump: the library's own */
 	uint16_t values;          /* their bytes; where there are texts or arrays, the descriptor's nlabels */
 	uint8_t refused;          /* it gets no id */
 	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object */
 };
 HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
+#define HODO_FLAG_ON 1u
+#define HODO_FLAG_RAISED 2u /* its semaphore is counted up */
 
 /* Bits of an event's on word (shared memory; the writers load it inside the critical section). */
 #define HODO_ON_RECORD 1u /* exactly this value: the fast path takes the event */

@@ -17,6 +17,10 @@
  *	HODO_DISABLE		everything compiles to nothing
  *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
  *				(the only way on machines other than x86-64)
+ *	HODO_SDT=1		each line is a static probe (USDT) for perf, bpftrace and gdb, too, PROVIDER:NAME with
+ *				NAME__begin and NAME__end where a span begins and ends (HODO_SPAN: begins): one nop
+ *				more, and its arguments are evaluated always, once each. Of more than 12 arguments
+ *				the first 12 are there, of HODO_STR, HODO_BYTES and HODO_ARRAY the addresses
  *
  * Signal and thread safety: every macro that records may run anywhere in any
  * thread: signal handlers, constructors, destructors, atexit handlers, after
@@ -80,7 +84,7 @@ extern "C++" { /* in case this is included inside extern "C" */
 /* HODO_EVENT(provider, name, values…): a statement; records one event. provider and name are identifiers. */
 #define HODO_EVENT(provider, name, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)    \
-	HODO_SITE_(HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, checked by the
  * compiler like printf's. The values are stored; the text is made when the trace is read. HODO_STR(p, n)
@@ -89,28 +93,30 @@ extern "C++" { /* in case this is included inside extern "C" */
 	do {                                                                                              \
 		HODO_NONE_(0, ##__VA_ARGS__)                                                              \
 		HODO_CHECK_FORMAT_(format, __VA_ARGS__);                                                \
-		HODO_SITE_(HODO_KIND_MARK, #provider "\0" #name "\0" #__VA_ARGS__ "\0" format "\0",       \
-			   __VA_ARGS__);                                                                  \
+		HODO_NOTED_SITE_(#provider, #name, HODO_KIND_MARK,                                        \
+				 #provider "\0" #name "\0" #__VA_ARGS__ "\0" format "\0", __VA_ARGS__);  \
 	} while (0)
 
 /* HODO_COUNTER(provider, name, n): the value of a number over time, recorded as the field "value". */
 #define HODO_COUNTER(provider, name, n) \
-	HODO_SITE_(HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n)
+	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n)
 
 /* HODO_BEGIN(provider, name, id, values…) and HODO_END(provider, name, id, values…): a span that begins
  * and ends anywhere, also in different threads; paired by id, the first value. Recorded as
  * provider:name.begin and provider:name.end. */
 #define HODO_BEGIN(provider, name, ...) \
-	HODO_SITE_(HODO_KIND_BEGIN, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+	HODO_NOTED_SITE_(#provider, #name "__begin", HODO_KIND_BEGIN, \
+			 #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 #define HODO_END(provider, name, ...) \
-	HODO_SITE_(HODO_KIND_END, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
+	HODO_NOTED_SITE_(#provider, #name "__end", HODO_KIND_END, \
+			 #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /* HODO_SPAN(provider, name, values…): a declaration; a span from here to the end of the enclosing scope,
  * however it is left, longjmp excepted. Recorded as provider:name.begin (with the values) and
  * provider:name.end; the end is recorded exactly when the begin was tried, and the event is enabled then. */
 #define HODO_SPAN(provider, name, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)   \
-	HODO_SPAN_I_(__COUNTER__, #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)
+	HODO_SPAN_I_(__COUNTER__, #provider, #name "__begin", #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)
 
 /* HODO_LABELS(provider, field, ENUMERATOR…): a statement inside any function that generates no code; the
  * values of the integer or enum field of that name in the provider's events are shown under these names. */
@@ -256,7 +262,7 @@ template <class A> inline void hodo_nothing_(const A &) {}
 			HODO_EACH_(HODO_NOTHING_, __VA_ARGS__)   \
 		}                                                \
 	} while (0)
-#define HODO_SPAN_I_(n, text, args, ...) HODO_SITE_(0, text, __VA_ARGS__)
+#define HODO_SPAN_I_(n, provider, name, text, args, ...) HODO_SITE_(0, text, __VA_ARGS__)
 #define HODO_LABELS_I_(text, ...) ((void)0)
 #define HODO_CHECK_FORMAT_(format, ...) ((void)0)
 #define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
@@ -382,6 +388,7 @@ extern "C++" {
 	HODO_TP_OUTLINE_(id, empty, __VA_ARGS__)                                                        \
 	static inline __attribute__((unused)) HODO_OWN_ void trace_##id(HODO_TP_PARAMS_(empty, __VA_ARGS__)) \
 	{                                                                                               \
+		HODO_NOTED_PARAMS_(#provider, #name, HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__))            \
 		HODO_BRANCH_(&hodo_tp_state_##id, &hodo_tp_desc_##id, hodo_on_);                        \
 		return;                                                                                 \
 	hodo_on_:                                                                                       \
@@ -426,5 +433,18 @@ extern "C++" {
 #define HODO_TP_PARAMS_(empty, ...) HODO_PASTE_(HODO_TP_PARAMS_, empty)(__VA_ARGS__)
 #define HODO_TP_PARAMS_1(...) void
 #define HODO_TP_PARAMS_0(...) HODO_LIST_(HODO_TP_PARAM_, __VA_ARGS__)
+
+/*
+ * With HODO_SDT, HODO_NOTED_() evaluates the values, in order, once, and leaves a note of them where they are;
+ * HODO_VALUES_() is what it has evaluated.
+ */
+#if defined(HODO_SDT) && HODO_SDT && !defined(HODO_DISABLE) && !defined(__KERNEL__)
+#include <hodo/trace_noted.h>
+#else
+#define HODO_NOTED_(provider, name, ...)
+#define HODO_NOTED_PARAMS_(provider, name, ...)
+#define HODO_VALUES_(...) __VA_ARGS__
+#define HODO_NOTED_SITE_(provider, name, kind, text, ...) HODO_SITE_(kind, text, __VA_ARGS__)
+#endif
 
 #endif

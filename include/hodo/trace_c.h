@@ -63,15 +63,15 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 #define HODO_TYPE_ITEM_(i, a) HODO_TYPE_(a),
 #define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
 
-/* A descriptor: head, types, texts in one object. text lacks the file and function. */
+/* A descriptor: head, types, texts in one object. text lacks the file and function; kind_ may be | HODO_DESC_* << 8. */
 #define HODO_DESC_(var, kind_, text, types_, bounded, count)                                                         \
 	static const struct {                                                                                \
 		struct hodo_desc head;                                                                       \
 		uint8_t types[(count) + 1];                                                                  \
 		char strings[sizeof(text __FILE__ "\0")];                                                    \
 	} var __attribute__((unused, aligned(8))) = {                                                        \
-		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, kind_, count, bounded, __LINE__,                  \
-		  sizeof(struct hodo_desc) + (count) + 1, 0, sizeof(var) }, types_, text __FILE__ "\0" }
+		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, (kind_) & 0xff, count, bounded, __LINE__,         \
+		  sizeof(struct hodo_desc) + (count) + 1, (kind_) >> 8, sizeof(var) }, types_, text __FILE__ "\0" }
 #define HODO_TYPES_(...) { HODO_EACH_(HODO_TYPE_ITEM_, __VA_ARGS__) 0 }
 /* Which are texts with a length. */
 #define HODO_BOUNDED_(...) (0 HODO_EACH_(HODO_BOUNDED_BIT_, __VA_ARGS__))
@@ -196,12 +196,16 @@ hodo_on_:
 #endif
 #endif
 
-#define HODO_SITE_(kind, text, ...)                                                                        \
+#define HODO_SITE_(kind, text, ...) HODO_SITE_WITH_(, kind, text, __VA_ARGS__)
+/* more: a statement about HODO_HERE_, the state and descriptor. */
+#define HODO_HERE_ &hodo_state_, &hodo_desc_
+#define HODO_SITE_WITH_(more, kind, text, ...)                                                             \
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, kind, text, HODO_TYPES_(__VA_ARGS__), HODO_BOUNDED_(__VA_ARGS__),   \
 			   HODO_N_(__VA_ARGS__));                                                          \
 		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
+		more                                                                                       \
 		HODO_WHEN_(hodo_state_, hodo_desc_, HODO_EMIT_SITE_(&hodo_state_, __VA_ARGS__));           \
 	} while (0)
 
@@ -217,9 +221,15 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 	}
 }
 
-#define HODO_SPAN_I_(n, text, args, ...) HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), text, args, __VA_ARGS__)
-#define HODO_SPAN_II_(span, text, args, ...)                                                               \
+#define HODO_SPAN_I_(n, provider, name, text, args, ...) \
+	HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), provider, name, text, args, __VA_ARGS__)
+#define HODO_SPAN_II_(span, provider, name, text, args, ...)                                               \
 	struct hodo_span_ span __attribute__((cleanup(hodo_span_close_), unused)) = { 0 };                 \
+	do {                                                                                               \
+		HODO_NOTED_(provider, name, __VA_ARGS__)                                                   \
+		HODO_SPAN_BEGIN_(span, text, args, HODO_VALUES_(__VA_ARGS__));                             \
+	} while (0)
+#define HODO_SPAN_BEGIN_(span, text, args, ...)                                                            \
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, HODO_KIND_SPAN_BEGIN, text args "\0\0", HODO_TYPES_(__VA_ARGS__),   \

@@ -100,12 +100,12 @@ template <size_t NTypes, size_t NText> struct desc_ {
 };
 
 template <class... T, size_t N>
-constexpr desc_<sizeof...(T), N> make_desc_(list_<T...>, uint8_t kind, uint32_t line, const char (&text)[N])
+constexpr desc_<sizeof...(T), N> make_desc_(list_<T...>, unsigned kind, uint32_t line, const char (&text)[N])
 {
 	static_assert(((type_<T>::id != HODO_TYPE_NONE) && ...), HODO_CANNOT_);
 	static_assert(sizeof...(T) <= HODO_TRACE_FIELDS_MAX, "hodo: an event has at most 16 values");
-	desc_<sizeof...(T), N> d{ { sizeof(hodo_desc), HODO_ABI_VERSION, kind, sizeof...(T), 0, line,
-				    sizeof(hodo_desc) + sizeof...(T) + 1, 0, sizeof(desc_<sizeof...(T), N>) },
+	desc_<sizeof...(T), N> d{ { sizeof(hodo_desc), HODO_ABI_VERSION, (uint8_t)kind, sizeof...(T), 0, line,
+				    sizeof(hodo_desc) + sizeof...(T) + 1, kind >> 8, sizeof(desc_<sizeof...(T), N>) },
 				  { type_<T>::id..., 0 },
 				  {} };
 	const bool bounded[] = { std::is_same<T, hodo_str_>::value..., false };
@@ -269,7 +269,7 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
  * which may depend on `this`, come from outside it. In a generic lambda, Clang 14 cannot deduce its `auto`s. */
 #define HODO_TAG_(tag, kind, text)                                                               \
 	struct tag {                                                                             \
-		static constexpr uint8_t kind_() { return kind; }                                \
+		static constexpr unsigned kind_() { return kind; }                               \
 		static constexpr uint32_t line_() { return __LINE__; }                           \
 		static constexpr hodo_detail_::text_<sizeof(text __FILE__ "\0")> text_()         \
 		{                                                                                \
@@ -283,9 +283,13 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 	using tag##list_ = decltype(hodo_detail_::types_(HODO_LIST_(HODO_PAREN_, __VA_ARGS__)));     \
 	using hold = hodo_detail_::hold_<tag, tag##list_>
 
-#define HODO_SITE_(kind, text, ...)                                                                        \
+#define HODO_SITE_(kind, text, ...) HODO_SITE_WITH_(, kind, text, __VA_ARGS__)
+/* more: a statement about HODO_HERE_, the state and descriptor. */
+#define HODO_HERE_ &hodo_hold_::state, &hodo_hold_::desc
+#define HODO_SITE_WITH_(more, kind, text, ...)                                                             \
 	do {                                                                                               \
 		HODO_HOLD_(hodo_hold_, hodo_tag_, kind, text, __VA_ARGS__);                                \
+		more                                                                                       \
 		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, HODO_EMIT_(&hodo_hold_::state, __VA_ARGS__)); \
 	} while (0)
 
@@ -302,9 +306,15 @@ struct hodo_span_ {
 	}
 };
 
-#define HODO_SPAN_I_(n, text, args, ...) HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), text, args, __VA_ARGS__)
-#define HODO_SPAN_II_(span, text, args, ...)                                                               \
+#define HODO_SPAN_I_(n, provider, name, text, args, ...) \
+	HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), provider, name, text, args, __VA_ARGS__)
+#define HODO_SPAN_II_(span, provider, name, text, args, ...)                                               \
 	hodo_span_ span;                                                                                   \
+	do {                                                                                               \
+		HODO_NOTED_(provider, name, __VA_ARGS__)                                                   \
+		HODO_SPAN_BEGIN_(span, text, args, HODO_VALUES_(__VA_ARGS__));                             \
+	} while (0)
+#define HODO_SPAN_BEGIN_(span, text, args, ...)                                                            \
 	do {                                                                                               \
 		HODO_HOLD_(hodo_hold_, hodo_tag_, HODO_KIND_SPAN_BEGIN, text args "\0\0", __VA_ARGS__);    \
 		HODO_HOLD_(hodo_end_hold_, hodo_end_tag_, HODO_KIND_SPAN_END, text "\0\0", );              \

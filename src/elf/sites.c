@@ -96,7 +96,7 @@ static int add_sites(struct places *p, const GElf_Shdr *sh, const Elf_Data *data
 		uint64_t *desc;
 
 		memcpy(&site, (const char *)data->d_buf + i * sizeof(site), sizeof(site));
-		if (!site.desc)
+		if (!site.desc || (!site.addr && site.cold)) /* a semaphore of another's */
 			continue;
 		desc = hodo_vec_add(p->list, p->n);
 		if (!desc)

@@ -209,7 +209,8 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 			continue;
 		if (same_definition(record, record_of(event)))
 			known = event;
-		else if (event->states && !same_place(record, record_of(event)))
+		else if (event->states && !(desc->labels & HODO_DESC_DIFFERS) &&
+			 !same_place(record, record_of(event)))
 			loaded = event;
 	}
 	if (loaded) {

@@ -19,7 +19,7 @@ static bool site_valid(const struct hodo_site *s)
 	int32_t distance;
 
 	if (s->addr == 0)
-		return true;
+		return s->cold == 0 || hodo_objects_room(HODO_TARGET(s->cold), PF_W) >= sizeof(uint16_t);
 	if (hodo_objects_room((uintptr_t)code, PF_X | PF_R) < 5)
 		return false;
 	__builtin_memcpy(&distance, code + 1, sizeof(distance));

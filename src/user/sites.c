@@ -25,17 +25,32 @@ static bool is_wanted(const struct hodo_event *e)
 	return (hodo_recording.on && ((e->matched && !e->disabled) || e->rules)) || e->nprobes;
 }
 
+/*
+ * A semaphore is counted up while the event is on: the program, and tools that count it as well, go by whether it is 0.
+ * A state may have several records of it, from copies of inlined code: it counts once. Returns the state's flag.
+ */
+static uint8_t raise(uint16_t *semaphore, uint8_t flag, bool on)
+{
+	if (on == !!(flag & HODO_FLAG_RAISED))
+		return flag;
+	__atomic_fetch_add(semaphore, on ? 1 : -1, __ATOMIC_RELAXED);
+	return flag ^ HODO_FLAG_RAISED;
+}
+
 static void update(const struct hodo_site *site, struct hodo_state *state, void *data)
 {
 	bool on = is_wanted(state->event);
+	uint8_t flag = state->flag;
 
+	if (!site->addr && site->cold)
+		flag = raise((uint16_t *)HODO_TARGET(site->cold), flag, on);
 	if (site->addr) {
 		uint8_t byte = on || !hodo_patch_possible() ? JUMP : TEST;
 
 		if (*(volatile uint8_t *)HODO_TARGET(site->addr) != byte)
 			hodo_patch_byte(data, HODO_TARGET(site->addr), byte);
 	}
-	hodo_store(&state->flag, on);
+	hodo_store(&state->flag, (uint8_t)((flag & HODO_FLAG_RAISED) | (on ? HODO_FLAG_ON : 0)));
 }
 
 int hodo_sites_patch(void)

@@ -43,7 +43,7 @@ needs() {
 check_programs() {
 	local program name out
 	cd "$1"
-	for program in traced traced_cxx; do
+	for program in traced traced_cxx probing; do
 		./$program || fail "$program fails without hodo"
 		if needs $program | grep hodo || nm -u $program | grep -i hodo; then
 			fail "$program is linked to hodo"
@@ -84,11 +84,13 @@ flags() {
 }
 cc=${CC:-cc} cxx=${CXX:-c++} source=$here/consumer out=by-pkg-config
 read -ra trace_flags <<<"$(flags --cflags hodo)"
+read -ra sdt_flags <<<"$(flags --cflags hodo-sdt)"
 read -ra hodo_flags <<<"$(flags --cflags --libs hodo)"
 read -ra static_flags <<<"$(flags --cflags --libs --static hodo)"
 read -ra read_flags <<<"$(flags --cflags --libs hodo-read)"
 "$cc" -O2 "$source/traced.c" -o $out/traced "${trace_flags[@]}"
 "$cxx" -O2 "$source/traced_cxx.cc" -o $out/traced_cxx "${trace_flags[@]}"
+"$cc" -O2 "$source/probing.c" -o $out/probing "${sdt_flags[@]}"
 "$cc" -O2 -Wl,--as-needed "$source/probed.c" -o $out/probed "${hodo_flags[@]}"
 "$cc" -O2 -static "$source/probed.c" -o $out/probed_static "${static_flags[@]}"
 "$cc" -O2 "$source/reader.c" -o $out/reader "${read_flags[@]}"

@@ -133,7 +133,8 @@ class Headers(unittest.TestCase):
         page = rendered(SOURCE / "docs/man/hodo-trace.3")
         for name in sorted(public | {"HODO_DISABLE", "HODO_STATIC_KEYS"}):
             self.assertIn(name, page)
-        self.assertEqual(set(re.findall(r"\bHODO_[A-Z]+\b", page)) - {"HODO_STATIC"} - public, {"HODO_DISABLE"})
+        self.assertEqual(set(re.findall(r"\bHODO_[A-Z]+\b", page)) - {"HODO_STATIC"} - public,
+                         {"HODO_DISABLE", "HODO_SDT"})
 
     def check_functions(self, page, header):
         declared = set(re.findall(r"\b(hodo_[a-z_]+)\(", "".join(

@@ -29,6 +29,15 @@ HODO_TRACEPOINT(shapes, point, (int, n), (const char *, text));
 #define SITE_POINT(a, b) __asm__ volatile("" : : "r"(a), "r"(b) : "memory")
 #define SITE_NONE(name) __asm__ volatile("")
 #define SITE_SPAN(name, a) __asm__ volatile("" : : "r"(a))
+#elif defined(PROBES) /* of one header <sys/sdt.h> or the other */
+#include <sys/sdt.h>
+#define SITE1(kind, name, a) STAP_PROBE1(shapes, name, a)
+#define SITE2(kind, name, a, b) STAP_PROBE2(shapes, name, a, b)
+#define SITE_FLOATS(name, a, b) STAP_PROBE2(shapes, name, a, b)
+#define SITE_TEXTS(name, a, b, c, d) STAP_PROBE4(shapes, name, a, b, c, d)
+#define SITE_POINT(a, b) STAP_PROBE2(shapes, point, a, b)
+#define SITE_NONE(name) STAP_PROBE(shapes, name)
+#define SITE_SPAN(name, a) STAP_PROBE1(shapes, name, a)
 #else
 #define SITE1(kind, name, a) HODO_##kind(shapes, name, a)
 #define SITE2(kind, name, a, b) HODO_##kind(shapes, name, a, b)

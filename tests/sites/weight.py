@@ -89,6 +89,22 @@ class Weight(Case):
     def test_clangxx(self):
         self.check("clang++", "-O2", "-Os")
 
+    def test_static_probes(self):
+        """HODO_SDT and our <sys/sdt.h> add a nop to each site; GCC moves a float into a register for its note."""
+        for cc, ours in (("gcc", 1), ("clang", 4)):  # Clang stores what a note describes, to have it in memory
+            if not shutil.which(cc):
+                continue
+            bare, idle = self.rows(cc, "-O2", "-DWITHOUT"), self.rows(cc, "-O2")
+            noted = self.rows(cc, "-O2", "-DHODO_SDT=1")
+            probes = self.rows(cc, "-O2", "-DPROBES", f"-I{SOURCE}/include/hodo/sdt")
+            for name, (steps, sites, _) in idle.items():
+                with self.subTest(compiler=cc, shape=name):
+                    floats = 2 if name == "floats" else 0
+                    self.assertLessEqual(noted[name][0] - steps, ours * sites + floats)
+                    self.assertGreaterEqual(noted[name][0] - steps, sites)
+                    most = (2 if cc == "gcc" else 6) * sites + floats + CALLS.get(name, 0)
+                    self.assertLessEqual(probes[name][0] - bare[name][0], most)
+
     def test_ways(self):
         """The branch of a site is where the compiler wants it, whatever else the compiler does to a function."""
         for compiler in filter(shutil.which, WAYS):
