@@ -36,6 +36,7 @@ static enum hodo_probe_reason refuse(Elf *elf)
 		{ "libhodo.so", HODO_PROBE_HODO }, { "libhodo-func.so", HODO_PROBE_HODO },
 	};
 	const char *name = soname(elf);
+	GElf_Shdr section;
 	GElf_Ehdr header;
 
 	if (!gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
@@ -43,7 +44,9 @@ static enum hodo_probe_reason refuse(Elf *elf)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i].name, strlen(names[i].name)) == 0)
 			return names[i].reason;
-	return HODO_PROBE_FINE;
+	/* It moves stacks, and stops threads by signals, by what its tables say of the address where a thread is. */
+	return hodo_elf_section(elf, NULL, ".gopclntab", &section) ||
+	       hodo_elf_section(elf, NULL, ".data.rel.ro.gopclntab", &section) ? HODO_PROBE_GO : HODO_PROBE_FINE;
 }
 
 int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e, enum hodo_probe_reason *why)

@@ -14,8 +14,8 @@
 #define STEPS_MAX  65536u /* for one slot, in one way: then there is no place for it */
 #define AREA_BYTES (1ull << 30)
 
-static const uint8_t traps[] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
-				 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xea };
+const uint8_t hodo_probe_traps[HODO_PROBE_TRAPS] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+						     0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xea };
 
 /* Of a digit with these values: the least of them that is not less; NO_DIGIT: none. */
 struct digit {
@@ -42,8 +42,8 @@ static void fill_all(struct digits *d)
 	for (unsigned v = 0; v <= NO_DIGIT; v++)
 		d->free.up[v] = (uint16_t)v;
 	for (unsigned all = 0; all < 2; all++) {
-		fill(&d->trap[all], traps, all ? sizeof(traps) : 1, 0);
-		fill(&d->high[all], traps, all ? sizeof(traps) : 1, 0x80);
+		fill(&d->trap[all], hodo_probe_traps, all ? HODO_PROBE_TRAPS : 1, 0);
+		fill(&d->high[all], hodo_probe_traps, all ? HODO_PROBE_TRAPS : 1, 0x80);
 	}
 }
 

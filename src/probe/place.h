@@ -9,13 +9,17 @@
 #include "recipe.h"
 #include "space.h"
 
+/* The bytes that trap: int3 raises SIGTRAP with the address behind it, the others SIGILL with their own. */
+#define HODO_PROBE_TRAPS 17u
+extern const uint8_t hodo_probe_traps[HODO_PROBE_TRAPS]; /* int3 is the first */
+
 struct hodo_probe_slot {
 	uint64_t addr;      /* of the window in memory */
 	uint64_t low, high; /* what each byte of the slot must reach */
 	uint32_t bytes;     /* at most HODO_PROBE_PAGE_BYTES */
 	uint8_t kind;       /* enum hodo_probe_kind: one of a trap can be anywhere that reaches */
 	uint8_t boundaries; /* of the window */
-	bool undefined;     /* out: other bytes than int3 are among those that trap: they raise SIGILL, not SIGTRAP */
+	bool undefined;     /* out: other bytes than int3 are among those that trap */
 	uint64_t slot;      /* out; 0: there is no place for it */
 };
 

@@ -10,6 +10,7 @@ static const struct {
 	[HODO_PROBE_NO_FUNCTIONS] = { "no-functions", "the object has neither symbols nor .eh_frame" },
 	[HODO_PROBE_LOADER] = { "loader", "it is the dynamic loader, which runs before anything can be put into it" },
 	[HODO_PROBE_VDSO] = { "vdso", "it is the kernel's vDSO, which cannot be written" },
+	[HODO_PROBE_GO] = { "go", "it is Go, whose runtime knows each address of its code by tables of its own" },
 	[HODO_PROBE_HODO] = { "hodo", "it is Hodoscope's own code" },
 	[HODO_PROBE_SIGNAL_FRAME] = { "signal-frame", "unwinders know this signal trampoline by its bytes" },
 	[HODO_PROBE_PLT] = { "plt", "it is an entry of the procedure linkage table" },

@@ -113,14 +113,14 @@ static void put_slot(struct live *l, uint32_t k)
 			index_trap(p->recipe.addr + w->at[i], p->slot.slot + p->recipe.at[i]);
 }
 
-void live_open(struct live *l, const char *name, bool enter)
+void live_open(struct live *l, const char *name, unsigned how)
 {
 	struct wanted wanted = { l, name };
 	struct hodo_probe_slot *slots;
 	struct hodo_elf e;
 	enum hodo_probe_reason why;
 
-	*l = (struct live){ .object.enter_windows = enter };
+	*l = (struct live){ .object.enter_windows = how & LIVE_ENTER };
 	assert_int_equal(dl_iterate_phdr(find, &wanted), 1);
 	assert_int_equal(hodo_elf_open(&e, l->path), 0);
 	assert_int_equal(hodo_probe_object_open(&l->object, &e, &why), 0);
@@ -142,6 +142,8 @@ void live_open(struct live *l, const char *name, bool enter)
 		slots[k] = hodo_probe_slot_of(w, &l->probes[k].recipe);
 	}
 	read_maps(&l->space);
+	if (how & LIVE_UNDEFINED)
+		hodo_probe_space_take(&l->space, l->bias - (0x35ull << 24), l->bias - (0x32ull << 24));
 	assert_int_equal(hodo_probe_place(&l->space, slots, l->plan.n), 0);
 	for (uint32_t i = 0; i < l->space.npages; i++)
 		assert_ptr_not_equal(mmap((void *)(uintptr_t)l->space.pages[i].addr, HODO_PROBE_PAGE_BYTES,

@@ -27,8 +27,12 @@ struct live {
 	uint64_t trapped, undefined; /* signals that were served: SIGTRAP, SIGILL */
 };
 
-/* Plans all of the library that is loaded and whose path ends so. enter: also windows that known jumps enter. */
-void live_open(struct live *l, const char *name, bool enter);
+/* Plans all of the library that is loaded and whose path ends so. */
+enum {
+	LIVE_ENTER = 1,    /* also windows that known jumps enter */
+	LIVE_UNDEFINED = 2 /* what int3 in the highest byte of a jump reaches is taken: other bytes are to trap there */
+};
+void live_open(struct live *l, const char *name, unsigned how);
 void live_set(struct live *l);
 void live_unset(struct live *l);
 /* How many probes were hit, and how often. */

@@ -92,6 +92,33 @@ class Plan(Case):
             f.write(bytes(4))
         self.assertAlmostEqual(survey(stripped)["functions"], whole["functions"], delta=whole["functions"] // 50)
 
+    def test_other_machines_and_runtimes(self):
+        o = self.made(".s", '.section .gopclntab,"a"\n.quad 1\n.text\n.globl _start\n_start: ret\n', "-nostdlib")
+        self.assertEqual(o["refused"], "go")
+        with open(os.path.join(self.dir, "made"), "r+b") as f: # e_machine: AArch64's
+            f.seek(18)
+            f.write(b"\xb7\0")
+        self.assertEqual(survey(os.path.join(self.dir, "made"))["refused"], "machine")
+
+    def test_the_vdso(self):
+        """As it is in memory."""
+        with open("/proc/self/maps") as maps:
+            ranges = [line.split()[0].split("-") for line in maps if line.rstrip().endswith("[vdso]")]
+        if not ranges:
+            print("no vDSO")
+            return
+        start, end = (int(x, 16) for x in ranges[0])
+        path = os.path.join(self.dir, "vdso")
+        with open("/proc/self/mem", "rb") as memory, open(path, "wb") as f:
+            memory.seek(start)
+            f.write(memory.read(end - start))
+        self.assertEqual(survey(path)["refused"], "vdso")
+
+    def test_a_function_that_the_file_does_not_have(self):
+        """A symbol that says it is longer than its segment."""
+        o = self.made(".s", ".globl f\n.type f,@function\nf: ret\n.size f,1<<24\n", "-shared", "-nostdlib")
+        self.assertEqual(reasons(o)["no-code"]["entries"]["none"], 1)
+
     def test_objects_that_are_refused(self):
         loader = next(iter(glob.glob("/lib64/ld-linux-x86-64.so.2")))
         for path, reason in ((loader, "loader"), (LIBHODO, "hodo")):

@@ -11,8 +11,6 @@
 
 #define PROBES 10000u
 
-static const uint8_t traps[] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
-				 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xea };
 static struct hodo_probe_space space;
 static struct hodo_probe_slot slots[PROBES];
 
@@ -55,7 +53,7 @@ static int compare(const void *a, const void *b)
 
 static bool is_trap(uint8_t byte, size_t n)
 {
-	return memchr(traps, byte, n) != NULL;
+	return memchr(hodo_probe_traps, byte, n) != NULL;
 }
 
 /* Returns how many have other bytes than int3. */
@@ -83,7 +81,7 @@ static unsigned check(unsigned n)
 		memcpy(bytes, &rel, 4);
 		for (unsigned k = 0; k < 4; k++)
 			if (s->boundaries >> (k + 1) & 1)
-				assert_true(is_trap(bytes[k], s->undefined ? sizeof(traps) : 1));
+				assert_true(is_trap(bytes[k], s->undefined ? HODO_PROBE_TRAPS : 1));
 	}
 	return undefined;
 }

@@ -3,12 +3,19 @@
  * test_relocate.c - real libraries run with a probe on every function's entry and exits, and do what they did before.
  * Each in a process of its own, which ends with what is written to its code.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <lib/unit.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "live.h"
@@ -22,22 +29,23 @@ struct scene {
 	unsigned off;   /* % of the entries that have no exit, or exits that have no entry, at most */
 };
 
-static void compare(const struct scene *s, bool enter)
+static void compare(const struct scene *s, unsigned how)
 {
+	static const char *const names[] = { "", ", entered", ", without int3", ", entered, without int3" };
 	static struct live l;
 	uint64_t before = s->work(), after, calls = 0, entries, exits;
 	unsigned hit;
 
 	/* The second time is without what is made once. */
 	assert_int_equal(s->work(), before);
-	live_open(&l, s->library, enter);
+	live_open(&l, s->library, how);
 	live_set(&l);
 	after = s->work();
 	live_unset(&l);
 	hit = live_hit(&l, &calls);
 	live_balance(&l, &entries, &exits);
 	printf("%s%s: %u by a jump, %u by a trap, in %u pages; %u were hit, %llu entries, %llu exits; %llu SIGTRAP, %llu SIGILL\n",
-	       s->library, enter ? ", entered" : "", l.jumps, l.traps, l.space.npages, hit, (unsigned long long)entries,
+	       s->library, names[how], l.jumps, l.traps, l.space.npages, hit, (unsigned long long)entries,
 	       (unsigned long long)exits, (unsigned long long)l.trapped, (unsigned long long)l.undefined);
 	assert_int_equal(after, before);
 	assert_true(hit >= s->hit);
@@ -51,7 +59,7 @@ static void compare(const struct scene *s, bool enter)
 }
 
 /* 0: all was as it was; else the status of wait(2). */
-static int in_child(const struct scene *s, bool enter)
+static int in_child(const struct scene *s, unsigned how)
 {
 	int status = -1;
 	pid_t pid;
@@ -60,7 +68,7 @@ static int in_child(const struct scene *s, bool enter)
 	pid = fork();
 	if (pid == 0) {
 		alarm(600);
-		compare(s, enter);
+		compare(s, how);
 		fflush(stdout);
 		_exit(0);
 	}
@@ -71,8 +79,8 @@ static int in_child(const struct scene *s, bool enter)
 
 static void run(const struct scene *s)
 {
-	assert_int_equal(in_child(s, false), 0);
-	assert_int_equal(in_child(s, true), 0);
+	assert_int_equal(in_child(s, 0), 0);
+	assert_int_equal(in_child(s, LIVE_ENTER | LIVE_UNDEFINED), 0);
 }
 
 TEST(zlib_compresses)
@@ -109,4 +117,43 @@ TEST(libcrypto_digests)
 		return;
 	}
 	run(&(struct scene){ "/libcrypto.so.3", workload_crypto, 60, 1000, 5 });
+}
+
+/* ---------------------------------------------------------------- bytes that trap */
+
+static volatile int raised;
+static volatile uint64_t raised_at;
+static sigjmp_buf back;
+
+static void take_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)info;
+	raised = signal;
+	raised_at = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	siglongjmp(back, 1);
+}
+
+TEST(each_byte_that_is_taken_for_a_trap_is_one)
+{
+	struct sigaction act = { .sa_sigaction = take_signal, .sa_flags = SA_SIGINFO }, trap, ill;
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_int_equal(sigaction(SIGTRAP, &act, &trap), 0);
+	assert_int_equal(sigaction(SIGILL, &act, &ill), 0);
+	for (unsigned k = 0; k < HODO_PROBE_TRAPS; k++) {
+		/* Whatever stands behind it: zeros, ones, nop. */
+		for (int behind = 0; behind < 3; behind++) {
+			memset(code, behind == 0 ? 0 : behind == 1 ? 0xff : 0x90, 64);
+			code[0] = hodo_probe_traps[k];
+			raised = 0;
+			if (!sigsetjmp(back, 1))
+				((void (*)(void))(uintptr_t)code)();
+			assert_int_equal(raised, k ? SIGILL : SIGTRAP);
+			assert_int_equal(raised_at, (uintptr_t)code + !k);
+		}
+	}
+	sigaction(SIGTRAP, &trap, NULL);
+	sigaction(SIGILL, &ill, NULL);
+	munmap(code, 4096);
 }
