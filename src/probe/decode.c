@@ -5,84 +5,36 @@
  */
 #include "parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include <base/vec.h>
-#include <core/search.h>
-
 #define LOCK_PREFIX 0xf0
+#define LEA         0x8d
 
-static int add_exit(struct hodo_probe_object *o, uint64_t addr, uint32_t function, enum hodo_probe_leave leave)
-{
-	struct hodo_probe_exit *x = hodo_vec_add(o->exits, o->nexits);
-
-	if (!x)
-		return -ENOMEM;
-	*x = (struct hodo_probe_exit){ .addr = addr, .function = function, .leave = (uint8_t)leave };
-	o->functions[function].nexits++;
-	return 0;
-}
-
-/* Whether the address, which a jump leads to, is of another function, and not of a part of this one. */
-static bool is_elsewhere(const struct hodo_probe_object *o, uint32_t function, uint64_t target)
-{
-	const struct hodo_probe_function *f = &o->functions[function], *to;
-
-	if (target >= f->start && target < f->end)
-		return false;
-	to = hodo_probe_function_at(o, target);
-	/* A part goes back into its function, and that to the part: neither leaves the call. */
-	return !to || to->reason == HODO_PROBE_PLT || (!to->part && to->start == target);
-}
-
-static int take(struct hodo_probe_object *o, uint32_t function, const struct hodo_instruction *i, uint64_t addr,
-		struct hodo_probe_tables *tables)
+/* What the instruction says of other places. */
+static void note(struct hodo_probe_object *o, uint32_t function, const struct hodo_instruction *i,
+		 struct hodo_probe_tables *tables)
 {
 	if (hodo_instruction_has_target(i) && (i->kind != HODO_INSTRUCTION_CALL || i->target != tables->start))
 		hodo_probe_mark(o, i->target, i->target + 1, HODO_PROBE_MARK_TARGET);
-	switch (i->kind) {
-	case HODO_INSTRUCTION_RETURN: return add_exit(o, addr, function, HODO_PROBE_RETURN);
-	case HODO_INSTRUCTION_JUMP:
-		return is_elsewhere(o, function, i->target) ? add_exit(o, addr, function, HODO_PROBE_TAIL) : 0;
-	case HODO_INSTRUCTION_JUMP_MEMORY:
-		tables->jumps |= i->indexed;
-		if (i->absolute)
-			hodo_probe_tables_add(tables, (uint64_t)(int64_t)i->table);
-		return i->indexed || i->notrack ? 0 : add_exit(o, addr, function, HODO_PROBE_TAIL_INDIRECT);
-	case HODO_INSTRUCTION_JUMP_REGISTER:
+	if (i->kind == HODO_INSTRUCTION_JUMP_REGISTER || (i->kind == HODO_INSTRUCTION_JUMP_MEMORY && i->indexed))
 		tables->jumps = true;
-		return i->notrack ? 0 : add_exit(o, addr, function, HODO_PROBE_TAIL_INDIRECT);
-	default:
-		if (!i->disp || i->opcode != 0x8d) /* lea */
-			return 0;
-		/* A label of its own, to jump to or to reckon from. */
-		if (i->target > tables->start && i->target < tables->end)
-			o->functions[function].labels = true;
-		else
-			hodo_probe_tables_add(tables, i->target);
-		return 0;
-	}
-}
-
-/* Jumps through registers are those of the tables, where there are any: they lead on in the function. */
-static void drop_table_jumps(struct hodo_probe_object *o, struct hodo_probe_function *f)
-{
-	uint32_t n = f->exit;
-
-	for (uint32_t i = f->exit; i < o->nexits; i++)
-		if (o->exits[i].leave != HODO_PROBE_TAIL_INDIRECT)
-			o->exits[n++] = o->exits[i];
-	f->nexits -= o->nexits - n;
-	o->nexits = n;
+	if (i->absolute)
+		hodo_probe_tables_add(tables, (uint64_t)(int64_t)i->table);
+	if (i->kind != HODO_INSTRUCTION_PLAIN || !i->disp || i->opcode != LEA)
+		return;
+	/* A label of its own, to jump to or to reckon from. */
+	if (i->target > tables->start && i->target < tables->end)
+		o->functions[function].labels = true;
+	else
+		hodo_probe_tables_add(tables, i->target);
 }
 
 static int decode_function(struct hodo_probe_object *o, uint32_t function, const struct hodo_elf *e)
 {
 	struct hodo_probe_function *f = &o->functions[function];
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, f->start);
-	struct hodo_probe_tables tables = { .e = e, .segment = s, .start = f->start, .end = f->end };
+	struct hodo_probe_tables tables = { .o = o, .e = e, .segment = s, .start = f->start, .end = f->end,
+					    .since = f->start };
 	struct hodo_instruction i;
+	bool ended = false;
 	int err = 0;
 
 	f->exit = o->nexits;
@@ -96,10 +48,18 @@ static int decode_function(struct hodo_probe_object *o, uint32_t function, const
 		}
 		s->marks[at - s->start] |= i.length;
 		o->ninstructions++;
-		err = take(o, function, &i, at, &tables);
+		/* What fills a gap belongs to what follows: nothing goes on from it to there. */
+		if (ended && i.kind == HODO_INSTRUCTION_NOP)
+			continue;
+		if (ended)
+			tables.since = at;
+		note(o, function, &i, &tables);
+		err = hodo_probe_exits_take(o, function, &i, at, &tables);
+		ended = hodo_instruction_ends(&i) ||
+			(i.kind == HODO_INSTRUCTION_UNMOVABLE && i.reason == HODO_PROBE_UNDEFINED);
 	}
 	if (!err && tables.jumps && (hodo_probe_tables_mark(&tables) || f->labels))
-		drop_table_jumps(o, f);
+		hodo_probe_exits_drop_tables(o, f);
 	return err;
 }
 
@@ -155,5 +115,7 @@ int hodo_probe_object_decode(struct hodo_probe_object *o, const struct hodo_elf 
 		if (s && f->end <= s->end && !f->reason && !is_sure(s, f))
 			f->unsure = true;
 	}
+	if (!err)
+		hodo_probe_exits_settle(o);
 	return err;
 }

@@ -99,6 +99,7 @@ void hodo_probe_functions_sort(struct hodo_probe_object *o)
 			last->end = f[i].end;
 			last->reason = last->reason ? last->reason : f[i].reason;
 			last->part |= f[i].part;
+			last->entered |= f[i].entered;
 			continue;
 		}
 		if (last && last->end > f[i].start)
@@ -188,6 +189,7 @@ int hodo_probe_functions_find(struct hodo_probe_object *o, const struct hodo_elf
 		struct hodo_probe_function f = { .start = s->start, .end = s->start + s->size,
 						 .part = strstr(s->name, ".cold") != NULL };
 
+		f.entered = !f.part;
 		if (s->size)
 			err = hodo_probe_object_add(o, &f);
 	}

@@ -36,16 +36,21 @@ static uint8_t indirect_call(struct hodo_instruction *i, const ZydisDecodedInstr
 	return i->kind;
 }
 
+static void look_for_table(struct hodo_instruction *i, const ZydisDecodedInstruction *z)
+{
+	/* Index 4 is none, unless REX.X makes it r12. */
+	i->indexed = z->raw.modrm.mod != 3 && z->raw.modrm.rm == 4 &&
+		     (z->raw.sib.index != 4 || ((z->attributes & ZYDIS_ATTRIB_HAS_REX) && z->raw.rex.X));
+	i->absolute = i->indexed && z->raw.modrm.mod == 0 && z->raw.sib.base == 5;
+	i->table = i->absolute ? (int32_t)z->raw.disp.value : 0;
+}
+
 static uint8_t indirect_jump(struct hodo_instruction *i, const ZydisDecodedInstruction *z)
 {
 	i->notrack = (z->attributes & ZYDIS_ATTRIB_HAS_NOTRACK) != 0;
 	if (z->raw.modrm.mod == 3)
 		return HODO_INSTRUCTION_JUMP_REGISTER;
-	/* Index 4 is none, unless REX.X makes it r12. */
-	i->indexed = z->raw.modrm.rm == 4 &&
-		     (z->raw.sib.index != 4 || ((z->attributes & ZYDIS_ATTRIB_HAS_REX) && z->raw.rex.X));
-	i->absolute = i->indexed && z->raw.modrm.mod == 0 && z->raw.sib.base == 5;
-	i->table = i->absolute ? (int32_t)z->raw.disp.value : 0;
+	look_for_table(i, z);
 	return HODO_INSTRUCTION_JUMP_MEMORY;
 }
 
@@ -84,7 +89,10 @@ static void classify(struct hodo_instruction *i, const ZydisDecodedInstruction *
 	case ZYDIS_CATEGORY_CALL:
 		i->kind = relative ? HODO_INSTRUCTION_CALL : indirect_call(i, z);
 		break;
-	default: return;
+	default:
+		if (z->mnemonic == ZYDIS_MNEMONIC_MOV && (z->attributes & ZYDIS_ATTRIB_HAS_MODRM))
+			look_for_table(i, z);
+		return;
 	}
 	if (z->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		refuse(i, HODO_PROBE_UNDEFINED);

@@ -39,9 +39,9 @@ struct hodo_instruction {
 	uint8_t disp;   /* where the displacement from rip stands in it, 4 bytes; 0: it has none */
 	uint8_t modrm;  /* where the ModRM byte stands; 0: it has none */
 	uint8_t opcode;
-	bool indexed;   /* of JUMP_MEMORY: the address has an index, as of a table */
-	bool notrack;   /* … or the prefix of jumps through tables */
-	bool absolute;  /* … or an address that is a number of 32 bits, `table` */
+	bool notrack;   /* it has the prefix of jumps through tables */
+	bool indexed;   /* of JUMP_MEMORY, and of loads: the address has an index, as of a table */
+	bool absolute;  /* … and none but that and a number of 32 bits, `table` */
 	int32_t table;
 	uint64_t target; /* of a branch or a displacement: the address */
 };

@@ -6,7 +6,8 @@
  *	code.c        the code's bytes, and their marks
  *	frames.c      functions from .eh_frame
  *	functions.c   those and the symbols', in order, and which of them are refused
- *	decode.c      each function's instructions, once: boundaries, targets of jumps, exits
+ *	decode.c      each function's instructions, once: boundaries, targets of jumps
+ *	exits.c       where calls end; which functions are parts of others, and which exits are certain
  *	tables.c      targets of jumps through tables
  *	marks.c       what no probe may replace
  *	object.c      all together
@@ -24,6 +25,7 @@
 #define HODO_PROBE_CODE_MAX      (1u << 30) /* bytes of an object */
 #define HODO_PROBE_SEGMENTS_MAX  64u
 #define HODO_PROBE_FUNCTIONS_MAX (1u << 24)
+#define HODO_PROBE_EXITS_MAX     (1u << 25)
 
 /* Of each byte of code: the length of the instruction that begins there, 0: none does; and these. */
 #define HODO_PROBE_MARK_LENGTH 0x0fu
@@ -43,6 +45,8 @@ struct hodo_probe_function {
 	uint32_t exit, nexits; /* of the object's exits */
 	uint8_t reason;        /* why it is refused as a whole; else HODO_PROBE_FINE */
 	bool part;             /* a part that the compiler moved away from its function: it has no entry */
+	bool entered;          /* it has a symbol, is called, or its address is taken */
+	bool branched;         /* a conditional jump of another function leads to its begin */
 	bool labels;           /* addresses within it are taken: what it jumps to through registers may be those */
 	bool unsure;           /* of its instructions only those at its entry are certain */
 };
@@ -56,7 +60,9 @@ enum hodo_probe_leave {
 struct hodo_probe_exit {
 	uint64_t addr;
 	uint32_t function;
-	uint8_t leave; /* enum hodo_probe_leave */
+	uint32_t since; /* bytes before it the code begins that goes on to it */
+	uint8_t leave;  /* enum hodo_probe_leave */
+	bool unsure;    /* nothing known leads to that code: it may be data */
 };
 
 struct hodo_probe_object {

@@ -22,7 +22,9 @@ static int take_relocation(void *arg, uint64_t offset, uint32_t type, int64_t ad
 	(void)offset;
 	(void)symbol;
 	(void)value;
-	if (f && f->start != (uint64_t)addend) {
+	if (f && f->start == (uint64_t)addend) {
+		o->functions[f - o->functions].entered = true;
+	} else if (f) {
 		hodo_probe_mark(o, (uint64_t)addend, (uint64_t)addend + 1, HODO_PROBE_MARK_TARGET);
 		o->functions[f - o->functions].labels = true;
 	}
@@ -62,6 +64,9 @@ static uint32_t mark(const struct hodo_probe_tables *t, const uint8_t *bytes, si
 			memcpy(&distance, bytes + at, sizeof(distance));
 			target = base + (uint64_t)(int64_t)distance;
 		}
+		/* Some ways may lead to a part of the function, which lies elsewhere. */
+		if ((target < t->start || target >= t->end) && hodo_probe_segment_at(t->o, target))
+			continue;
 		if (target < t->start || target >= t->end ||
 		    !(t->segment->marks[target - t->segment->start] & HODO_PROBE_MARK_LENGTH))
 			break;

@@ -235,6 +235,10 @@ void hodo_probe_window_exit(const struct hodo_probe_object *o, const struct hodo
 
 	if (!s || !begins(s, f, x->addr, w))
 		return;
+	if (x->unsure) {
+		w->reason = HODO_PROBE_UNSURE;
+		return;
+	}
 	for (unsigned k = 0; err == HODO_PROBE_SHORT && start && k <= BACK_MAX; k++) {
 		err = scan(o, s, f, start, x->addr, w);
 		if (err == HODO_PROBE_SHORT)

@@ -110,7 +110,8 @@ CHECK(an_exit_alone_has_no_hook_at_the_entry)
 
 /* ------------------------------------------------------------------------ exits */
 
-CODE(switch, "cmp $3,%edi; notrack jmp *%rax; jmp *8(,%rax,8); ud2; mov (%rdi),%rax; jmp *16(%rax); jmp . + 4096; ret");
+CODE(switch, "cmp $3,%edi; je 1f; ja 2f; js 3f; notrack jmp *%rax; jmp *8(,%rax,8); ud2;"
+	     "1: mov (%rdi),%rax; jmp *16(%rax); 2: jmp . + 4096; 3: ret");
 
 CHECK(jumps_through_tables_are_no_exits)
 {
@@ -120,6 +121,39 @@ CHECK(jumps_through_tables_are_no_exits)
 	assert_int_equal(o.exits[1].leave, HODO_PROBE_TAIL);
 	assert_int_equal(o.exits[2].leave, HODO_PROBE_RETURN);
 	assert_window(code_exit(&o, 1), HODO_PROBE_JUMP, HODO_PROBE_FINE);
+}
+
+CODE(unreached, "test %edi,%edi; je 1f; ret; .byte 0x31,0xc0,0x55,0x5d,0x5d,0xc3; 1: xor %eax,%eax; pop %rdx; push %rdx;"
+		" ret");
+
+CHECK(what_nothing_leads_to_may_be_data)
+{
+	CODE_OBJECT(&o, unreached);
+	assert_int_equal(o.nexits, 3);
+	assert_window(code_exit(&o, 1), HODO_PROBE_NONE, HODO_PROBE_UNSURE);
+	assert_window(code_exit(&o, 2), HODO_PROBE_JUMP, HODO_PROBE_FINE);
+}
+
+/* Two functions; the second is jumped to by a condition, and goes back. */
+CODE(two, "test %edi,%edi; je 1f; 2: xor %eax,%eax; mov $2,%edx; ret; nop; nop; nop; 1: mov $1,%eax; jmp 2b");
+#define TWO_SECOND 15
+
+CHECK(a_part_is_known_by_what_leads_to_it)
+{
+	size_t len = (size_t)(code_two_end - code_two);
+	struct hodo_probe_function f[2] = { { .start = CODE_AT, .end = CODE_AT + TWO_SECOND - 3 },
+					    { .start = CODE_AT + TWO_SECOND, .end = CODE_AT + len } };
+
+	for (int named = 0; named < 2; named++) {
+		f[1].entered = named;
+		assert_int_equal(hodo_probe_object_add_code(&o, CODE_AT, code_two, len), 0);
+		assert_int_equal(hodo_probe_object_add(&o, &f[0]), 0);
+		assert_int_equal(hodo_probe_object_add(&o, &f[1]), 0);
+		assert_int_equal(hodo_probe_object_decode(&o, NULL), 0);
+		assert_int_equal(o.functions[1].part, !named);
+		assert_int_equal(o.nexits, 1);
+		hodo_probe_object_close(&o);
+	}
 }
 
 CODE(joined, "test %edi,%edi; je 1f; mov $1,%eax; jmp 2f; 1: mov $2,%eax; 2: ret");
