@@ -546,13 +546,14 @@ struct hodo_record_object {
 	uint64_t ticks; /* when it was seen first; 0: before the recording */
 	uint32_t functions; /* traceable */
 	uint16_t build_id_len;
-	uint16_t flags;     /* HODO_OBJECT_* */
+	uint16_t reserved;
 	uint8_t build_id[32];
+	/* Its code, if the object is short: if its calls may be records of HODO_FORM_CALL and HODO_FORM_RETURN. While
+	 * it is mapped no other object that is short has code at an address that differs from one of these by a
+	 * multiple of HODO_SHORT_SPAN. Both 0: it is not. */
+	uint64_t short_start, short_end;
 };
-HODO_ASSERT_SIZE_(struct hodo_record_object, 80);
-/* Its calls may be records of HODO_FORM_CALL and HODO_FORM_RETURN: while it is mapped no other object that is short has
- * an address that differs from one of its by a multiple of HODO_SHORT_SPAN. */
-#define HODO_OBJECT_SHORT 1u
+HODO_ASSERT_SIZE_(struct hodo_record_object, 96);
 
 struct hodo_record_unload {
 	struct hodo_record head;

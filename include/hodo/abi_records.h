@@ -45,8 +45,8 @@ HODO_ASSERT_SIZE_(struct hodo_packet, 88);
  * that is not empty begins with one; the next comes when either changes, or when a call's frame does not lie in the
  * window. Anchors are not events: no count has them. A first word of 0 is no record.
  *
- * A call is an event "func:entry" and a return "func:exit" whose object's functions the catalogue calls short
- * (HODO_OBJECT_SHORT), and whose frame is 8 above a multiple of 16, as the x86-64 ABI has it: any other is an event of
+ * A call is an event "func:entry" and a return "func:exit" whose object the catalogue calls short (struct
+ * hodo_record_object), and whose frame is 8 above a multiple of 16, as the x86-64 ABI has it: any other is an event of
  * these names. frame: bits 4 to 13 of the address at which the function's return address lies, which is in
  * [window << 8, (window << 8) + HODO_WINDOW). function: bits 2 to 26 of an address in the function.
  */

@@ -81,7 +81,7 @@ struct hodo_func_object {
 		size_t bytes;
 	} mirrors[2];                   /* mapped for it by entry_only.c */
 	bool in_use;
-	bool is_short;                  /* HODO_OBJECT_SHORT */
+	bool is_short;                  /* as struct hodo_object has it */
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
 	char path[512];

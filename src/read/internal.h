@@ -328,10 +328,10 @@ struct hodo_names {
 	uint32_t changes;
 };
 
-/* Objects with HODO_OBJECT_SHORT (shorts.c). All zero: none. */
+/* Objects that are short (shorts.c). All zero: none. */
 struct hodo_shorts {
 	struct hodo_short {
-		uint64_t start, end;
+		uint64_t start, end; /* of its code */
 		uint64_t from, until; /* ticks */
 	} *object;
 	uint32_t n;

@@ -307,20 +307,22 @@ static int get_build_id(struct line *l, struct hodo_read_object *o)
 static int word_object(struct hodo_trace *t, struct line *l)
 {
 	struct hodo_read_object o = { .size = sizeof(o), .path = get_text(l, "path") };
-	uint64_t from = 0, until = UINT64_MAX;
+	uint64_t from = 0, until = UINT64_MAX, short_start = 0, short_end = 0;
 
 	o.functions = get_u32(l, "functions");
 	if (get_address(l, "base", &o.base) < 0 || get_address(l, "start", &o.start) < 0 ||
 	    get_address(l, "end", &o.end) < 0 || o.start >= o.end || get_build_id(l, &o) < 0 ||
+	    (get(l, "short_start") && get_address(l, "short_start", &short_start) < 0) ||
+	    (get(l, "short_end") && get_address(l, "short_end", &short_end) < 0) ||
 	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &from) < 0) ||
 	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &until) < 0))
 		return skip(t, l, BAD_OBJECT, "object damaged: its functions have no names");
-	if (get(l, "short")) {
+	if (short_end) {
 		struct hodo_short *is_short = hodo_vec_add(t->shorts.object, t->shorts.n);
 
 		if (!is_short)
 			return -ENOMEM;
-		*is_short = (struct hodo_short){ o.start, o.end, from, until };
+		*is_short = (struct hodo_short){ short_start, short_end, from, until };
 	}
 	o.from_ns = (int64_t)from;
 	o.until_ns = (int64_t)until;

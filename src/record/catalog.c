@@ -170,7 +170,8 @@ static int add_object(struct hodo_catalog *c, void *record, size_t size)
 	struct texts t;
 	const char *path;
 
-	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end)
+	if (size < sizeof(*r) || r->build_id_len > sizeof(r->build_id) || r->start >= r->end ||
+	    r->short_start > r->short_end || (r->short_end && (r->short_start < r->start || r->short_end > r->end)))
 		return -EBADMSG;
 	t = texts_of(record, size, sizeof(*r));
 	path = texts_next(&t);

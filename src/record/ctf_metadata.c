@@ -311,7 +311,10 @@ static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 		hodo_text_printf(t, " from=%" PRIu64, r->ticks);
 	if (o->until != HODO_CATALOG_MAPPED)
 		hodo_text_printf(t, " until=%" PRIu64, o->until);
-	hodo_text_printf(t, " functions=%u%s build_id=", r->functions, r->flags & HODO_OBJECT_SHORT ? " short=1" : "");
+	hodo_text_printf(t, " functions=%u", r->functions);
+	if (r->short_end)
+		hodo_text_printf(t, " short_start=0x%" PRIx64 " short_end=0x%" PRIx64, r->short_start, r->short_end);
+	hodo_text_add(t, " build_id=");
 	for (uint32_t i = 0; i < r->build_id_len; i++)
 		hodo_text_printf(t, "%02x", r->build_id[i]);
 	hodo_text_add(t, "*/\n");

@@ -29,12 +29,11 @@ static bool make_no_op(void *data, const struct hodo_import_slot *slot)
 static void quiet(struct hodo_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
 	const struct hodo_import_user user = { .found = make_no_op, .data = o };
+	const struct hodo_dynamic none = { 0 }, dynamic = hodo_dynamic_read(info);
 	struct hodo_import imports[2];
-	struct hodo_dynamic dynamic = { 0 };
 
 	if (note && hodo_imports_stubs(note, imports))
-		hodo_imports_scan(info, &dynamic, imports, 2, false, &user);
-	dynamic = hodo_dynamic_read(info);
+		hodo_imports_scan(info, &none, imports, 2, false, &user);
 	if (hodo_imports_instrument(imports) && hodo_imports_any(&dynamic, imports, 2))
 		hodo_imports_scan(info, &dynamic, imports, 2, false, &user);
 }
@@ -67,7 +66,7 @@ static void send(struct hodo_object *o, const struct dl_phdr_info *info)
 	struct hodo_record_object record = {
 		.head = { 0, HODO_RECORD_OBJECT, 0 },
 		.base = o->base, .start = o->start, .end = o->end, .ticks = ticks(), .functions = o->functions,
-		.flags = o->is_short ? HODO_OBJECT_SHORT : 0,
+		.short_start = o->is_short ? o->text : 0, .short_end = o->is_short ? o->text_end : 0,
 	};
 
 	hodo_objects_notes(info, "GNU", take_build_id, &record);
@@ -100,13 +99,13 @@ static bool may_be_short(const struct hodo_object *object)
 
 	if (object->is_short)
 		return true;
-	if (object->sent || object->end - object->start > span)
+	if (object->sent || object->text >= object->text_end || object->text_end - object->text > span)
 		return false;
 	for (uint32_t i = 0; i < hodo_nobjects; i++) {
 		const struct hodo_object *o = &hodo_objects[i];
-		uint64_t apart = (o->start - object->start) & (span - 1); /* from this one's start up to the other's */
+		uint64_t apart = (o->text - object->text) & (span - 1); /* from this one's code up to the other's */
 
-		if (o->is_short && (apart < object->end - object->start || span - apart < o->end - o->start))
+		if (o->is_short && (apart < object->text_end - object->text || span - apart < o->text_end - o->text))
 			return false;
 	}
 	return true;

@@ -44,7 +44,7 @@ size_t hodo_objects_room(uintptr_t p, uint32_t flags)
 
 struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *info)
 {
-	struct hodo_object fresh = { .base = info->dlpi_addr, .start = ~0ul }, *o = hodo_objects, *end;
+	struct hodo_object fresh = { .base = info->dlpi_addr, .start = ~0ul, .text = ~0ul }, *o = hodo_objects, *end;
 
 	nranges = 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -58,6 +58,10 @@ struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *info)
 			ranges[nranges++] = r;
 		fresh.start = r.start < fresh.start ? r.start : fresh.start;
 		fresh.end = r.end > fresh.end ? r.end : fresh.end;
+		if (!(r.flags & PF_X))
+			continue;
+		fresh.text = r.start < fresh.text ? r.start : fresh.text;
+		fresh.text_end = r.end > fresh.text_end ? r.end : fresh.text_end;
 	}
 	for (end = o + hodo_nobjects; o < end; o++) {
 		if (o->base == fresh.base && o->start == fresh.start && o->end == fresh.end)

@@ -43,14 +43,14 @@ struct hodo_event {
 
 /* A loaded object. */
 struct hodo_object {
-	uintptr_t base, start, end; /* start, end: what is mapped of it */
+	uintptr_t base, start, end, text, text_end; /* mapped; text: executable segments, first to last */
 	const struct hodo_site *sites, *sites_end;
 	uint32_t functions; /* with slots */
 	bool seen;          /* in the scan under way */
 	bool known;         /* it was looked at before */
 	bool idle;          /* its slots were made no-ops */
 	bool sent;          /* to the recorder: HODO_RECORD_OBJECT */
-	bool is_short;      /* HODO_OBJECT_SHORT */
+	bool is_short;      /* the recorder knows it as short (hodo/abi.h) */
 };
 #define HODO_OBJECTS_MAX 4096
 
@@ -420,7 +420,7 @@ struct hodo_extension {
 	void (*init)(void);       /* before all others */
 	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
 	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs.
-	 * is_short: its calls may be written as HODO_OBJECT_SHORT says. */
+	 * is_short: its calls may be written as those of objects that are short. */
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */

@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,7 +404,8 @@ void gen_lost_only(const char *top)
 
 /* Two of one address modulo 2^27, one after the other; the last is not short. */
 static const uint64_t objects[] = { 0x400000, 0x7f1000000000, 0x7f2008000000, 0x7f3000000000 };
-#define OBJECT_BYTES 0x100000ull
+#define OBJECT_BYTES 0x100000ull /* of code */
+#define DATA_BYTES (UINT64_C(1) << 28) /* behind it: more than a call's record tells apart */
 #define ROUND 64ull      /* so many calls and returns, in one thread */
 #define SECOND_FROM 20ull /* the round in which the second object is not there any more, and the third is */
 #define SHORT_BEGIN ((5ull << 28) - 250000) /* an epoch ends in the 40th round */
@@ -431,14 +433,20 @@ static void short_classes(struct gen_trace *t)
 {
 	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
 	uint64_t from = (SHORT_BEGIN + SECOND_FROM * ROUND * 100 - 50) * GEN_TICK;
-	char times[4][64] = { "", "", "", "" };
+	char times[4][64] = { "", "", "", "" }, code[4][64] = { "", "", "", "" };
 
 	snprintf(times[1], sizeof(times[1]), " until=%llu", (unsigned long long)from);
 	snprintf(times[2], sizeof(times[2]), " from=%llu", (unsigned long long)from);
-	for (unsigned i = 0; i < 4; i++)
-		gen_comment(t, "object path=/lib/%u.so base=0x%llx start=0x%llx end=0x%llx%s functions=9%s build_id=", i,
-			    (unsigned long long)objects[i], (unsigned long long)objects[i],
-			    (unsigned long long)(objects[i] + OBJECT_BYTES), times[i], i < 3 ? " short=1" : "");
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t end = objects[i] + OBJECT_BYTES;
+
+		if (i < 3)
+			snprintf(code[i], sizeof(code[i]), " short_start=0x%" PRIx64 " short_end=0x%" PRIx64,
+				 objects[i], end);
+		gen_comment(t, "object path=/lib/%u.so base=0x%" PRIx64 " start=0x%" PRIx64 " end=0x%" PRIx64
+			       "%s functions=9%s build_id=",
+			    i, objects[i], objects[i], end + DATA_BYTES, times[i], code[i]);
+	}
 	gen_class(t, 1, "func:entry", "function", "", fields, 2);
 	gen_class(t, 2, "func:exit", "function", "", fields, 2);
 }

@@ -239,12 +239,20 @@ static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t
 		.build_id_len = 2, .build_id = { 0xab, 0x01 },
 	};
 
-	if (ticks == 30)
-		r.flags = HODO_OBJECT_SHORT;
+	if (ticks == 30) {
+		r.short_start = start + 0x400;
+		r.short_end = start + 0xc00;
+	}
 	if (spoil == 1)
 		r.build_id_len = 33;
 	if (spoil == 2)
 		r.end = r.start;
+	if (spoil == 5) /* no code, but where */
+		r.short_start = start;
+	if (spoil == 6) /* before it */
+		r.short_start = start - 1, r.short_end = start + 1;
+	if (spoil == 7) /* behind it */
+		r.short_start = start, r.short_end = start + 0x1001;
 	memset(base + *used, 'x', r.head.size);
 	memcpy(base + *used, &r, sizeof(r));
 	memcpy(base + *used + sizeof(r), path, spoil == 3 ? len - 1 : len);
@@ -285,10 +293,10 @@ TEST(test_objects)
 	assert_int_equal(text.error, 0);
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
-	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 short=1 build_id=ab01*/\n"));
+	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 short_start=0x7400 short_end=0x7c00 build_id=ab01*/\n"));
 	hodo_text_free(&text);
 	hodo_catalog_free(&c);
-	for (int spoil = 1; spoil <= 4; spoil++) {
+	for (int spoil = 1; spoil <= 7; spoil++) {
 		used = 0;
 		add_object(base, &used, "/lib/good.so", 0x1000, 0, 0);
 		add_object(base, &used, "/lib/bad-bad.so", 0x2000, 0, spoil); /* 16 bytes: no room behind the NUL */

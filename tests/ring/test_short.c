@@ -43,11 +43,13 @@ static bool look(struct hodo_object *o)
 	return o->is_short;
 }
 
-static bool map(uint64_t start, uint64_t bytes)
+/* An object with so much code, and more data than can be told apart. */
+static bool map(uint64_t text, uint64_t bytes)
 {
 	struct hodo_object *o = &hodo_objects[hodo_nobjects++];
 
-	*o = (struct hodo_object){ .base = start, .start = start, .end = start + bytes };
+	*o = (struct hodo_object){ .base = text - 4096, .start = text - 4096, .end = text + bytes + 2 * HODO_SHORT_SPAN,
+				   .text = text, .text_end = text + bytes };
 	return look(o);
 }
 
@@ -71,6 +73,8 @@ TEST(test_size, .setup = begin, .teardown = end)
 	unmap();
 	assert_true(map(BASE + 4096, HODO_SHORT_SPAN));
 	assert_false(map(BASE + 8 * HODO_SHORT_SPAN, 4096)); /* there is no address left */
+	unmap();
+	assert_false(map(BASE, 0)); /* no code */
 }
 
 /* Beside each other, at its own place and many spans away, above and below. */
@@ -125,7 +129,7 @@ TEST(test_changes, .setup = begin, .teardown = end)
 	functions = 1;
 	assert_true(map(BASE + HODO_SHORT_SPAN, MIB));
 	assert_true(look(&hodo_objects[1]));
-	hodo_objects[1].end += HODO_SHORT_SPAN; /* looked at once more: its calls are what they were */
+	hodo_objects[1].text_end += HODO_SHORT_SPAN; /* looked at once more: its calls are what they were */
 	assert_true(look(&hodo_objects[1]));
 	assert_false(look(&hodo_objects[0])); /* it was sent as one that is not */
 }
@@ -145,8 +149,8 @@ TEST(test_any, .setup = begin, .teardown = end)
 			const struct hodo_object *o = &hodo_objects[i], *p = &hodo_objects[(i + 1) % 3];
 			bool common = false;
 
-			for (uint64_t at = o->start; at < o->end; at += 16 * MIB) {
-				for (uint64_t other = p->start; other < p->end; other += 16 * MIB)
+			for (uint64_t at = o->text; at < o->text_end; at += 16 * MIB) {
+				for (uint64_t other = p->text; other < p->text_end; other += 16 * MIB)
 					common = common || (at - other) % HODO_SHORT_SPAN == 0;
 			}
 			assert_false(o->is_short && p->is_short && common);
