@@ -4,10 +4,10 @@
 #include "output_file.h"
 
 #include "cli.h"
+#include "output_aside.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,42 +32,6 @@ struct hodo_output {
 };
 
 /* ------------------------------------------------------------------- the file */
-
-/* What is not whole is not left behind. */
-static char *volatile to_remove;
-
-static void on_signal(int signal_number)
-{
-	if (to_remove)
-		unlink(to_remove);
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
-
-/* Makes the file that is removed if a signal ends us; none comes in between. Its descriptor, or -1 and errno. */
-static int create(char *temporary, mode_t mode)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t held, before;
-	int fd, error;
-
-	sigemptyset(&held);
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		sigaddset(&held, signals[i]);
-	sigprocmask(SIG_BLOCK, &held, &before);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	error = errno;
-	for (unsigned i = 0; fd >= 0 && i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction old;
-
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			signal(signals[i], on_signal);
-	}
-	to_remove = fd >= 0 ? temporary : NULL;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return fd;
-}
 
 /* Without the slashes at its end. */
 static size_t length_of(const char *dir)
@@ -139,7 +103,7 @@ static int open_path(struct hodo_output *t, const struct hodo_output_args *a, co
 		t->real = !a->path ? NULL : realpath(t->path, NULL);
 		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0)
 			exit(hodo_no_memory());
-		t->fd = create(t->temporary, mode_like(a->args.dir));
+		t->fd = hodo_aside_make(t->temporary, mode_like(a->args.dir), false);
 	}
 	return t->fd < 0 ? hodo_error("%s: cannot be written: %s: name another file with -o", t->path, strerror(errno)) : 0;
 }
@@ -147,9 +111,7 @@ static int open_path(struct hodo_output *t, const struct hodo_output_args *a, co
 /* 0, or the exit status, having said why. */
 static int open_output(struct hodo_output *t, const struct hodo_output_args *a, const char *suffix, const char *binary)
 {
-	/* Writing fails instead, and nothing half written is left behind. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	hodo_aside_prepare();
 	*t = (struct hodo_output){ .fd = STDOUT_FILENO, .shown_ns = INT64_MAX,
 				   .force = hodo_output_replaces(a) };
 	if (a->path ? strcmp(a->path, "-") == 0 : !*suffix)
@@ -218,7 +180,7 @@ static int close_output(struct hodo_output *t, const char *dir, int err)
 	}
 	if (err && t->temporary)
 		unlink(t->temporary);
-	to_remove = NULL;
+	hodo_aside_over();
 	if (t->failed_write && err == -EPIPE && !t->path)
 		return 0; /* who read it has enough */
 	if (err == -EEXIST)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * output_folder.c - a directory that a verb makes of a recording: see output_file.h. It is written aside, and gets its
- * name when it is whole; a signal leaves what is aside, without metadata.
+ * name when it is whole.
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "output_aside.h"
 #include "output_file.h"
 
 #include <errno.h>
@@ -93,7 +94,9 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 		exit(hodo_no_memory());
 	/* Who may not read the recording does not read what is made of it. */
 	mode = stat(a->args.dir, &st) == 0 ? 0700 | (st.st_mode & 055) : 0700;
-	if (mkdir(aside, mode) < 0 || (fd = open(aside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+	hodo_aside_prepare();
+	fd = hodo_aside_make(aside, mode, true);
+	if (fd < 0)
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(errno));
 	symbols = hodo_must(hodo_symbols_new(a->args.dir));
 	hodo_read_symbols(reader, hodo_function_name_at, symbols);
@@ -106,6 +109,7 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 	}
 	if (err)
 		remove_ours(aside);
+	hodo_aside_over();
 	if (err && f.failed)
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(-err));
 	if (err)

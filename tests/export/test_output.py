@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The verb itself: where it writes, what is there before, what cannot be written or read, options."""
+import itertools
 import os
 import pty
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
 
+import hodo_test
 from exporting import Case
 from hodo_test import HODO, main
 
@@ -119,33 +123,50 @@ class Output(Case):
     def test_a_full_disk_keeps_what_was_there(self):
         with open(self.path("old"), "w", encoding="ascii") as f:
             f.write("old")
-        for trap in ('trap "" XFSZ', "trap - XFSZ"):
+        for trap, (fmt, name) in itertools.product(('trap "" XFSZ', "trap - XFSZ"), (("jsonl", "old"), ("ctf", "new"))):
             run = subprocess.run(["bash", "-c", f'ulimit -f 8; {trap}; exec "$0" "$@"', HODO, "export", "-q", "-f",
-                                  "--to", "jsonl", "-o", "old", self.name], cwd=self.dir, capture_output=True,
+                                  "--to", fmt, "-o", name, self.name], cwd=self.dir, capture_output=True,
                                  check=False, restore_signals=True)
             self.assertEqual(run.returncode, 1)
-            self.assertRegex(run.stderr, rb"\Ahodo: old.*: File too large[^\n]*\n\Z")
+            self.assertRegex(run.stderr.decode(), rf"\Ahodo: {name}.*: File too large[^\n]*\n\Z")
             self.assertEqual(self.read("old"), b"old")
             self.only_these("old")
+            self.assertFalse(os.path.exists(self.path("new")))
 
     @staticmethod
     def no_core():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
+    def remove(self, name):
+        path = self.path(name)
+        (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
+
+    def cut(self, fmt, number, name):
+        """Sends the signal to an export to `cut` that has begun to write."""
+        def begun():
+            return any(os.path.getsize(self.path(n)) and (fmt != "ctf" or os.listdir(self.path(n)))
+                       for n in os.listdir(self.dir) if n.startswith("cut."))
+        with subprocess.Popen([HODO, "export", "-q", "--to", fmt, "-o", "cut", name], cwd=self.dir,
+                              preexec_fn=self.no_core) as p:
+            hodo_test.wait_for("output", lambda: begun() or p.poll() is not None, every_s=0.001)
+            p.send_signal(number)
+            self.assertEqual(p.wait(hodo_test.LIMIT_S), -number)
+
     def test_signals_leave_nothing(self):
         name = self.generate("GEN_TRACE", "fixed", 3000000)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-            with subprocess.Popen([HODO, "export", "-q", "--to", "chrome", "-o", "cut", name], cwd=self.dir,
-                                  preexec_fn=self.no_core) as p:
-                for _ in range(3000):
-                    if any(n.startswith("cut.") for n in os.listdir(self.dir)) or p.poll() is not None:
-                        break
-                    time.sleep(0.001)
-                p.send_signal(number)
-                self.assertIn(p.wait(60), (-number, 0))
+        for fmt, number in itertools.product(("chrome", "ctf"), (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)):
+            self.cut(fmt, number, name)
             self.only_these()
-            if os.path.exists(self.path("cut")):
-                os.unlink(self.path("cut"))
+
+    def test_what_a_kill_leaves_is_in_nobodys_way(self):
+        name = self.generate("GEN_TRACE", "fixed", 3000000)
+        for fmt in ("chrome", "ctf"):
+            self.cut(fmt, signal.SIGKILL, name)
+            left = [n for n in os.listdir(self.dir) if re.fullmatch(r"cut\.[0-9]+\.part", n)]
+            self.assertEqual(len(left), 1)
+            self.ok("export", "-q", "--to", fmt, "-o", "cut", self.name)
+            self.remove("cut")
+            self.remove(left[0])
 
     def test_reader_of_a_pipe_goes(self):
         name = self.generate("GEN_TRACE", "fixed", 3000000)
