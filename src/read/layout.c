@@ -21,8 +21,8 @@ struct hodo_read_layouts *hodo_read_layouts_new(void)
 void hodo_layouts_clear(struct hodo_read_layouts *layouts)
 {
 	for (uint32_t i = 0; i < layouts->n; i++)
-		free(layouts->payload[i]);
-	free(layouts->payload);
+		free(layouts->event[i]);
+	free(layouts->event);
 	free(layouts->fixed);
 	*layouts = (struct hodo_read_layouts){ 0 };
 }
@@ -38,20 +38,28 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 {
 	uint32_t n = l->n, both = n;
 
-	if (hodo_vec_reserve(l->fixed, n, id + 1) < 0 || hodo_vec_reserve(l->payload, both, id + 1) < 0)
+	if (hodo_vec_reserve(l->fixed, n, id + 1) < 0 || hodo_vec_reserve(l->event, both, id + 1) < 0)
 		return -ENOMEM;
 	memset(l->fixed + l->n, 0, (n - l->n) * sizeof(*l->fixed));
-	memset(l->payload + l->n, 0, (n - l->n) * sizeof(*l->payload));
+	memset(l->event + l->n, 0, (n - l->n) * sizeof(*l->event));
 	l->n = n;
 	return 0;
 }
 
+/* An address, and where its frame is: what a call's record has. */
+static bool are_calls(const uint8_t *types, uint32_t nfields)
+{
+	return nfields == 2 && types[0] == HODO_TYPE_PTR && types[1] == HODO_TYPE_U32;
+}
+
+static bool has_calls(const struct hodo_read_layouts *l, uint32_t id)
+{
+	return hodo_layouts_have(l, id) && are_calls(l->event[id]->types, l->event[id]->nfields);
+}
+
 int hodo_read_layouts_calls(struct hodo_read_layouts *layouts, uint32_t entry, uint32_t exit)
 {
-	const uint64_t bytes = HODO_EVENT_HEADER + sizeof(uint64_t) + sizeof(uint32_t);
-
-	if (!layouts || !hodo_layouts_have(layouts, entry) || !hodo_layouts_have(layouts, exit) ||
-	    layouts->fixed[entry] != bytes || layouts->fixed[exit] != bytes)
+	if (!layouts || !has_calls(layouts, entry) || !has_calls(layouts, exit))
 		return -EINVAL;
 	layouts->call[HODO_FORM_CALL] = entry;
 	layouts->call[HODO_FORM_RETURN] = exit;
@@ -61,28 +69,30 @@ int hodo_read_layouts_calls(struct hodo_read_layouts *layouts, uint32_t entry, u
 int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const uint8_t *types,
 			  uint32_t nfields)
 {
-	struct hodo_payload payload, *kept;
+	struct hodo_event_layout event = { .nfields = nfields }, *kept;
 
 	if (!layouts || id == 0 || id >= HODO_EVENTS_MAX || (nfields && !types) ||
-	    hodo_payload_init(&payload, types, nfields) < 0)
+	    hodo_payload_init(&event.payload, types, nfields) < 0)
 		return -EINVAL;
+	if (nfields)
+		memcpy(event.types, types, nfields);
 	if (hodo_layouts_have(layouts, id))
-		return memcmp(layouts->payload[id], &payload, sizeof(payload)) == 0 ? 0 : -EEXIST;
+		return memcmp(layouts->event[id]->types, event.types, sizeof(event.types)) == 0 ? 0 : -EEXIST;
 	if (id >= layouts->n && make_room(layouts, id) < 0)
 		return -ENOMEM;
 	kept = malloc(sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
-	*kept = payload;
-	layouts->payload[id] = kept;
-	layouts->fixed[id] = payload.variables ? 0 : HODO_EVENT_HEADER + payload.fixed[0];
+	*kept = event;
+	layouts->event[id] = kept;
+	layouts->fixed[id] = event.payload.variables ? 0 : HODO_EVENT_HEADER + event.payload.fixed[0];
 	return 0;
 }
 
 void hodo_layouts_note_call(struct hodo_read_layouts *layouts, uint32_t id, uint32_t kind, const char *name,
 			    const uint8_t *types, uint32_t nfields)
 {
-	if (kind != HODO_KIND_FUNCTION || nfields != 2 || types[0] != HODO_TYPE_PTR || types[1] != HODO_TYPE_U32)
+	if (kind != HODO_KIND_FUNCTION || !are_calls(types, nfields))
 		return;
 	if (strcmp(name, "func:entry") == 0)
 		layouts->call[HODO_FORM_CALL] = id;

@@ -9,17 +9,23 @@
 #include <stdbool.h>
 #include <string.h>
 
+struct hodo_event_layout {
+	struct hodo_payload payload;
+	uint32_t nfields;
+	uint8_t types[HODO_PAYLOAD_FIELDS_MAX]; /* context and fields; 0 behind them */
+};
+
 /* All zero: none. */
 struct hodo_read_layouts {
-	uint32_t n;                    /* ids below n have an entry */
-	uint32_t *fixed;               /* bytes of the event with its header; 0: they vary, or the id is unknown */
-	struct hodo_payload **payload; /* NULL: the id is unknown */
-	uint32_t call[2];              /* ids of the events that calls and returns are, by their form; 0: none */
+	uint32_t n;                       /* ids below n have an entry */
+	uint32_t *fixed;                  /* bytes of the event with its header; 0: they vary, or the id is unknown */
+	struct hodo_event_layout **event; /* NULL: the id is unknown */
+	uint32_t call[2];                 /* ids of the events that calls and returns are, by their form; 0: none */
 };
 
 static inline bool hodo_layouts_have(const struct hodo_read_layouts *l, uint32_t id)
 {
-	return id < l->n && l->payload[id];
+	return id < l->n && l->event[id];
 }
 
 /* Bytes of the event at p, whose header is there; if that is more than room, it has at least so many. 0: the id is
@@ -31,9 +37,10 @@ static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint
 		return 0;
 	if (l->fixed[id])
 		return l->fixed[id];
-	if (!l->payload[id])
+	if (!l->event[id])
 		return 0;
-	return HODO_EVENT_HEADER + hodo_payload_size(l->payload[id], p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
+	return HODO_EVENT_HEADER +
+	       hodo_payload_size(&l->event[id]->payload, p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
 }
 
 /* The same of any record, where its head, too, may be cut off: then as many bytes as that has. */

@@ -86,11 +86,13 @@ static struct hodo_read_walk walk(const struct hodo_read_layouts *l, const struc
 TEST(test_layouts)
 {
 	static const uint8_t i32 = HODO_TYPE_I32, bad = 99, text_array = HODO_TYPE_STR | HODO_TYPE_ARRAY;
+	static const uint8_t same_size[] = { HODO_TYPE_U32, HODO_TYPE_U64 };
 	struct hodo_read_layouts *l = layouts();
 	uint8_t many[HODO_CONTEXT_FIELDS_MAX + HODO_FIELDS_MAX + 1];
 
 	memset(many, HODO_TYPE_U8, sizeof(many));
 	assert_int_equal(hodo_read_layouts_add(l, 1, &i32, 1), -EEXIST);
+	assert_int_equal(hodo_read_layouts_add(l, 1, same_size, 2), -EEXIST);
 	assert_int_equal(hodo_read_layouts_add(l, 0, &i32, 1), -EINVAL);
 	assert_int_equal(hodo_read_layouts_add(l, 65536, &i32, 1), -EINVAL);
 	assert_int_equal(hodo_read_layouts_add(l, 3, &bad, 1), -EINVAL);
@@ -105,6 +107,9 @@ TEST(test_layouts)
 /* What calls and returns are must be there, and be like them. */
 TEST(test_layouts_calls)
 {
+	static const uint8_t others[][3] = { { HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U32 },
+					     { HODO_TYPE_U32, HODO_TYPE_PTR }, { HODO_TYPE_U64, HODO_TYPE_U32 },
+					     { HODO_TYPE_PTR, HODO_TYPE_F32 } };
 	struct hodo_read_layouts *l = layouts();
 	struct hodo_read_walk w;
 	struct body b = { .len = 0 };
@@ -117,6 +122,12 @@ TEST(test_layouts_calls)
 	assert_int_equal(hodo_read_layouts_calls(l, 0, 31), -EINVAL);
 	assert_int_equal(hodo_read_layouts_calls(l, 30, 2), -EINVAL);
 	assert_int_equal(hodo_read_layouts_calls(l, 65535, 31), -EINVAL);
+	/* Of the same size alone. */
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_int_equal(hodo_read_layouts_add(l, 40 + i, others[i], i ? 2 : 3), 0);
+		assert_int_equal(hodo_read_layouts_calls(l, 40 + i, 31), -EINVAL);
+		assert_int_equal(hodo_read_layouts_calls(l, 30, 40 + i), -EINVAL);
+	}
 	w = walk(l, &b, 0, 1000, 100);
 	assert_int_equal(w.stop, HODO_READ_STOP_ID);
 	assert_int_equal(w.events, 0);
