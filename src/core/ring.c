@@ -109,13 +109,7 @@ void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t 
 		p += sizeof(anchor);
 		bytes += sizeof(anchor);
 	}
-	__builtin_memcpy(p, &head, HODO_EVENT_HEADER);
-	p += HODO_EVENT_HEADER;
-	for (size_t i = 0; i < count; i++) {
-		if (pieces[i].len)
-			__builtin_memcpy(p, pieces[i].data, pieces[i].len);
-		p += pieces[i].len;
-	}
+	hodo_event_put(p, head, pieces, count);
 	HODO_INJECT(HODO_INJECT_FALLBACK_STORED);
 	ring->latest = now;
 	hodo_store_release(&ring->word, word + (bytes << HODO_WORD_COUNT_BITS) + 1);

@@ -104,6 +104,19 @@ static inline uint64_t hodo_event_word(uint32_t id, uint64_t ticks)
 	return HODO_FORM_EVENT | (ticks & HODO_TIME_MASK) | (uint64_t)id << HODO_ID_SHIFT;
 }
 
+/* Copies an event from its first word on; returns what is behind it. */
+static inline uint8_t *hodo_event_put(uint8_t *p, uint64_t word, const struct hodo_piece *pieces, size_t count)
+{
+	__builtin_memcpy(p, &word, HODO_EVENT_HEADER);
+	p += HODO_EVENT_HEADER;
+	for (size_t i = 0; i < count; i++) {
+		if (pieces[i].len)
+			__builtin_memcpy(p, pieces[i].data, pieces[i].len);
+		p += pieces[i].len;
+	}
+	return p;
+}
+
 static inline uint32_t hodo_event_id(uint64_t word) { return (uint32_t)(word >> HODO_ID_SHIFT) & 0xffff; }
 
 /* Both words of an anchor. window: the lowest address, a multiple of 256. */

@@ -12,21 +12,7 @@
 
 #include <core/fields.h>
 #include <read/ctf_names.h>
-
-static const char head_types[] =
-	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
-	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
-	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
-	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
-	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
-	"typealias integer { size = 8; align = 8; signed = false; base = 16; } := byte_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := pointer_t;\n"
-	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n"
-	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
-	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n";
+#include <read/ctf_types.h>
 
 /* Names with an underscore in front, which readers take off, but for Trace Compass: it asks for them so. */
 static const char head_stream[] =
@@ -42,51 +28,15 @@ static const char head_stream[] =
 	"\tevent.context := struct { uint32_t _vpid; uint32_t _vtid; string { encoding = UTF8; } _procname; };\n"
 	"};\n";
 
-static const struct {
-	const char *tsdl;
-	bool integer; /* may have labels */
-} types[] = {
-	[HODO_TYPE_I8] = { "int8_t", true },	  [HODO_TYPE_U8] = { "uint8_t", true },
-	[HODO_TYPE_I16] = { "int16_t", true },	  [HODO_TYPE_U16] = { "uint16_t", true },
-	[HODO_TYPE_I32] = { "int32_t", true },	  [HODO_TYPE_U32] = { "uint32_t", true },
-	[HODO_TYPE_I64] = { "int64_t", true },	  [HODO_TYPE_U64] = { "uint64_t", true },
-	[HODO_TYPE_BOOL] = { "uint8_t", false },  [HODO_TYPE_CHAR] = { "int8_t", false },
-	[HODO_TYPE_F32] = { "float_t", false },	  [HODO_TYPE_F64] = { "double_t", false },
-	[HODO_TYPE_PTR] = { "pointer_t", false }, [HODO_TYPE_STR] = { "text_t", false },
-	[HODO_TYPE_BYTES] = { "byte_t", false },
-};
-
-/* Values as the field's own type can hold them. */
-static void add_enum(struct hodo_text *t, uint8_t type, const struct hodo_read_labels *l)
-{
-	unsigned unused = 64 - 8 * hodo_fields_fixed_size(type);
-
-	hodo_text_printf(t, "enum : %s {", types[type].tsdl);
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t high = (uint64_t)l->values[i] << unused;
-
-		hodo_text_add(t, i ? ", \"" : " \"");
-		hodo_name_quote(t, l->names[i]);
-		hodo_text_add(t, "\" = ");
-		if (hodo_fields_is_signed(type))
-			hodo_text_i64(t, (int64_t)high >> unused);
-		else
-			hodo_text_u64(t, high >> unused);
-	}
-	hodo_text_add(t, " }");
-}
-
 static void add_member(struct hodo_text *t, const struct hodo_read_field *f, const char *name, const char *length)
 {
-	uint32_t type = f->type & ~(uint32_t)HODO_TYPE_ARRAY;
-
 	if (hodo_fields_element_size((uint8_t)f->type)) {
-		hodo_text_printf(t, "uint32_t %s; %s %s[%s];\n", length, types[type].tsdl, name, length);
+		hodo_text_printf(t, "uint32_t %s; %s %s[%s];\n", length, hodo_ctf_type((uint8_t)f->type), name, length);
 	} else {
-		if (f->labels && f->labels->n && types[type].integer)
-			add_enum(t, (uint8_t)type, f->labels);
+		if (f->labels && f->labels->n && hodo_ctf_has_labels((uint8_t)f->type))
+			hodo_ctf_enum(t, (uint8_t)f->type, f->labels->n, f->labels->names, f->labels->values);
 		else
-			hodo_text_add(t, types[type].tsdl);
+			hodo_text_add(t, hodo_ctf_type((uint8_t)f->type));
 		hodo_text_printf(t, " %s;\n", name);
 	}
 }
@@ -167,19 +117,13 @@ uint32_t ctf_describe(struct ctf *c, const struct hodo_read_class *cls)
 	return k->id;
 }
 
-static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
-{
-	for (int i = 0; i < 16; i++)
-		hodo_text_printf(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-}
-
 /* The domain is what Trace Compass knows traces of programs by. */
 void ctf_metadata(struct ctf *c, struct hodo_text *t)
 {
 	hodo_text_add(t, "/* CTF 1.8 */\n");
-	hodo_text_add(t, head_types);
+	hodo_ctf_declare_types(t);
 	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
-	add_uuid(t, c->uuid);
+	hodo_ctf_uuid(t, c->uuid);
 	hodo_text_printf(t, "\";\n\tbyte_order = %s;\n"
 			    "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n",
 			 __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "be" : "le");

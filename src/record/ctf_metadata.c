@@ -21,6 +21,7 @@
 #include <core/fields.h>
 #include <core/kind.h>
 #include <read/ctf_names.h>
+#include <read/ctf_types.h>
 
 #include "names.h"
 
@@ -29,21 +30,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little
 #define TSDL_BYTE_ORDER "le"
 
 #define METADATA_MAX (1ull << 30) /* bytes of a file that is read back */
-
-static const char head_types[] =
-	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
-	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
-	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-	"typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
-	"typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
-	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
-	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
-	"typealias integer { size = 8; align = 8; signed = false; base = 16; } := byte_t;\n"
-	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := pointer_t;\n"
-	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;\n"
-	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float_t;\n"
-	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double_t;\n";
 
 /*
  * The clock's unit is 4 ticks, since records do not have a time's two lowest bits. What they are is said by the variant
@@ -76,21 +62,6 @@ static const char head_streams[] =
 	"\t\tinteger { size = 24; align = 1; } vtid;\n"
 	"\t\tinteger { size = 40; align = 1; base = 16; } window;\n\t};\n};\n";
 
-/* TSDL's name of a type; which of them are integers, that may have labels. */
-static const struct {
-	const char *tsdl;
-	bool integer;
-} types[] = {
-	[HODO_TYPE_I8] = { "int8_t", true },	  [HODO_TYPE_U8] = { "uint8_t", true },
-	[HODO_TYPE_I16] = { "int16_t", true },	  [HODO_TYPE_U16] = { "uint16_t", true },
-	[HODO_TYPE_I32] = { "int32_t", true },	  [HODO_TYPE_U32] = { "uint32_t", true },
-	[HODO_TYPE_I64] = { "int64_t", true },	  [HODO_TYPE_U64] = { "uint64_t", true },
-	[HODO_TYPE_BOOL] = { "uint8_t", false },  [HODO_TYPE_CHAR] = { "int8_t", false },
-	[HODO_TYPE_F32] = { "float_t", false },	  [HODO_TYPE_F64] = { "double_t", false },
-	[HODO_TYPE_PTR] = { "pointer_t", false }, [HODO_TYPE_STR] = { "text_t", false },
-	[HODO_TYPE_BYTES] = { "byte_t", false },
-};
-
 static void add_name(struct hodo_text *t, const char *before, const char *name)
 {
 	hodo_text_add(t, before);
@@ -101,12 +72,6 @@ static void add_quoted(struct hodo_text *t, const char *before, const char *name
 {
 	hodo_text_add(t, before);
 	hodo_name_quote(t, name);
-}
-
-static void add_uuid(struct hodo_text *t, const uint8_t uuid[16])
-{
-	for (int i = 0; i < 16; i++)
-		hodo_text_printf(t, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *c)
@@ -128,7 +93,7 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	const struct hodo_flight *f = m->flight;
 
 	hodo_text_printf(t, "/*@hodo version=%u uuid=", HODO_FORMAT_VERSION);
-	add_uuid(t, m->flight->uuid);
+	hodo_ctf_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
 	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u", m->pid, f->ppid, f->uid);
 	add_name(t, " comm=", f->comm);
@@ -145,9 +110,9 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 
 static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
-	hodo_text_bytes(t, head_types, sizeof(head_types) - 1);
+	hodo_ctf_declare_types(t);
 	hodo_text_add(t, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
-	add_uuid(t, m->flight->uuid);
+	hodo_ctf_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, "\";\n\tbyte_order = " TSDL_BYTE_ORDER ";\n"
 		      "\tpacket.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };\n};\n");
 	add_quoted(t, "env {\n\thostname = \"", m->flight->hostname);
@@ -166,7 +131,7 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 						   const struct hodo_catalog_event *e, unsigned int field)
 {
-	if (e->type[field] >= sizeof(types) / sizeof(*types) || !types[e->type[field]].integer)
+	if (!hodo_ctf_has_labels(e->type[field]))
 		return NULL;
 	for (uint32_t i = c->labels_count; i-- > 0;) {
 		const struct hodo_catalog_labels *l = c->labels[i];
@@ -179,46 +144,20 @@ static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 	return NULL;
 }
 
-/* A value that the field's own type can hold: C converted it so as well. */
-static void add_label_value(struct hodo_text *t, int64_t value, uint8_t type)
-{
-	unsigned int bits = 8 * hodo_fields_fixed_size(type);
-	uint64_t v = bits == 64 ? (uint64_t)value : (uint64_t)value & ((1ull << bits) - 1);
-
-	if (!hodo_fields_is_signed(type))
-		hodo_text_printf(t, "%llu", (unsigned long long)v);
-	else
-		hodo_text_printf(t, "%lld", (long long)((int64_t)(v << (64 - bits)) >> (64 - bits)));
-}
-
-static void add_enum(struct hodo_text *t, const struct hodo_catalog_labels *l, unsigned int type)
-{
-	hodo_text_printf(t, "enum : %s {", types[type].tsdl);
-	for (uint32_t i = 0; i < l->n; i++) {
-		hodo_text_printf(t, "%s \"", i ? "," : "");
-		hodo_name_quote(t, l->label[i]);
-		hodo_text_add(t, "\" = ");
-		add_label_value(t, l->value[i], (uint8_t)type);
-	}
-	hodo_text_add(t, " }");
-}
-
 /* A member of a structure of TSDL; one that varies comes behind its length. labels: NULL, or those of an integer. */
-static void add_member(struct hodo_text *t, const char *indent, uint8_t full_type, const char *name, const char *length,
+static void add_member(struct hodo_text *t, const char *indent, uint8_t type, const char *name, const char *length,
 		       const struct hodo_catalog_labels *labels)
 {
-	unsigned int type = full_type & ~(unsigned int)HODO_TYPE_ARRAY;
-
 	if (length[0]) {
 		hodo_text_printf(t, "%s%s %s;\n", indent, type == HODO_TYPE_STR ? "uint16_t" : "uint32_t", length);
-		hodo_text_printf(t, "%s%s %s[%s];\n", indent, types[type].tsdl, name, length);
+		hodo_text_printf(t, "%s%s %s[%s];\n", indent, hodo_ctf_type(type), name, length);
 		return;
 	}
 	hodo_text_add(t, indent);
 	if (labels)
-		add_enum(t, labels, type);
+		hodo_ctf_enum(t, type, labels->n, labels->label, labels->value);
 	else
-		hodo_text_add(t, types[type].tsdl);
+		hodo_text_add(t, hodo_ctf_type(type));
 	hodo_text_printf(t, " %s;\n", name);
 }
 

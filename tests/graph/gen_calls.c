@@ -64,6 +64,12 @@ void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t n
 	gen_u32(s, (uint32_t)frame);
 }
 
+void gen_calls_events(struct gen_stream *s, const struct gen_call *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		gen_calls_event(s, calls[i].id, calls[i].tid, calls[i].now, calls[i].f, calls[i].frame);
+}
+
 static void next_packet(struct gen_stream *s, uint64_t now)
 {
 	if (s->len < 900000)
@@ -85,29 +91,31 @@ void gen_calls(const char *top)
 	struct gen_stream s;
 
 	gen_calls_start(&t, &s, top, "kvd-412", "kvd", 412, "discard");
-	gen_calls_event(&s, ENTRY, 412, 1000, 0, MAIN);
-	gen_calls_event(&s, ENTRY, 412, 1100, 1, MAIN - 8);
-	gen_calls_event(&s, EXIT, 412, 1210, 1, MAIN - 8); /* a leaf */
-	gen_calls_event(&s, ENTRY, 413, 1250, 7, WORK);
-	gen_calls_event(&s, ENTRY, 412, 1300, 2, MAIN - 8);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 412, 1000, 0, MAIN },
+		{ ENTRY, 412, 1100, 1, MAIN - 8 },
+		{ EXIT, 412, 1210, 1, MAIN - 8 }, /* a leaf */
+		{ ENTRY, 413, 1250, 7, WORK },
+		{ ENTRY, 412, 1300, 2, MAIN - 8 });
 	get(&s, 412, 1310, 3);
-	gen_calls_event(&s, ENTRY, 412, 1400, 3, MAIN - 16);
-	gen_calls_event(&s, ENTRY, 412, 1500, 4, MAIN - 30); /* 4 and 3 throw to 2 */
-	gen_calls_event(&s, ENTRY, 412, 1700, 5, MAIN - 12);
-	gen_calls_event(&s, EXIT, 412, 1800, 5, MAIN - 12);
-	gen_calls_event(&s, EXIT, 412, 2000, 2, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 412, 2100, 6, MAIN - 8); /* resumes a coroutine */
-	gen_calls_event(&s, ENTRY, 412, 2200, 8, CORO);
-	gen_calls_event(&s, ENTRY, 412, 2300, 9, CORO - 8); /* which yields here */
-	gen_calls_event(&s, EXIT, 412, 2400, 6, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 413, 2500, 6, WORK - 8);
-	gen_calls_event(&s, EXIT, 413, 3500, 9, CORO - 8); /* and goes on in the other thread */
-	gen_calls_event(&s, ENTRY, 413, 3600, 1, CORO - 8);
-	gen_calls_event(&s, ENTRY, 413, 3650, 10, SIGN); /* a signal, on a stack of its own */
-	gen_calls_event(&s, EXIT, 413, 3700, 10, SIGN);
-	gen_calls_event(&s, EXIT, 413, 3750, 1, CORO - 8);
-	gen_calls_event(&s, EXIT, 413, 3800, 8, CORO);
-	gen_calls_event(&s, EXIT, 413, 3900, 6, WORK - 8);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 412, 1400, 3, MAIN - 16 },
+		{ ENTRY, 412, 1500, 4, MAIN - 30 }, /* 4 and 3 throw to 2 */
+		{ ENTRY, 412, 1700, 5, MAIN - 12 },
+		{ EXIT, 412, 1800, 5, MAIN - 12 },
+		{ EXIT, 412, 2000, 2, MAIN - 8 },
+		{ ENTRY, 412, 2100, 6, MAIN - 8 }, /* resumes a coroutine */
+		{ ENTRY, 412, 2200, 8, CORO },
+		{ ENTRY, 412, 2300, 9, CORO - 8 }, /* which yields here */
+		{ EXIT, 412, 2400, 6, MAIN - 8 },
+		{ ENTRY, 413, 2500, 6, WORK - 8 },
+		{ EXIT, 413, 3500, 9, CORO - 8 }, /* and goes on in the other thread */
+		{ ENTRY, 413, 3600, 1, CORO - 8 },
+		{ ENTRY, 413, 3650, 10, SIGN }, /* a signal, on a stack of its own */
+		{ EXIT, 413, 3700, 10, SIGN },
+		{ EXIT, 413, 3750, 1, CORO - 8 },
+		{ EXIT, 413, 3800, 8, CORO },
+		{ EXIT, 413, 3900, 6, WORK - 8 });
 	get(&s, 413, 4000, -1);
 	gen_calls_event(&s, EXIT, 412, 2000000, 11, MAIN + 8); /* was entered before the recording began */
 	gen_calls_event(&s, ENTRY, 412, 3000000, 12, MAIN - 8);
@@ -226,14 +234,15 @@ void gen_again(const char *top)
 	struct gen_stream s;
 
 	gen_calls_start(&t, &s, top, "again-7", "again", 7, "discard");
-	gen_calls_event(&s, ENTRY, 7, 1000, 0, MAIN);
-	gen_calls_event(&s, ENTRY, 8, 2000, 1, WORK);
-	gen_calls_event(&s, ENTRY, 8, 2100, 2, WORK - 8);
-	gen_calls_event(&s, ENTRY, 8, 2200, 3, WORK - 16);
-	gen_calls_event(&s, EXIT, 8, 7000, 3, WORK - 16); /* 2 calls pthread_exit() */
-	gen_calls_event(&s, ENTRY, 9, 2000000, 1, WORK);
-	gen_calls_event(&s, EXIT, 9, 2000300, 1, WORK);
-	gen_calls_event(&s, EXIT, 7, 2001000, 0, MAIN);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 7, 1000, 0, MAIN },
+		{ ENTRY, 8, 2000, 1, WORK },
+		{ ENTRY, 8, 2100, 2, WORK - 8 },
+		{ ENTRY, 8, 2200, 3, WORK - 16 },
+		{ EXIT, 8, 7000, 3, WORK - 16 }, /* 2 calls pthread_exit() */
+		{ ENTRY, 9, 2000000, 1, WORK },
+		{ EXIT, 9, 2000300, 1, WORK },
+		{ EXIT, 7, 2001000, 0, MAIN });
 	gen_calls_end(&t, &s, 2001000, 0);
 }
 
@@ -258,16 +267,17 @@ void gen_kinds(const char *top)
 	struct gen_stream s;
 
 	gen_calls_start(&t, &s, top, "kinds-9", "kinds", 9, "discard");
-	gen_calls_event(&s, ENTRY_SP, 9, 100, 0, MAIN);
-	gen_calls_event(&s, ENTRY_SP, 9, 200, 1, MAIN); /* inlined */
-	gen_calls_event(&s, ENTRY_SP, 9, 300, 2, MAIN - 20);
-	gen_calls_event(&s, EXIT_SP, 9, 400, 2, MAIN - 24); /* alloca */
-	gen_calls_event(&s, EXIT_SP, 9, 500, 1, MAIN);
-	gen_calls_event(&s, REACHED, 9, 600, 3, MAIN - 8);
-	gen_calls_event(&s, REACHED, 9, 650, 4, MAIN - 20);
-	gen_calls_event(&s, ENTRY, 9, 700, 5, MAIN - 30);
-	gen_calls_event(&s, EXIT, 9, 800, 5, MAIN - 30);
-	gen_calls_event(&s, EXIT_SP, 9, 1000, 0, MAIN);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY_SP, 9, 100, 0, MAIN },
+		{ ENTRY_SP, 9, 200, 1, MAIN }, /* inlined */
+		{ ENTRY_SP, 9, 300, 2, MAIN - 20 },
+		{ EXIT_SP, 9, 400, 2, MAIN - 24 }, /* alloca */
+		{ EXIT_SP, 9, 500, 1, MAIN },
+		{ REACHED, 9, 600, 3, MAIN - 8 },
+		{ REACHED, 9, 650, 4, MAIN - 20 },
+		{ ENTRY, 9, 700, 5, MAIN - 30 },
+		{ EXIT, 9, 800, 5, MAIN - 30 },
+		{ EXIT_SP, 9, 1000, 0, MAIN });
 	gen_calls_end(&t, &s, 1000, 0);
 }
 
@@ -382,16 +392,18 @@ void gen_fork(const char *top)
 	struct gen_stream s;
 
 	gen_calls_start(&t, &s, top, "fork-50", "fork", 50, "discard");
-	gen_calls_event(&s, ENTRY, 50, 100, 0, MAIN);
-	gen_calls_event(&s, ENTRY, 50, 200, 1, MAIN - 8);
-	gen_calls_event(&s, EXIT, 50, 500, 1, MAIN - 8);
-	gen_calls_event(&s, EXIT, 50, 600, 0, MAIN);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 50, 100, 0, MAIN },
+		{ ENTRY, 50, 200, 1, MAIN - 8 },
+		{ EXIT, 50, 500, 1, MAIN - 8 },
+		{ EXIT, 50, 600, 0, MAIN });
 	gen_calls_end(&t, &s, 600, 0);
 	gen_calls_start(&t, &s, top, "fork-60", "fork", 60, "discard");
-	gen_calls_event(&s, EXIT, 60, 300, 1, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 60, 310, 2, MAIN - 8);
-	gen_calls_event(&s, EXIT, 60, 320, 2, MAIN - 8);
-	gen_calls_event(&s, EXIT, 60, 400, 0, MAIN);
+	GEN_CALLS_EVENTS(&s,
+		{ EXIT, 60, 300, 1, MAIN - 8 },
+		{ ENTRY, 60, 310, 2, MAIN - 8 },
+		{ EXIT, 60, 320, 2, MAIN - 8 },
+		{ EXIT, 60, 400, 0, MAIN });
 	gen_calls_end(&t, &s, 600, 0);
 	is_forked(&t);
 }

@@ -20,5 +20,16 @@ void gen_calls_start(struct gen_trace *t, struct gen_stream *s, const char *top,
 void gen_calls_end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost);
 /* Function f at its entry or an exit of it; frames are reported in units of 8 bytes. */
 void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame);
+/* The same of several, as its arguments are. */
+struct gen_call {
+	unsigned id, tid;
+	uint64_t now;
+	unsigned f;
+	uint64_t frame;
+};
+#define GEN_CALLS_EVENTS(stream, ...) \
+	gen_calls_events(stream, (const struct gen_call[]){ __VA_ARGS__ }, \
+			 sizeof((const struct gen_call[]){ __VA_ARGS__ }) / sizeof(struct gen_call))
+void gen_calls_events(struct gen_stream *s, const struct gen_call *calls, size_t n);
 
 #endif

@@ -33,28 +33,31 @@ void gen_exit_lost(const char *top)
 	struct gen_trace t;
 
 	gen_calls_start(&t, &s, top, "lost-80", "lost", 80, "discard");
-	gen_calls_event(&s, ENTRY, 80, 100, 0, MAIN);
-	gen_calls_event(&s, ENTRY, 80, 200, 1, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 300, 2, MAIN - 16);
-	gen_calls_event(&s, EXIT, 80, 400, 1, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 500, 3, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 600, 4, MAIN - 16);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 80, 100, 0, MAIN },
+		{ ENTRY, 80, 200, 1, MAIN - 8 },
+		{ ENTRY, 80, 300, 2, MAIN - 16 },
+		{ EXIT, 80, 400, 1, MAIN - 8 },
+		{ ENTRY, 80, 500, 3, MAIN - 8 },
+		{ ENTRY, 80, 600, 4, MAIN - 16 });
 	gen_packet_end(&s, 1000, 2);
 	gen_packet_start(&s, 1000);
-	gen_calls_event(&s, EXIT, 80, 1100, 3, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 1200, 5, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 1300, 6, MAIN - 16);
-	gen_calls_event(&s, EXIT, 80, 1400, 5, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 80, 1500, 7, MAIN - 8);
-	gen_calls_event(&s, EXIT, 80, 3100, 7, MAIN - 8);
-	gen_calls_event(&s, ENTRY, 82, 3300, 12, WORK + 0x10000);
+	GEN_CALLS_EVENTS(&s,
+		{ EXIT, 80, 1100, 3, MAIN - 8 },
+		{ ENTRY, 80, 1200, 5, MAIN - 8 },
+		{ ENTRY, 80, 1300, 6, MAIN - 16 },
+		{ EXIT, 80, 1400, 5, MAIN - 8 },
+		{ ENTRY, 80, 1500, 7, MAIN - 8 },
+		{ EXIT, 80, 3100, 7, MAIN - 8 },
+		{ ENTRY, 82, 3300, 12, WORK + 0x10000 });
 	gen_stream_start(&other, &t, "cpu1", 1);
 	gen_packet_start(&other, 1550);
-	gen_calls_event(&other, ENTRY, 81, 1600, 8, WORK);
-	gen_calls_event(&other, ENTRY, 81, 1700, 9, WORK - 8);
-	gen_calls_event(&other, EXIT, 81, 1800, 8, WORK);
-	gen_calls_event(&other, ENTRY, 81, 1850, 10, WORK);
-	gen_calls_event(&other, ENTRY, 81, 1900, 11, WORK - 8);
+	GEN_CALLS_EVENTS(&other,
+		{ ENTRY, 81, 1600, 8, WORK },
+		{ ENTRY, 81, 1700, 9, WORK - 8 },
+		{ EXIT, 81, 1800, 8, WORK },
+		{ ENTRY, 81, 1850, 10, WORK },
+		{ ENTRY, 81, 1900, 11, WORK - 8 });
 	gen_packet_end(&other, 3000, 3);
 	gen_stream_end(&other);
 	is_lost(&t, "cpu0", 2, 0);
@@ -90,9 +93,10 @@ void gen_lost_unseen(const char *top)
 	struct gen_trace t;
 
 	gen_calls_start(&t, &s, top, "unseen-85", "unseen", 85, "discard");
-	gen_calls_event(&s, ENTRY, 85, 100, 0, MAIN);
-	gen_calls_event(&s, ENTRY, 85, 200, 1, MAIN - 8);
-	gen_calls_event(&s, EXIT, 85, 300, 0, MAIN);
+	GEN_CALLS_EVENTS(&s,
+		{ ENTRY, 85, 100, 0, MAIN },
+		{ ENTRY, 85, 200, 1, MAIN - 8 },
+		{ EXIT, 85, 300, 0, MAIN });
 	is_lost(&t, "fallback", 7, 0);
 	gen_calls_end(&t, &s, 1000, 0);
 }

@@ -21,6 +21,17 @@ static uint8_t *new_catalog(void)
 	return calloc(1, SIZE);
 }
 
+/* Of a process with that catalogue. */
+static void write_metadata(struct hodo_text *text, const struct hodo_catalog *c)
+{
+	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
+	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
+	const struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock, .catalog = c };
+
+	hodo_ctf_metadata_text(&m, text);
+	assert_int_equal(text->error, 0);
+}
+
 TEST(test_grows)
 {
 	static const uint8_t types[] = { HODO_TYPE_ARRAY | HODO_TYPE_U16, HODO_TYPE_BYTES };
@@ -136,9 +147,6 @@ TEST(test_calls)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32 }, other[] = { HODO_TYPE_PTR, HODO_TYPE_U64 };
 	static const char *const names[] = { "addr", "frame" };
-	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
-	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
-	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
 	uint8_t *base = new_catalog();
 	struct hodo_catalog c = { 0 };
 	struct hodo_text text = { 0 };
@@ -150,15 +158,14 @@ TEST(test_calls)
 	((struct hodo_record_event *)(base + at))->kind = HODO_KIND_FUNCTION;
 	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
 	assert_int_equal(c.walk.call[0] | c.walk.call[1], 0);
-	m.catalog = &c;
-	hodo_ctf_metadata_text(&m, &text);
+	write_metadata(&text, &c);
 	assert_null(strstr(hodo_text_string(&text), "function;"));
 	hodo_text_free(&text);
 	writer_catalog_calls(base, &used);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 2);
 	assert_int_equal(c.walk.call[0], WRITER_CALL);
 	assert_int_equal(c.walk.call[1], WRITER_RETURN);
-	hodo_ctf_metadata_text(&m, &text);
+	write_metadata(&text, &c);
 	assert_non_null(strstr(hodo_text_string(&text), "function;"));
 	hodo_text_free(&text);
 	hodo_catalog_free(&c);
@@ -203,9 +210,6 @@ TEST(test_labels)
 	static const char *const names[] = { "state", "big", "other" };
 	static const int64_t values[] = { 0, 1, -1 }, far[] = { INT64_MIN, INT64_MAX };
 	static const char texts[] = "kv\0state\0IDLE\0BU\"SY\0GONE", far_texts[] = "kv\0big\0MIN\0MAX";
-	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
-	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
-	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
 	uint8_t *base = new_catalog();
 	struct hodo_catalog c = { 0 };
 	struct hodo_text text = { 0 };
@@ -215,9 +219,7 @@ TEST(test_labels)
 	add_labels(base, &used, far, 2, far_texts, sizeof(far_texts));
 	writer_catalog_event(base, &used, 1, "kv:put", types, 3, names);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 3);
-	m.catalog = &c;
-	hodo_ctf_metadata_text(&m, &text);
-	assert_int_equal(text.error, 0);
+	write_metadata(&text, &c);
 	assert_non_null(strstr(hodo_text_string(&text),
 			       "enum : uint8_t { \"IDLE\" = 0, \"BU_SY\" = 1, \"GONE\" = 255 } _state;"));
 	assert_non_null(strstr(hodo_text_string(&text), "\"MAX\" = 9223372036854775807 } _big;"));
@@ -271,9 +273,6 @@ static void add_unload(uint8_t *base, uint64_t *used, uint64_t start, uint64_t t
 
 TEST(test_objects)
 {
-	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
-	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
-	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock };
 	uint8_t *base = new_catalog();
 	struct hodo_catalog c = { 0 };
 	struct hodo_text text = { 0 };
@@ -288,9 +287,7 @@ TEST(test_objects)
 	add_unload(base, &used, 0x7000, 50); /* again */
 	assert_int_equal(hodo_catalog_read(&c, base, used), 5);
 	assert_int_equal(c.objects, 3);
-	m.catalog = &c;
-	hodo_ctf_metadata_text(&m, &text);
-	assert_int_equal(text.error, 0);
+	write_metadata(&text, &c);
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/bin/my%20prog base=0x400000 start=0x400000 end=0x401000 functions=5 build_id=ab01*/\n"));
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/red.so base=0x7000 start=0x7000 end=0x8000 from=10 until=20 functions=5 build_id=ab01*/\n"));
 	assert_non_null(strstr(hodo_text_string(&text), "\n/*@object path=/lib/blue.so base=0x7000 start=0x7000 end=0x8000 from=30 until=40 functions=5 short_start=0x7400 short_end=0x7c00 build_id=ab01*/\n"));

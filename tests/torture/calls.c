@@ -9,17 +9,11 @@
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
-#include "shared.h"
+#include "program.h"
 
 #define COROUTINES 3
 #define STACK (256u << 10)
@@ -138,20 +132,6 @@ static void run_coroutines(char *stacks)
 	}
 }
 
-static timer_t start_timer(void)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { { 0, (long)signal_us * 1000 }, { 0, (long)signal_us * 1000 } };
-	timer_t timer;
-
-	event._sigev_un._tid = (int)tid;
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0) {
-		perror("timer");
-		exit(1);
-	}
-	return timer;
-}
-
 static void *run(void *arg)
 {
 	char *stacks = mmap(NULL, COROUTINES * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,16 +141,14 @@ static void *run(void *arg)
 	tid = (uint32_t)syscall(SYS_gettid);
 	me = (int)(intptr_t)arg;
 	sigaltstack(&own, NULL);
-	if (signal_us)
-		timer = start_timer();
+	start_timer(&timer, signal_us);
 	for (uint64_t i = 0; i < rounds; i++) {
 		deep(DEPTH);
 		run_coroutines(stacks);
 		if (i % 4 == 0)
 			sched_yield();
 	}
-	if (signal_us)
-		timer_delete(timer);
+	stop_timer(timer, signal_us);
 	return NULL;
 }
 
@@ -184,22 +162,15 @@ __attribute__((constructor, no_instrument_function)) static void begin(void)
 
 int main(int argc, char **argv)
 {
-	pthread_t threads[HANDLER];
-	int n, fd;
+	int n;
 
 	if (argc < 5 || (n = atoi(argv[2])) < 1 || n > HANDLER)
 		return 2;
 	rounds = strtoull(argv[3], NULL, 10);
 	signal_us = strtoull(argv[4], NULL, 10);
-	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(*shared)) != 0)
+	shared = map_shared(argv[1]);
+	if (!shared)
 		return 1;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (shared == MAP_FAILED)
-		return 1;
-	for (int i = 0; i < n; i++)
-		pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i);
-	for (int i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(n, run);
 	return 0;
 }

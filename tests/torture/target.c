@@ -13,18 +13,11 @@
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
-#include "shared.h"
+#include "program.h"
 
 static struct shared *shared;
 static uint64_t events, signal_us;
@@ -63,20 +56,6 @@ static void handler(int sig)
 	put(HANDLER + (uint32_t)me, ++handler_seq);
 }
 
-static timer_t start_timer(void)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { { 0, (long)signal_us * 1000 }, { 0, (long)signal_us * 1000 } };
-	timer_t timer;
-
-	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0) {
-		perror("timer");
-		exit(1);
-	}
-	return timer;
-}
-
 static void move(uint64_t n)
 {
 	cpu_set_t set;
@@ -101,8 +80,7 @@ static void *run(void *arg)
 
 	tid = (uint32_t)syscall(SYS_gettid);
 	me = (int)(intptr_t)arg;
-	if (signal_us)
-		timer = start_timer();
+	start_timer(&timer, signal_us);
 	for (uint64_t seq = 1; !events || seq <= events; seq++) {
 		put((uint32_t)me, seq);
 		if (migrate && seq % 4096 == 0 && me % 3 == 0)
@@ -112,32 +90,24 @@ static void *run(void *arg)
 		if (migrate == 3 && seq % 4096 == 0)
 			rest();
 	}
-	if (signal_us)
-		timer_delete(timer);
+	stop_timer(timer, signal_us);
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
-	pthread_t threads[HANDLER];
-	int n, fd;
+	int n;
 
 	if (argc < 6 || (n = atoi(argv[2])) < 1 || n > HANDLER)
 		return 2;
 	events = strtoull(argv[3], NULL, 10);
 	signal_us = strtoull(argv[4], NULL, 10);
 	migrate = atoi(argv[5]);
-	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
-	if (fd < 0 || ftruncate(fd, sizeof(*shared)) != 0)
-		return 1;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (shared == MAP_FAILED)
+	shared = map_shared(argv[1]);
+	if (!shared)
 		return 1;
 	sigaction(SIGUSR1, &action, NULL);
-	for (int i = 0; i < n; i++)
-		pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i);
-	for (int i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
+	run_threads(n, run);
 	return 0;
 }

@@ -96,13 +96,7 @@ enum hodo_twin hodo_twin_try(const struct hodo_view *view, const struct hodo_sta
 	p = slot_of(view, word);
 	if (!anchored)
 		p = put_anchor(view, p, by);
-	__builtin_memcpy(p, &head, HODO_EVENT_HEADER);
-	p += HODO_EVENT_HEADER;
-	for (size_t i = 0; i < count; i++) {
-		if (pieces[i].len)
-			__builtin_memcpy(p, pieces[i].data, pieces[i].len);
-		p += pieces[i].len;
-	}
+	hodo_event_put(p, head, pieces, count);
 	commit(view, word, (anchored ? 0 : HODO_ANCHOR_BYTES) + HODO_EVENT_HEADER + total);
 	if (!anchored)
 		set_anchor(view, by);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h - what the tortured programs have in common: threads that are interrupted, and a mapped struct shared. */
+#ifndef TESTS_TORTURE_PROGRAM_H
+#define TESTS_TORTURE_PROGRAM_H
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "shared.h"
+
+/* The file, of that size; NULL: it cannot be. */
+static inline struct shared *map_shared(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	void *p;
+
+	if (fd < 0 || ftruncate(fd, sizeof(struct shared)) != 0)
+		return NULL;
+	p = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* SIGUSR1 to the calling thread every so many microseconds; 0: never. */
+static inline void start_timer(timer_t *timer, uint64_t us)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	struct itimerspec every = { { 0, (long)us * 1000 }, { 0, (long)us * 1000 } };
+
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	if (us && (timer_create(CLOCK_MONOTONIC, &event, timer) != 0 || timer_settime(*timer, 0, &every, NULL) != 0)) {
+		perror("timer");
+		exit(1);
+	}
+}
+
+static inline void stop_timer(timer_t timer, uint64_t us)
+{
+	if (us)
+		timer_delete(timer);
+}
+
+/* n of them, HANDLER at most, from their begin to their end; each is given its number. */
+static inline void run_threads(int n, void *(*run)(void *number))
+{
+	pthread_t threads[HANDLER];
+
+	for (int i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i);
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+#endif
