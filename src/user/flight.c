@@ -155,6 +155,11 @@ static int note(int error, enum hodo_start start)
 	return error;
 }
 
+static bool has_events(void)
+{
+	return hodo_nevents > 0 || hodo_objects_refused;
+}
+
 int hodo_flight_begin(enum hodo_start start)
 {
 	int error = hodo_recording_possible();
@@ -166,8 +171,9 @@ int hodo_flight_begin(enum hodo_start start)
 	if (error)
 		return error;
 	/* A program that has no events leaves no file: a shell and what it starts would push those out that say
-	 * something. One that opens a library with events later begins then. */
-	if (hodo_nevents == 0 && hodo_flight_want.lazy) {
+	 * something. One that opens a library with events later begins then. Events that are refused count: the file
+	 * says why they are missing. */
+	if (!has_events() && hodo_flight_want.lazy) {
 		hodo_flight_want.waiting = true;
 		return -ENOTCONN;
 	}
@@ -176,7 +182,7 @@ int hodo_flight_begin(enum hodo_start start)
 
 void hodo_flight_objects(void)
 {
-	if (hodo_flight_want.waiting && hodo_nevents > 0)
+	if (hodo_flight_want.waiting && has_events())
 		hodo_flight_begin(HODO_START_EXEC);
 }
 

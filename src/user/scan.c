@@ -11,7 +11,7 @@
 #include "emit.h"
 #include "imports.h"
 
-bool hodo_objects_foreign;
+bool hodo_objects_foreign, hodo_objects_refused;
 
 static bool site_valid(const struct hodo_site *s)
 {
@@ -49,6 +49,7 @@ static void warn_version(const char *path)
 	hodo_text_number(theirs, sizeof(theirs), other_version);
 	hodo_text_number(ours, sizeof(ours), HODO_ABI_VERSION);
 	hodo_catalog_warning(parts, 6);
+	hodo_objects_refused = true;
 }
 
 static void add_site(const struct hodo_site *s, const char *object)

@@ -352,8 +352,8 @@ HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's 
 HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
 HODO_SHARED void hodo_objects_scan(void);
 HODO_HIDDEN void hodo_objects_scan_once(void); /* if they are not known yet */
-/* Some object is served by another copy of the library (one linked into the program beside a preloaded one). */
-extern HODO_HIDDEN bool hodo_objects_foreign;
+/* Some object is served by another libhodo (linked, beside a preloaded one); some has events of another version. */
+extern HODO_HIDDEN bool hodo_objects_foreign, hodo_objects_refused;
 
 /* objects.c; under the control lock */
 extern HODO_HIDDEN struct hodo_object hodo_objects[HODO_OBJECTS_MAX];

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Objects that come later than the program, and those whose events cannot be recorded: these are named."""
 import collections
+import errno
 import json
 import os
 import sys
 
-from hodo_test import Case, main, program
+from hodo_test import LIBHODO, Case, main, program, run
 
 HOST, PLUGIN, SECOND, VERSION = program("HOST"), program("PLUGIN"), program("SECOND"), program("VERSION")
 FUNCTIONS, AUDITOR, AUDITOR_SECOND = program("FUNCTIONS"), program("AUDITOR"), program("AUDITOR_SECOND")
@@ -40,6 +41,42 @@ class Version(Objects):
                       "version 3: compile it with those", done.stderr)
         self.assertNotIn("damaged", done.stderr)
         self.assertEqual(json.loads(self.ok("list", "--json", VERSION))["events"], [])
+
+
+class Programs(Objects):
+    """Of headers that libhodo does not know: they run as they do without it, and it is said why there are no events."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("flights"))
+
+    def check_done(self, done, registered, role):
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stdout, f"sum 5050, probed 0, registered -{registered}, role {role}, enabled 0\n")
+
+    def check(self, path, version):
+        why = f"{path}: its events are of version {version} of Hodoscope's headers, and this libhodo records version 3"
+        self.check_done(run(path, **self.how({})), errno.ENOSYS, -errno.ENOSYS)
+        preloaded = {"LD_PRELOAD": LIBHODO}
+        done = run(path, **self.how({"env": preloaded}))
+        self.check_done(done, errno.EINVAL, 0)
+        self.assertEqual(done.stderr, "")
+        done = self.record("--functions", "--context", "comm,callstack", path)
+        self.check_done(done, errno.EINVAL, 0)
+        self.assertEqual(done.stderr.count(why), 1, done.stderr)
+        self.assertEqual(self.names(), {})
+        # A flight recorder says so in its file.
+        done = run(path, **self.how({"env": {**preloaded, "HODO_FLIGHT": self.path("flights")}}))
+        self.check_done(done, errno.EINVAL, 0)
+        self.ok("recover", "-q", "-o", "recovered", "flights")
+        (process,) = self.info(self.path("recovered"))["processes"]
+        self.assertEqual([w.split(": compile")[0] for w in process["warnings"]], [why])
+
+    def test_older(self):
+        self.check(program("OLDER"), 2)
+
+    def test_newer(self):
+        self.check(program("NEWER"), 77)
 
 
 class Namespaces(Objects):

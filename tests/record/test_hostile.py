@@ -11,6 +11,7 @@ FAKE, TARGET = program("FAKE"), program("TARGET")
 AT_THE_SOCKET = ("wrong-magic", "wrong-version", "short-hello", "long-hello", "hang", "hang-after-hello",
                  "leave-after-hello", "many-connections", "no-fd", "two-fds", "unsealed", "wrong-size",
                  "read-only", "pipe", "no-header")
+WHY = {"wrong-version": "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo"}
 IN_MEMORY = (("garbage-words", 0), ("garbage-catalog", 0), ("garbage-catalog", 3000), ("absurd-catalog", 0),
              ("jump", 0), ("jump", 400000))
 
@@ -33,7 +34,7 @@ class Hostile(Case):
             with self.subTest(how):
                 result = self.beside(how)
                 self.assertEqual(result.events()[0], 3000)
-                self.assertIn("is not recorded: ", result.stderr)
+                self.assertIn("is not recorded: " + WHY.get(how, ""), result.stderr)
                 self.check_trace(result)
 
     def test_in_memory(self):
