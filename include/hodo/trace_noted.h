@@ -54,7 +54,8 @@
 #else
 #define HODO_HELD_TYPE_ __extension__ __auto_type
 #endif
-#define HODO_HOLD_VALUE_(i, a) HODO_HELD_TYPE_ hodo_h##i##_ = (a);
+/* A comma before it: g++ warns of a NULL that becomes a variable. */
+#define HODO_HOLD_VALUE_(i, a) HODO_HELD_TYPE_ hodo_h##i##_ = ((void)0, a);
 
 /* What of a value is an argument: of a text with a length, of bytes and arrays, the address. */
 #ifdef __cplusplus

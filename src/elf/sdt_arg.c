@@ -99,6 +99,7 @@ static bool find_numbered(const char *name, size_t len, struct hodo_sdt_register
 
 const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[HODO_SDT_NAME_SIZE])
 {
+	static const char *const behind[4] = { "", "d", "w", "b" };
 	unsigned part = r->bytes == 8 ? 0 : r->bytes == 4 ? 1 : r->bytes == 2 ? 2 : 3;
 
 	buf[0] = 0;
@@ -107,7 +108,7 @@ const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[H
 	else if (r->kind == HODO_SDT_GENERAL && r->number < 8)
 		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%s", general[r->number][part]);
 	else if (r->kind == HODO_SDT_GENERAL)
-		snprintf(buf, HODO_SDT_NAME_SIZE, "%%r%u%.1s", r->number, "\0d\0w\0b" + (part ? 2 * part - 1 : 0));
+		snprintf(buf, HODO_SDT_NAME_SIZE, "%%r%u%s", r->number, behind[part]);
 	else if (r->kind == HODO_SDT_VECTOR)
 		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%cmm%u", r->bytes == 64 ? 'z' : r->bytes == 32 ? 'y' : 'x',
 			 r->number);

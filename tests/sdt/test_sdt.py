@@ -160,16 +160,17 @@ class Recorded(Sdt):
     def test_other_values(self):
         """What is neither a number nor an address: its bytes."""
         with open(self.path("other.c"), "w", encoding="ascii") as file:
-            file.write("#include <sys/sdt.h>\nstruct pair { char a[3]; };\nint main(void)\n{\n"
+            file.write("#include <sys/sdt.h>\n#include <stddef.h>\nstruct pair { char a[3]; };\nint main(void)\n{\n"
                        "\tstruct pair p = { \"ab\" };\n\tlong double d = 1;\n\t__int128 i = 5;\n"
-                       "\tSTAP_PROBE3(other, all, p, d, i);\n\treturn 0;\n}\n")
+                       "\tSTAP_PROBE3(other, all, p, d, i);\n\tSTAP_PROBE1(other, null, NULL);\n\treturn 0;\n}\n")
         for cc in filter(compiler, ("gcc", "g++")):
             with self.subTest(cc):
                 self.data = self.path("trace-" + cc)
-                run(cc, *(["-x", "c++"] if cc == "g++" else []), "-O2", *OURS, self.path("other.c"), "-o",
-                    self.path("other"), status=0)
+                run(cc, *(["-x", "c++"] if cc == "g++" else []), "-O2", "-Wall", "-Werror=conversion-null", *OURS,
+                    self.path("other.c"), "-o", self.path("other"), status=0)
                 self.record("-q", self.path("other"))
-                fields, = [e["fields"] for e in self.events()]
+                fields, null = [e["fields"] for e in self.events()]
+                self.assertEqual(null["arg1"], 0)
                 self.assertEqual([fields["arg1"], len(fields["arg2"]), fields["arg3"]],
                                  [b"ab\0".hex(), 2 * 16, (5).to_bytes(16, "little").hex()])
 
