@@ -163,6 +163,25 @@ class Plan(Case):
             """, "-shared", "-nostdlib")
         self.assertEqual(reasons(o)["rseq"]["entries"]["none"], 1)
 
+    def test_signal_trampolines(self):
+        """By their frame descriptions, and the body of libc's by its bytes, where the description begins early."""
+        text = """
+            .globl f
+            .type f,@function
+            .cfi_startproc
+            .cfi_signal_frame
+            f: push %rax; push %rcx; push %rdx; push %rbx; push %rsi; ret
+            .cfi_endproc
+            .size f,.-f
+            .globl g
+            .type g,@function
+            nop
+            g: mov $15,%rax; syscall
+            .size g,.-g
+            """
+        o = self.made(".s", text, "-shared", "-nostdlib")
+        self.assertEqual(reasons(o)["signal-frame"]["entries"]["none"], 2)
+
     def test_the_function_in_which_threads_are_cancelled(self):
         """__syscall_cancel_arch as libc has it since 2.41, by its name and without one."""
         text = """

@@ -195,3 +195,21 @@ CHECK(what_must_be_reached_bounds_the_place)
 	check(1);
 	assert_in_range(slots[0].slot, 0x7ffff7000000, 0x7ffff8000000 - 40);
 }
+
+CHECK(no_slot_ends_beyond_what_it_must_reach)
+{
+	unsigned n = 0;
+
+	/* One page is left below the limit: 85 slots of 40 bytes, in pieces of 16. */
+	for (unsigned i = 0; i < 100; i++) {
+		slots[i] = bound;
+		slots[i].low = 0x7fff78000000;
+		slots[i].boundaries = 0;
+	}
+	assert_int_equal(hodo_probe_space_take(&space, 0, 0x7ffff8000000 - HODO_PROBE_PAGE_BYTES), 0);
+	assert_int_equal(hodo_probe_place(&space, slots, 100), 0);
+	for (unsigned i = 0; i < 100; i++)
+		n += slots[i].slot != 0;
+	assert_int_equal(n, HODO_PROBE_PAGE_BYTES / 48);
+	assert_int_equal(space.npages, 1);
+}
