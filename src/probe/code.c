@@ -18,7 +18,8 @@ void hodo_probe_object_close(struct hodo_probe_object *o)
 	free(o->segments);
 	free(o->functions);
 	free(o->exits);
-	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .shadow_stacks = o->shadow_stacks };
+	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .no_jumps = o->no_jumps,
+					 .shadow_stacks = o->shadow_stacks };
 }
 
 /* ------------------------------------------------------------------------- code */

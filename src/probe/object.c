@@ -53,7 +53,8 @@ int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e
 {
 	int err;
 
-	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .shadow_stacks = o->shadow_stacks };
+	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .no_jumps = o->no_jumps,
+					 .shadow_stacks = o->shadow_stacks };
 	*why = refuse(e->elf);
 	err = *why ? -EOPNOTSUPP : hodo_probe_code_read(o, e);
 	if (!err)

@@ -75,6 +75,7 @@ struct hodo_probe_object {
 	uint64_t ninstructions;
 	/* Set by who plans: */
 	bool enter_windows; /* known jumps may lead between the instructions that are replaced: a trap each time */
+	bool no_jumps;      /* all by traps: for a window that turned out to be entered often, say */
 	bool shadow_stacks; /* the process has them: no call is moved */
 };
 

@@ -93,6 +93,8 @@ static enum hodo_probe_reason scan(const struct hodo_probe_object *o, const stru
 	enum hodo_probe_reason err;
 
 	*w = (struct hodo_probe_window){ .addr = start };
+	if (o->no_jumps)
+		return HODO_PROBE_NO_JUMPS;
 	while (w->len < HODO_PROBE_JUMP_BYTES || start + w->len <= last) {
 		uint64_t addr = start + w->len, limit = addr < f->end ? f->end : f->room;
 		struct hodo_instruction i;

@@ -120,7 +120,8 @@ void live_open(struct live *l, const char *name, unsigned how)
 	struct hodo_elf e;
 	enum hodo_probe_reason why;
 
-	*l = (struct live){ .object.enter_windows = how & LIVE_ENTER };
+	*l = (struct live){ .object.enter_windows = how & LIVE_ENTER,
+			      .object.no_jumps = how & LIVE_TRAPS };
 	assert_int_equal(dl_iterate_phdr(find, &wanted), 1);
 	assert_int_equal(hodo_elf_open(&e, l->path), 0);
 	assert_int_equal(hodo_probe_object_open(&l->object, &e, &why), 0);

@@ -29,8 +29,9 @@ struct live {
 
 /* Plans all of the library that is loaded and whose path ends so. */
 enum {
-	LIVE_ENTER = 1,    /* also windows that known jumps enter */
-	LIVE_UNDEFINED = 2 /* what int3 in the highest byte of a jump reaches is taken: other bytes are to trap there */
+	LIVE_ENTER = 1,     /* also windows that known jumps enter */
+	LIVE_UNDEFINED = 2, /* what int3 in the highest byte of a jump reaches is taken: others trap there */
+	LIVE_TRAPS = 4      /* no jumps */
 };
 void live_open(struct live *l, const char *name, unsigned how);
 void live_set(struct live *l);

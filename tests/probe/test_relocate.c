@@ -31,7 +31,8 @@ struct scene {
 
 static void compare(const struct scene *s, unsigned how)
 {
-	static const char *const names[] = { "", ", entered", ", without int3", ", entered, without int3" };
+	static const char *const names[] = { "", ", entered", ", without int3", ", entered, without int3",
+					     ", all by traps" };
 	static struct live l;
 	uint64_t before = s->work(), after, calls = 0, entries, exits;
 	unsigned hit;
@@ -96,6 +97,12 @@ TEST(sqlite_answers)
 TEST(libm_reckons)
 {
 	run(&(struct scene){ "/libm.so.6", workload_math, 60, 20000, 1 });
+}
+
+TEST(all_traps_go_on_where_jumps_do)
+{
+	assert_int_equal(in_child(&(struct scene){ "/libm.so.6", workload_math, 60, 20000, 1 }, LIVE_TRAPS), 0);
+	assert_int_equal(in_child(&(struct scene){ "/libstdc++.so.6", workload_cxx, 150, 20000, 5 }, LIVE_TRAPS), 0);
 }
 
 TEST(libc_formats_sorts_and_allocates)

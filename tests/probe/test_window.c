@@ -285,6 +285,19 @@ CHECK(no_call_is_moved_where_there_are_shadow_stacks)
 	assert_window(code_entry(&o), HODO_PROBE_TRAP, HODO_PROBE_CALL_SHADOW);
 }
 
+CHECK(jumps_can_be_done_without)
+{
+	struct hodo_probe_window w;
+
+	CODE_OBJECT(&o, frame);
+	o.no_jumps = true;
+	assert_window(code_entry(&o), HODO_PROBE_TRAP, HODO_PROBE_NO_JUMPS);
+	w = code_exit(&o, 0);
+	assert_window(w, HODO_PROBE_TRAP, HODO_PROBE_NO_JUMPS);
+	assert_int_equal(w.addr, CODE_AT + 11);
+	assert_int_equal(w.n, 1);
+}
+
 CHECK(two_windows_do_not_overlap)
 {
 	struct hodo_probe_window entry, other;
