@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_unpack.c - hodo unpack: a packed or compressed recording as it was. */
+#define _GNU_SOURCE
 #include "cli.h"
+#include "output_aside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <base/file.h>
 #include <pack/pack.h>
@@ -32,20 +36,46 @@ static int default_out(const char *path, char out[PATH_MAX])
 	return snprintf(out, PATH_MAX, "%.*s%s", len, path, packed ? "" : UNPACKED) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+/* Writes all of it aside, and as much as there is even then gets its name. 0 or a negative errno: then file is "" if
+ * the directory cannot be made. */
+static int write_all(const struct hodo_tree *tree, const char *out, struct hodo_pack_totals *totals, char *file,
+		     size_t size)
+{
+	HODO_AUTO_FREE char *aside = NULL;
+	HODO_AUTO_CLOSE int fd = -1;
+	int len = (int)strlen(out), err, placed;
+	struct stat st;
+
+	file[0] = '\0';
+	if (lstat(out, &st) == 0)
+		return -EEXIST;
+	while (len > 1 && out[len - 1] == '/')
+		len--;
+	if (asprintf(&aside, "%.*s.%d.part", len, out, (int)getpid()) < 0)
+		return -ENOMEM;
+	hodo_aside_prepare();
+	fd = hodo_aside_make(aside, geteuid() ? 0777 : 0700, true);
+	if (fd < 0)
+		return -errno;
+	err = hodo_unpack(tree, fd, totals, file, size);
+	placed = hodo_aside_place(aside, out, false);
+	hodo_aside_over();
+	if (placed)
+		file[0] = '\0';
+	return placed ? placed : err;
+}
+
 static int unpack(const struct hodo_tree *tree, const char *path, const char *out, bool quiet)
 {
 	const struct hodo_frames_fault *fault = hodo_tree_fault(tree);
 	struct hodo_pack_totals totals;
 	char file[512], bytes[32];
-	HODO_AUTO_CLOSE int fd = -1;
-	int err = hodo_dir_make(AT_FDCWD, out);
+	int err = write_all(tree, out, &totals, file, sizeof(file));
 
-	if (err == -EEXIST)
+	if (err == -EEXIST && !file[0])
 		return hodo_error("%s exists: name another directory with -o", out);
-	fd = err ? err : hodo_dir_open(AT_FDCWD, out);
-	if (fd < 0)
-		return hodo_error("%s: cannot be made: %s: name another directory with -o", out, strerror(-fd));
-	err = hodo_unpack(tree, fd, &totals, file, sizeof(file));
+	if (err && !file[0])
+		return hodo_error("%s: cannot be made: %s: name another directory with -o", out, strerror(-err));
 	if (err)
 		return hodo_error("%s: %s: %s: what is in %s is not all", path, file, strerror(-err), out);
 	if (!quiet)

@@ -8,30 +8,43 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char *volatile to_remove;
 
-/* A file, or a directory of files. By its path: what has got its name already is not found there. */
-static void on_signal(int signal_number)
+#define DEPTH 3 /* of the directories in it: a recording in parts */
+
+/* A file, or a directory with all in it, by calls that a signal handler may make. */
+static void remove_all(int dirfd, const char *name, int depth)
 {
+	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = unlinkat(dirfd, name, 0) == 0 ? -1 : openat(dirfd, name, how);
 	_Alignas(struct dirent64) char entries[4096];
-	int fd = to_remove ? open(to_remove, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	ssize_t n;
 
 	while (fd >= 0 && (n = getdents64(fd, entries, sizeof(entries))) > 0) {
 		for (ssize_t at = 0; at < n;) {
 			const struct dirent64 *e = (const struct dirent64 *)&entries[at];
 
-			unlinkat(fd, e->d_name, 0);
+			if (depth && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+				remove_all(fd, e->d_name, depth - 1);
 			at += e->d_reclen;
 		}
 	}
-	if (fd >= 0)
-		rmdir(to_remove);
-	else if (to_remove)
-		unlink(to_remove);
+	if (fd >= 0) {
+		close(fd);
+		unlinkat(dirfd, name, AT_REMOVEDIR);
+	}
+}
+
+/* By its path: what has got its name already is not found there. */
+static void on_signal(int signal_number)
+{
+	if (to_remove)
+		remove_all(AT_FDCWD, to_remove, DEPTH);
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -77,4 +90,18 @@ int hodo_aside_make(const char *path, mode_t mode, bool directory)
 void hodo_aside_over(void)
 {
 	to_remove = NULL;
+}
+
+int hodo_aside_place(const char *aside, const char *path, bool replace)
+{
+	if (replace)
+		return rename(aside, path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	/* Not every file system has that. */
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (access(path, F_OK) == 0)
+		return -EEXIST;
+	return rename(aside, path) < 0 ? -errno : 0;
 }

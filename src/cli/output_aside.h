@@ -10,6 +10,8 @@
 void hodo_aside_prepare(void);
 /* The file or directory, which must not exist; path stays until hodo_aside_over(). Its descriptor, or -1 and errno. */
 int hodo_aside_make(const char *path, mode_t mode, bool directory);
+/* Gives it its name; replace: what is there. 0 or a negative errno: -EEXIST. */
+int hodo_aside_place(const char *aside, const char *path, bool replace);
 /* It has its name, or has been removed. */
 void hodo_aside_over(void);
 

@@ -147,23 +147,6 @@ static int write_output(void *output, const void *bytes, size_t len)
 	return err;
 }
 
-/* Gives the file its name. 0 or a negative errno. */
-static int put_in_place(struct hodo_output *t)
-{
-	const char *path = t->real ? t->real : t->path;
-
-	if (t->force)
-		return rename(t->temporary, path) < 0 ? -errno : 0;
-	if (renameat2(AT_FDCWD, t->temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-		return 0;
-	/* Not every file system has that. */
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (access(path, F_OK) == 0)
-		return -EEXIST;
-	return rename(t->temporary, path) < 0 ? -errno : 0;
-}
-
 /* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, said. */
 static int close_output(struct hodo_output *t, const char *dir, int err)
 {
@@ -175,7 +158,7 @@ static int close_output(struct hodo_output *t, const char *dir, int err)
 		t->failed_write = true;
 	}
 	if (!err && t->temporary) {
-		err = put_in_place(t);
+		err = hodo_aside_place(t->temporary, t->real ? t->real : t->path, t->force);
 		t->failed_write = err < 0;
 	}
 	if (err && t->temporary)

@@ -103,9 +103,9 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 	f.fd = fd;
 	err = write(data, &f, symbols);
 	hodo_symbols_free(symbols);
-	if (!err && rename(aside, path) < 0) {
-		err = -errno;
-		f.failed = true;
+	if (!err) {
+		err = hodo_aside_place(aside, path, false);
+		f.failed = err < 0;
 	}
 	if (err)
 		remove_ours(aside);
