@@ -308,7 +308,8 @@ class Kinds(Case):
 
     def test_none(self):
         path = self.build("program", HERE / "kinds.c", "-fpatchable-function-entry=2") # no room for a call
-        self.assertEqual(json.loads(run(HODO, "list", "--json", path)), {"version": 1, "events": [], "functions": []})
+        self.assertEqual(json.loads(run(HODO, "list", "--json", path)),
+                         {"version": 1, "events": [], "sdt": [], "functions": []})
         self.assertEqual(json.loads(run(HODO, "list", "--json", "--events", path)), {"version": 1, "events": []})
         self.assertEqual(json.loads(run(HODO, "list", "--json", "--functions", path)),
                          {"version": 1, "functions": []})
