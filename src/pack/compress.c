@@ -11,6 +11,8 @@
 #include <base/vec.h>
 
 #include "frames.h"
+#include "le.h"
+#include "planes.h"
 
 #define SKIPPABLE_HEADER 8u
 #define PADDING_MAGIC    0x184d2a50u
@@ -18,12 +20,33 @@
 #define TABLE_END_MAGIC  0x8f92eab1u
 #define TABLE_END        9u
 #define TABLE_ENTRY      8u
+#define LEVEL_FAST       2  /* zstd's fastest strategy: up to this one */
+#define SHORT_MATCH      5  /* bytes: of a call all but its time is often there already */
+#define PLANES_MIN       16384u
+#define TRIAL            8192u
+#define CLEARLY_LESS     8u /* an eighth: what is seen in a piece holds for the whole then */
+#define CALL             8u  /* bytes */
 
 struct hodo_compressor {
 	ZSTD_CCtx *context;
+	ZSTD_CCtx *trial;
 	uint8_t *out;
 	size_t room;
+	uint8_t *split; /* the bytes in planes */
+	size_t split_room;
 };
+
+static ZSTD_CCtx *make_context(int level)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	if (!context)
+		return NULL;
+	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+	if (level <= LEVEL_FAST)
+		ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, SHORT_MATCH);
+	return context;
+}
 
 struct hodo_compressor *hodo_compressor_new(int level)
 {
@@ -31,12 +54,12 @@ struct hodo_compressor *hodo_compressor_new(int level)
 
 	if (!c)
 		return NULL;
-	c->context = ZSTD_createCCtx();
-	if (!c->context) {
-		free(c);
+	c->context = make_context(level);
+	c->trial = make_context(1);
+	if (!c->context || !c->trial) {
+		hodo_compressor_free(c);
 		return NULL;
 	}
-	ZSTD_CCtx_setParameter(c->context, ZSTD_c_compressionLevel, level);
 	ZSTD_CCtx_setParameter(c->context, ZSTD_c_checksumFlag, 1);
 	return c;
 }
@@ -46,26 +69,46 @@ void hodo_compressor_free(struct hodo_compressor *c)
 	if (!c)
 		return;
 	ZSTD_freeCCtx(c->context);
+	ZSTD_freeCCtx(c->trial);
 	free(c->out);
+	free(c->split);
 	free(c);
 }
 
-static void put_le32(uint8_t *p, uint32_t n)
+/* Compressed bytes of a piece in planes; record 0: as it is. SIZE_MAX: no memory. */
+static size_t try_planes(struct hodo_compressor *c, const uint8_t *piece, uint32_t record)
 {
-	for (unsigned int i = 0; i < 4; i++)
-		p[i] = (uint8_t)(n >> 8 * i);
+	size_t n;
+
+	if (record)
+		hodo_planes_split(c->split, piece, TRIAL, record);
+	n = ZSTD_compress2(c->trial, c->out, c->room, record ? c->split : piece, TRIAL);
+	return ZSTD_isError(n) ? SIZE_MAX : n;
 }
 
-static int make_room(struct hodo_compressor *c, size_t size)
+/*
+ * Of what size the records are that are better compressed in planes; 0: they are not. A piece is tried both ways: with
+ * what its bytes look like, and with the size of a call.
+ */
+static uint32_t choose_planes(struct hodo_compressor *c, const uint8_t *body, size_t len)
 {
-	size_t room = ZSTD_compressBound(size) + size / HODO_FRAME_RATIO + 256;
+	const uint8_t *piece = body + (len - TRIAL) / 2;
+	uint32_t best = 0;
+	size_t least;
 
-	if (room <= c->room)
+	if (len < PLANES_MIN)
 		return 0;
-	free(c->out);
-	c->out = malloc(room);
-	c->room = c->out ? room : 0;
-	return c->out ? 0 : -ENOMEM;
+	least = try_planes(c, piece, 0);
+	for (int i = 0; i < 2; i++) {
+		uint32_t record = i == 0 ? CALL : hodo_planes_guess(piece, TRIAL);
+		size_t n = record && record != best ? try_planes(c, piece, record) : SIZE_MAX;
+
+		if (n < least - least / CLEARLY_LESS) {
+			least = n;
+			best = record;
+		}
+	}
+	return best;
 }
 
 /* No byte may stand for more than HODO_FRAME_RATIO: behind a smaller frame follows one that is passed over. */
@@ -76,8 +119,8 @@ static size_t pad(uint8_t *out, size_t len, size_t size)
 	if (len >= least)
 		return len;
 	padding = least - len < SKIPPABLE_HEADER ? 0 : least - len - SKIPPABLE_HEADER;
-	put_le32(out + len, PADDING_MAGIC);
-	put_le32(out + len + 4, (uint32_t)padding);
+	hodo_put_le32(out + len, PADDING_MAGIC);
+	hodo_put_le32(out + len + 4, (uint32_t)padding);
 	memset(out + len + SKIPPABLE_HEADER, 0, padding);
 	return len + SKIPPABLE_HEADER + padding;
 }
@@ -85,15 +128,23 @@ static size_t pad(uint8_t *out, size_t len, size_t size)
 ssize_t hodo_compress(struct hodo_compressor *c, const void *head, size_t head_len, const void *body, size_t len,
 		      const uint8_t **frame)
 {
+	size_t most = HODO_PLANES_MARK + ZSTD_compressBound(head_len + len) + (head_len + len) / HODO_FRAME_RATIO + 256;
 	ZSTD_inBuffer first = { head, head_len, 0 }, second = { body, len, 0 };
+	struct hodo_planes planes = { (uint32_t)head_len, 0 };
 	ZSTD_outBuffer out = { NULL, 0, 0 };
 	size_t left = 0;
-	int err = make_room(c, head_len + len);
 
-	if (err)
-		return err;
+	if (hodo_vec_reserve(c->out, c->room, most) < 0 || hodo_vec_reserve(c->split, c->split_room, len) < 0)
+		return -ENOMEM;
+	planes.record = choose_planes(c, body, len);
 	out.dst = c->out;
 	out.size = c->room;
+	if (planes.record) {
+		hodo_planes_write_mark(c->out, planes);
+		out.pos = HODO_PLANES_MARK;
+		hodo_planes_split(c->split, body, len, planes.record);
+		second.src = c->split;
+	}
 	ZSTD_CCtx_reset(c->context, ZSTD_reset_session_only);
 	ZSTD_CCtx_setPledgedSrcSize(c->context, head_len + len);
 	if (head_len)
@@ -122,16 +173,16 @@ ssize_t hodo_seek_table_make(const struct hodo_seek_table *t, uint8_t **table)
 	*table = p;
 	if (!p)
 		return -ENOMEM;
-	put_le32(p, TABLE_MAGIC);
-	put_le32(p + 4, (uint32_t)len);
+	hodo_put_le32(p, TABLE_MAGIC);
+	hodo_put_le32(p + 4, (uint32_t)len);
 	p += SKIPPABLE_HEADER;
 	for (uint32_t i = 0; i < t->n; i++, p += TABLE_ENTRY) {
-		put_le32(p, t->entries[i].bytes);
-		put_le32(p + 4, t->entries[i].size);
+		hodo_put_le32(p, t->entries[i].bytes);
+		hodo_put_le32(p + 4, t->entries[i].size);
 	}
-	put_le32(p, t->n);
+	hodo_put_le32(p, t->n);
 	p[4] = 0; /* entries have no checksums: frames do */
-	put_le32(p + 5, TABLE_END_MAGIC);
+	hodo_put_le32(p + 5, TABLE_END_MAGIC);
 	return (ssize_t)(SKIPPABLE_HEADER + len);
 }
 

@@ -122,12 +122,13 @@ const struct hodo_frames_fault *hodo_frames_fault(const struct hodo_frames *f)
 /* All of a frame. A damaged one is zeros. */
 static int decode(struct hodo_frames *f, int fd, struct frame *frame, uint8_t *to)
 {
+	uint64_t mark = frame->planes.record ? HODO_PLANES_MARK : 0;
 	int got = frame->damaged ? 0 : hodo_frames_decode(f->pool, fd, frame, to);
 
 	if (got)
 		return got < 0 ? got : 0;
 	if (!frame->damaged)
-		hodo_frames_blame(f, frame->at, frame->bytes, "is damaged");
+		hodo_frames_blame(f, frame->at - mark, frame->bytes + mark, "is damaged");
 	frame->damaged = true;
 	memset(to, 0, frame->size);
 	return 0;

@@ -25,6 +25,8 @@ struct hodo_frames_pool {
 	void *decoder;
 	uint8_t *in; /* a frame as it is in the file */
 	size_t in_room;
+	uint8_t *split; /* what is in one, in planes */
+	size_t split_room;
 	struct hodo_frames *newest, *oldest; /* of those that keep a frame */
 	uint64_t kept_bytes;
 };

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include <base/file.h>
+#include <base/vec.h>
 
 #define PEEK_BYTES     1024u /* of the file, for what begins a frame */
 #define WINDOW_LOG_MAX 24
@@ -27,6 +28,7 @@ void hodo_frames_decoder_free(struct hodo_frames_pool *pool)
 {
 	ZSTD_freeDCtx(pool->decoder);
 	free(pool->in);
+	free(pool->split);
 	*pool = (struct hodo_frames_pool){ 0 };
 }
 
@@ -35,13 +37,8 @@ static int fetch(struct hodo_frames_pool *pool, int fd, const struct frame *fram
 {
 	ssize_t n;
 
-	if (pool->in_room < bytes) {
-		free(pool->in);
-		pool->in = malloc(bytes);
-		pool->in_room = pool->in ? bytes : 0;
-		if (!pool->in)
-			return -ENOMEM;
-	}
+	if (hodo_vec_reserve(pool->in, pool->in_room, bytes) < 0)
+		return -ENOMEM;
 	n = hodo_file_read_at(fd, pool->in, bytes, frame->at);
 	if (n >= 0 && (size_t)n < bytes)
 		memset(pool->in, 0, bytes); /* the file shrank: damaged */
@@ -50,13 +47,25 @@ static int fetch(struct hodo_frames_pool *pool, int fd, const struct frame *fram
 
 int hodo_frames_decode(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to)
 {
+	const struct hodo_planes *planes = &frame->planes;
 	int err = make_decoder(pool);
+	uint8_t *out = to;
 
 	if (!err)
 		err = fetch(pool, fd, frame, frame->bytes);
+	if (!err && planes->record)
+		err = hodo_vec_reserve(pool->split, pool->split_room, frame->size);
 	if (err)
 		return err;
-	return ZSTD_decompressDCtx(pool->decoder, to, frame->size, pool->in, frame->bytes) == frame->size;
+	if (planes->record)
+		out = pool->split;
+	if (ZSTD_decompressDCtx(pool->decoder, out, frame->size, pool->in, frame->bytes) != frame->size)
+		return 0;
+	if (planes->record) {
+		memcpy(to, out, planes->head);
+		hodo_planes_join(to + planes->head, out + planes->head, frame->size - planes->head, planes->record);
+	}
+	return 1;
 }
 
 int hodo_frames_peek(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to, size_t len)
@@ -66,6 +75,8 @@ int hodo_frames_peek(struct hodo_frames_pool *pool, int fd, const struct frame *
 	ZSTD_inBuffer in = { NULL, bytes, 0 };
 	int err = make_decoder(pool);
 
+	if (frame->planes.record && len > frame->planes.head)
+		return 0;
 	if (!err)
 		err = fetch(pool, fd, frame, bytes);
 	if (err)

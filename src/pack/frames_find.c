@@ -48,6 +48,7 @@ struct walk {
 
 /* What stands at some place. */
 struct found {
+	struct hodo_planes planes; /* it is a mark of them */
 	uint64_t bytes; /* of it in the file; 0: nothing that is whole */
 	uint64_t size;  /* of what is in it; NO_SIZE: it does not say */
 	bool skippable;
@@ -179,14 +180,27 @@ static struct found find_at(struct walk *w, uint64_t at)
 		found.bytes = 8 + little_endian(p + 4, 4);
 		if (found.bytes > w->end - at)
 			found.bytes = 0;
+		p = found.bytes == HODO_PLANES_MARK ? bytes_at(w, at, HODO_PLANES_MARK) : NULL;
+		if (p)
+			hodo_planes_read_mark(p, &found.planes);
 	}
 	return found;
+}
+
+/* Where the frame begins that has been found: with its mark, if it has one behind from. */
+static uint64_t with_mark(struct walk *w, uint64_t from, uint64_t at)
+{
+	const uint8_t *p = at - from >= HODO_PLANES_MARK ? bytes_at(w, at - HODO_PLANES_MARK, HODO_PLANES_MARK) : NULL;
+	struct hodo_planes planes;
+
+	return p && hodo_planes_read_mark(p, &planes) ? at - HODO_PLANES_MARK : at;
 }
 
 /* The next place behind at where a frame may begin; the end if there is none. */
 static uint64_t search(struct walk *w, uint64_t at)
 {
 	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	uint64_t from = at + 1;
 
 	for (at++; at + sizeof(magic) <= w->end;) {
 		const uint8_t *p = bytes_at(w, at, sizeof(magic)), *hit;
@@ -197,22 +211,24 @@ static uint64_t search(struct walk *w, uint64_t at)
 		len = w->window_len - (size_t)(at - w->window_at);
 		hit = memmem(p, len, magic, sizeof(magic));
 		if (hit)
-			return at + (uint64_t)(hit - p);
+			return with_mark(w, from, at + (uint64_t)(hit - p));
 		at += len - (sizeof(magic) - 1);
 	}
 	return w->end;
 }
 
 /* Takes a frame that is whole. 0, -ENOMEM, or 1: it is not to be used, and none behind it. */
-static int take(struct walk *w, uint64_t at, struct found *found)
+static int take(struct walk *w, uint64_t at, struct found *found, const struct hodo_planes *planes)
 {
 	struct hodo_frames *f = w->f;
-	struct frame frame = { .at = at, .off = f->size };
+	struct frame frame = { .at = at, .off = f->size, .planes = *planes };
 
 	if (!found->why && found->size == NO_SIZE)
 		found->why = "does not say how much is in it";
 	if (!found->why && (found->size > HODO_FRAME_MAX || found->bytes > 2ull * HODO_FRAME_MAX))
 		found->why = "holds more than 16 MiB";
+	if (!found->why && planes->record && planes->head > found->size)
+		found->why = "has less in it than its mark says";
 	if (found->why || found->size == 0) {
 		if (found->why)
 			hodo_frames_blame(f, at, found->bytes, found->why);
@@ -232,6 +248,7 @@ int hodo_frames_find(struct hodo_frames *f, int fd, uint64_t at, uint64_t bytes)
 {
 	struct walk w = { .f = f, .fd = fd, .begin = at, .end = at + bytes, .blocks_left = bytes,
 			  .proof_left = bytes * PROVE_RATIO + HODO_FRAME_MAX };
+	struct hodo_planes planes = { 0 }; /* of the frame at at */
 	int err = 0;
 
 	while (!err && at < w.end) {
@@ -243,8 +260,9 @@ int hodo_frames_find(struct hodo_frames *f, int fd, uint64_t at, uint64_t bytes)
 			hodo_frames_blame(f, at, next - at, next == w.end ? "is cut short" : "is damaged");
 			found.bytes = next - at;
 		} else if (found.bytes && !found.skippable) {
-			err = take(&w, at, &found);
+			err = take(&w, at, &found, &planes);
 		}
+		planes = found.planes;
 		at += found.bytes;
 		err = err ? err : w.err;
 	}

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 
 #include "frames.h"
+#include "planes.h"
 
 struct frame {
 	uint64_t at;    /* in the file */
 	uint64_t off;   /* of its first byte in what the file was made of */
 	uint32_t bytes; /* in the file */
 	uint32_t size;
+	struct hodo_planes planes; /* in which what is in it stands */
 	bool damaged; /* as came out when it was read */
 };
 

@@ -12,6 +12,7 @@
 #include <lib/unit.h>
 #include <pack/compress.h>
 #include <pack/frames.h>
+#include <pack/planes.h>
 
 #define HEAD 88u
 
@@ -143,6 +144,122 @@ TEST(what_was_written_is_read)
 		check_bytes(&r, f.plain, at, HEAD);
 	}
 	assert_int_equal(hodo_frames_read(r.frames, r.fd, &r, 1, f.size), 0);
+	done(&r);
+	free_file(&f);
+}
+
+/* Records of so many bytes, as a tracer writes them: one field grows a little each time, and the others are few. */
+static void fill_records(uint8_t *p, size_t n, uint32_t record, uint32_t seed)
+{
+	uint64_t random = seed + 1, time = 0;
+
+	for (size_t i = 0; i + record <= n; i += record) {
+		memset(p + i, 7, record);
+		time += xorshift(&random) % 1000;
+		memcpy(p + i, &time, 4);
+		p[i + 5] = (uint8_t)(xorshift(&random) % 50);
+		p[i + record - 1] = (uint8_t)(xorshift(&random) % 3);
+	}
+}
+
+/* Frames of records, 60,000 bytes each and a head; a tail where records do not fill them. */
+static struct file make_records(uint32_t frames, uint32_t record)
+{
+	struct file f = { .compressor = hodo_compressor_new(1) };
+	uint8_t *plain = calloc(1, HEAD + 60000);
+
+	for (uint32_t i = 0; i < frames; i++) {
+		fill_records(plain + HEAD, 60000, record, i);
+		add_frame(&f, plain, HEAD, HEAD + 60000);
+	}
+	free(plain);
+	return f;
+}
+
+TEST(records_are_split_into_planes)
+{
+	for (uint32_t record = 9; record <= 36; record += 9) {
+		struct file f = make_records(5, record);
+		struct hodo_planes planes = { 0 };
+		struct reading r = open_bytes(f.bytes, f.n);
+
+		assert_true(hodo_planes_read_mark(f.bytes, &planes));
+		assert_int_equal(planes.head, HEAD);
+		assert_int_equal(planes.record % record, 0);
+		find(&r, f.n);
+		assert_int_equal(hodo_frames_size(r.frames), f.size);
+		assert_null(hodo_frames_fault(r.frames)->why);
+		check_bytes(&r, f.plain, 0, f.size);
+		for (size_t at = 0; at < f.size; at += HEAD + 60000) {
+			hodo_frames_rest(r.frames);
+			check_bytes(&r, f.plain, at, HEAD);
+			hodo_frames_rest(r.frames);
+			check_bytes(&r, f.plain, at, HEAD + 1);
+		}
+		done(&r);
+		free_file(&f);
+	}
+}
+
+TEST(what_has_no_records_stays)
+{
+	struct file f = { .compressor = hodo_compressor_new(1) };
+	uint8_t *plain = malloc(60000);
+	struct hodo_planes planes;
+	uint64_t seed = 3;
+
+	for (size_t i = 0; i < 60000; i++)
+		plain[i] = (uint8_t)(xorshift(&seed) % 5);
+	add_frame(&f, plain, HEAD, 60000);
+	assert_false(hodo_planes_read_mark(f.bytes, &planes));
+	free(plain);
+	free_file(&f);
+}
+
+/* The search for the next frame behind a damaged place finds its mark, too. */
+TEST(behind_damage_a_mark_is_found)
+{
+	struct file f = make_records(4, 8);
+	size_t size = HEAD + 60000, second = f.table.entries[0].bytes;
+	struct reading r;
+
+	memset(f.bytes + HODO_PLANES_MARK, 0xff, second - HODO_PLANES_MARK);
+	r = open_bytes(f.bytes, f.n);
+	find(&r, f.n);
+	assert_int_equal(hodo_frames_size(r.frames), f.size - size);
+	check_bytes(&r, f.plain + size, 0, f.size - size);
+	done(&r);
+	free_file(&f);
+}
+
+TEST(a_mark_that_makes_no_sense_is_none)
+{
+	static const uint32_t records[] = { 0, 1, HODO_PLANES_MAX + 1, UINT32_MAX };
+	uint8_t mark[HODO_PLANES_MARK];
+	struct hodo_planes planes;
+
+	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
+		hodo_planes_write_mark(mark, (struct hodo_planes){ HEAD, records[i] });
+		assert_false(hodo_planes_read_mark(mark, &planes));
+	}
+	hodo_planes_write_mark(mark, (struct hodo_planes){ HEAD, 8 });
+	assert_true(hodo_planes_read_mark(mark, &planes));
+	mark[4]++;
+	assert_false(hodo_planes_read_mark(mark, &planes));
+}
+
+/* More before the records than there is in the frame. */
+TEST(a_mark_that_says_too_much_is_a_fault)
+{
+	struct file f = make_records(2, 8);
+	struct reading r;
+
+	hodo_planes_write_mark(f.bytes, (struct hodo_planes){ 1 << 20, 8 });
+	r = open_bytes(f.bytes, f.n);
+	find(&r, f.n);
+	assert_string_equal(hodo_frames_fault(r.frames)->why, "has less in it than its mark says");
+	assert_int_equal(hodo_frames_size(r.frames), HEAD + 60000);
+	check_bytes(&r, f.plain + HEAD + 60000, 0, HEAD + 60000);
 	done(&r);
 	free_file(&f);
 }

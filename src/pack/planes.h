@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * planes.h - bytes put in another order before they are compressed: of records of one size, first the first byte of
+ * each, then the second of each, and so on ("shuffle" in Blosc and HDF5). What changes little from record to record is
+ * then side by side, and what changes much is apart.
+ *
+ * A frame in that order has a frame to be skipped before it, the mark: what is before the records, and their size.
+ */
+#ifndef HODO_PACK_PLANES_H
+#define HODO_PACK_PLANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HODO_PLANES_MAX  64u /* bytes of a record */
+#define HODO_PLANES_MARK 16u /* bytes of a mark */
+
+struct hodo_planes {
+	uint32_t head;   /* bytes before the records, which stay where they are */
+	uint32_t record; /* bytes of one; 0: all bytes stay where they are */
+};
+
+/* The distance at which bytes are most often equal, which records may have; 0: none stands out. */
+uint32_t hodo_planes_guess(const uint8_t *bytes, size_t len);
+
+/* Records of these bytes, and what is left of one at the end, which stays. Both of len bytes, not the same. */
+void hodo_planes_split(uint8_t *to, const uint8_t *from, size_t len, uint32_t record);
+void hodo_planes_join(uint8_t *to, const uint8_t *from, size_t len, uint32_t record);
+
+void hodo_planes_write_mark(uint8_t mark[HODO_PLANES_MARK], struct hodo_planes planes);
+/* Whether it is a mark that makes sense. */
+bool hodo_planes_read_mark(const uint8_t mark[HODO_PLANES_MARK], struct hodo_planes *planes);
+
+#endif
