@@ -25,10 +25,10 @@ function(hodo_npm modules source binary)
     configure_file(${source}/package.json ${binary}/package.json COPYONLY)
     configure_file(${source}/package-lock.json ${binary}/package-lock.json COPYONLY)
     execute_process(
-      COMMAND ${HODO_NPM} ci --ignore-scripts --prefer-offline --no-audit --no-fund --fetch-retries=1
-        --fetch-timeout=20000
+      COMMAND ${HODO_NPM} ci --ignore-scripts --prefer-offline --no-audit --no-fund --fetch-retries=3
+        --fetch-timeout=60000 --fetch-retry-mintimeout=2000 --fetch-retry-maxtimeout=10000
       WORKING_DIRECTORY ${binary} OUTPUT_FILE ${binary}/npm.log ERROR_FILE ${binary}/npm.log
-      RESULT_VARIABLE failed TIMEOUT 120
+      RESULT_VARIABLE failed TIMEOUT 400
     )
     if(failed)
       file(REMOVE_RECURSE ${binary}/node_modules)

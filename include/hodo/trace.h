@@ -135,7 +135,8 @@ extern "C++" { /* in case this is included inside extern "C" */
  *		thread and context of the caller, signal handlers included. It must return (no longjmp,
  *		exception or thread cancellation out of it). 0, -EEXIST for the same probe and data
  *		twice, -ENOSPC for more than 64 probes, -ENOSYS where libhodo is not loaded, -EINVAL if
- *		the tracepoint was refused because an earlier definition differs.
+ *		the tracepoint was refused because an earlier definition differs, or because libhodo
+ *		has another version of the ABI than this header.
  *	int unregister_trace_PROVIDER_NAME(probe, data)
  *		When it returns, the probe is not running and will not run. 0, -ENOENT, -ENOSYS, or
  *		-EDEADLK when called from inside a probe.

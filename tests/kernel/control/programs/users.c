@@ -158,6 +158,12 @@ static int unload(void)
 	return -errno;
 }
 
+/* Its files have been used: so they are being used when it goes. Once at least the tree's ring has been, too. */
+static bool was_used(unsigned int before)
+{
+	return shared->met[0] > 0 && shared->met[1] + shared->met[2] >= before + 4;
+}
+
 /* How many times it came and went. */
 static unsigned int come_and_go(const char *path, unsigned int rounds)
 {
@@ -168,8 +174,7 @@ static unsigned int come_and_go(const char *path, unsigned int rounds)
 		err = load(path);
 		if (err < 0)
 			break;
-		/* Its files have been used: so they are being used when it goes. */
-		for (int wait = 0; shared->met[1] + shared->met[2] < before + 4 && wait < 60000; wait++)
+		for (int wait = 0; !was_used(before) && wait < 60000; wait++)
 			usleep(1000);
 		before = shared->met[1] + shared->met[2];
 		if (module->fires)
