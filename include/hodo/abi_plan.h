@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hodo/abi_plan.h - the frozen part, continued: a plan, which says what a process is to patch in code that nobody
+ * prepared. Made by who has decoded that code (docs/design/probes.md), handed over as a file.
+ *
+ * The file is a struct hodo_plan, the tables that it names, and the pages of the slots. All addresses are the
+ * process's. Tables begin at multiples of 8, pages at multiples of HODO_PAGE.
+ */
+#ifndef HODO_ABI_PLAN_H
+#define HODO_ABI_PLAN_H
+
+#include <hodo/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HODO_PLAN_MAGIC "hodoplan"
+#define HODO_PLAN_BYTES_MAX (1ull << 30)
+#define HODO_PLAN_WINDOW_BYTES 20u
+
+struct hodo_plan_table {
+	uint64_t offset; /* in the file */
+	uint32_t n;
+	uint32_t reserved;
+};
+
+struct hodo_plan {
+	char magic[8];
+	uint32_t version; /* HODO_ABI_VERSION */
+	uint32_t reserved;
+	uint64_t bytes;   /* of the file */
+	struct hodo_plan_table pages;     /* struct hodo_plan_pages, by address */
+	struct hodo_plan_table windows;   /* struct hodo_plan_window, by address, none over another */
+	struct hodo_plan_table traps;     /* struct hodo_plan_trap, by address */
+	struct hodo_plan_table fixes;     /* struct hodo_plan_fix */
+	struct hodo_plan_table functions; /* struct hodo_plan_function, by address */
+};
+HODO_ASSERT_SIZE_(struct hodo_plan, 104);
+
+/* Pages of slots, which nothing else may be in. */
+struct hodo_plan_pages {
+	uint64_t addr;
+	uint64_t offset; /* in the file, of what is in them */
+	uint64_t bytes;
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_pages, 24);
+
+/*
+ * What is replaced: the first byte by int3, and then, in a window that gets a jump, the first five by a jump. Each byte
+ * of these on which an instruction begins is one that traps, in the jump as well.
+ */
+#define HODO_PLAN_JUMP 1u   /* else it stays a breakpoint */
+#define HODO_PLAN_ALWAYS 2u /* set before all others, and as long as any is: system calls that change signal masks */
+struct hodo_plan_window {
+	uint64_t addr;
+	uint8_t len;        /* bytes that must be as they are here */
+	uint8_t flags;      /* HODO_PLAN_* */
+	uint8_t boundaries; /* bit k: an instruction begins at byte k, 1 to 4 */
+	uint8_t jump[5];    /* E9 and its distance */
+	uint8_t bytes[HODO_PLAN_WINDOW_BYTES];
+	uint8_t reserved[4];
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_window, 40);
+
+/* A thread that traps there goes on there, in a slot. One for each instruction that begins in the first 5 bytes. */
+struct hodo_plan_trap {
+	uint64_t from, to;
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_trap, 16);
+
+/* An address of libhodo's that slots go through: 8 bytes of the file, in a page of slots. */
+enum hodo_plan_import {
+	HODO_IMPORT_ENTRY = 0,   /* a function's entry */
+	HODO_IMPORT_EXIT = 1,    /* its exit */
+	HODO_IMPORT_SYSCALL = 2, /* a system call */
+	HODO_IMPORT_COUNT = 3,   /* of the entries and exits: adds 1 to a number, for tests */
+	HODO_PLAN_IMPORTS = 4
+};
+struct hodo_plan_fix {
+	uint64_t offset;
+	uint32_t import; /* enum hodo_plan_import */
+	uint32_t window; /* it is of that window's slot */
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_fix, 16);
+
+/*
+ * A function whose calls can be traced. Its slots call, behind which a no-op stands that has a number:
+ *
+ *	ff 15 disp32            call *literal(%rip)
+ *	0f 1f 80 number         nopl number(%rax)
+ *
+ * The address that the call returns to plus the number is one in the function.
+ */
+struct hodo_plan_function {
+	uint64_t addr;   /* of its first instruction */
+	uint32_t entry;  /* its window; HODO_PLAN_NO_WINDOW: none */
+	uint32_t exits;  /* how many windows have its exits; the entry's own may be one of them */
+	uint32_t first;  /* of these */
+	uint32_t missed; /* exits that can have none */
+};
+#define HODO_PLAN_NO_WINDOW UINT32_MAX
+HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
