@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /*
  * hodo/abi_plan.h - the frozen part, continued: a plan, which says what a process is to patch in code that nobody
  * prepared. Made by who has decoded that code (docs/design/probes.md), handed over as a file.

@@ -297,11 +297,11 @@ static uint64_t function_of(uintptr_t pc, unsigned flags)
 
 	if (flags & HODO_DISPATCH_SP)
 		return pc; /* the function itself */
-	if (!(flags & HODO_DISPATCH_NO_EXIT))
+	if (!(flags & (HODO_DISPATCH_NO_EXIT | HODO_DISPATCH_PLANNED)))
 		return hodo_slot_function(pc - 5);
 	/* -pg: behind what sets up the function's frame. */
 	lookup = hodo_load_acquire(&hodo_func_lookup);
-	f = lookup ? look_up(lookup, pc - 1, &text) : 0;
+	f = lookup ? look_up(lookup, flags & HODO_DISPATCH_PLANNED ? (pc - 1) & ~3ul : pc - 1, &text) : 0;
 	return f ? text + f->addr : pc;
 }
 

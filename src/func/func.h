@@ -395,6 +395,7 @@ static inline void hodo_func_emit_call(const struct hodo_frame *frame, enum hodo
 /* Trampolines' C side. pc: behind the slot (or the function, for -finstrument-functions); at: see struct hodo_frame. */
 #define HODO_DISPATCH_SP 1u      /* at is the stack pointer inside the frame */
 #define HODO_DISPATCH_NO_EXIT 2u /* the exit will not be seen */
+#define HODO_DISPATCH_PLANNED 4u /* pc - 1 is in the function, when its two lowest bits are cleared */
 #define HODO_DISPATCH_REPLACED 8u /* through a replaced return address: pc is in the caller */
 HODO_HIDDEN void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags);
 HODO_HIDDEN void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags);
@@ -410,6 +411,8 @@ enum hodo_hook {
 	HODO_HOOK_ENTRY_SP,   /* __cyg_profile_func_enter(function, callsite) */
 	HODO_HOOK_EXIT_SP,
 	HODO_HOOK_FENTRY,     /* as REACHED, then libc's __fentry__; MCOUNT likewise */
+	HODO_HOOK_PLANNED_ENTRY, /* as ENTRY, of a slot with a number behind it (hodo/abi_plan.h); flags are kept */
+	HODO_HOOK_PLANNED_EXIT,
 	HODO_HOOKS
 };
 extern HODO_HIDDEN void *hodo_func_hooks[HODO_HOOKS];

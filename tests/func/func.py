@@ -201,6 +201,8 @@ def main():
         if (plain.returncode, plain.stdout) != (traced.returncode, traced.stdout):
             fail(f"untraced: {plain.returncode}\n{plain.stdout}\ntraced: {traced.returncode}\n{traced.stdout}",
                  traced.stderr)
+        if program == "func_registers" and traced.returncode != 0:
+            fail(traced.stdout)
         if case not in UNCOUNTED:
             if traced.stderr and not (case in SEEN_IN_PART and NOT_SEEN.search(traced.stderr)):
                 fail(traced.stderr)

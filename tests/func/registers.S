@@ -5,13 +5,16 @@
  *
  *	void registers_round_KIND(void (*function)(void)):
  *		keep the registers that the caller wants back
- *		load all from registers_want; x87: control word, eight values; MXCSR
+ *		load all from registers_want; x87: control word, eight values; MXCSR; flags
  *		call function
  *		store all to registers_got
  *		set things right again
  *
  * KIND: sse, avx, avx512, as far as the processor has it. Data is addressed relative to rip, so that no register is
  * needed for it; rsp alone is checked by coming back.
+ *
+ * PLANNED: the slots are those that hodo/abi_plan.h describes. What they call through is registers_{entry,exit}; a
+ * function is known by a slot of gcc's, too, which nobody executes.
  */
 #define GPRS 0		/* 15: rax rbx rcx rdx rsi rdi rbp r8 to r15 */
 #define VECTORS 128	/* 32 of 64 bytes */
@@ -19,6 +22,8 @@
 #define X87 2240	/* 8 of 16 bytes */
 #define CONTROL 2368	/* 2 bytes */
 #define MXCSR 2372	/* 4 bytes */
+#define FLAGS 2376
+#define BYTES 2384
 
 	.macro ALL_GPRS op
 	\op	0, rax
@@ -77,9 +82,14 @@ registers_round_\kind:
 	fldcw	registers_want + CONTROL(%rip)
 	ldmxcsr	registers_want + MXCSR(%rip)
 	VECTORS_\kind LOAD
+	pushq	registers_want + FLAGS(%rip)
+	popfq
 	ALL_GPRS LOAD_GPR
 	call	*registers_function(%rip)
 	ALL_GPRS STORE_GPR
+	pushfq
+	popq	registers_got + FLAGS(%rip)
+	cld
 	VECTORS_\kind STORE
 	fnstcw	registers_got + CONTROL(%rip)
 	stmxcsr	registers_got + MXCSR(%rip)
@@ -171,28 +181,53 @@ registers_round_\kind:
 	ROUND	avx
 	ROUND	avx512
 
-/* What gcc makes of an empty function; and one that calls another, and ends in a computed tail jump. */
+#ifdef PLANNED
+	.macro ENTRY function
+	jmp	7f
+	call	__fentry__
+7:	PLANNED_SLOT \function, registers_entry
+	.endm
+	.macro EXIT function
+	PLANNED_SLOT \function, registers_exit
+	.endm
+	.macro PLANNED_SLOT function, hook
+	call	*\hook(%rip)
+7:	.byte	0x0f, 0x1f, 0x80		/* nopl number(%rax) */
+	.long	\function + 5 - 7b		/* behind the beginning of gcc's slot */
+	.endm
+	.balign	4
+#else
+	.macro ENTRY function
+	call	__fentry__
+	.endm
+	.macro EXIT function
+	call	__return__
+	.endm
+#endif
+
+/* What gcc makes of an empty function; and one that calls another, and ends in a computed tail jump. Flags stay. */
 	.globl	registers_leaf
 	.type	registers_leaf, @function
 registers_leaf:
 	.cfi_startproc
-	call	__fentry__
-	call	__return__
+	ENTRY	registers_leaf
+	EXIT	registers_leaf
 	ret
 	.cfi_endproc
 	.size	registers_leaf, . - registers_leaf
 
 	.globl	registers_outer
 	.type	registers_outer, @function
+	.balign	4
 registers_outer:
 	.cfi_startproc
-	call	__fentry__
-	subq	$8, %rsp
+	ENTRY	registers_outer
+	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8
 	call	registers_leaf
-	addq	$8, %rsp
+	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	call	__return__
+	EXIT	registers_outer
 	jmp	*registers_next(%rip)
 	.cfi_endproc
 	.size	registers_outer, . - registers_outer
@@ -206,9 +241,9 @@ registers_next:
 	.balign	64
 	.globl	registers_want, registers_got
 registers_want:
-	.zero	2376
+	.zero	BYTES
 registers_got:
-	.zero	2376
+	.zero	BYTES
 registers_function:
 	.zero	8
 

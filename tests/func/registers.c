@@ -2,6 +2,7 @@
 /*
  * registers.c - registers ROUNDS: calls traced functions with every register filled (registers.S), and looks whether
  * any has changed. CLOBBER in the environment: with a tracer registered that uses vector and x87 registers itself.
+ * PLANNED: through planned slots, which keep the flags as well.
  */
 #include "counts.h"
 #include <hodo/tracer.h>
@@ -10,6 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef PLANNED
+#include <func/near.h>
+
+#define FLAGS 0xcd5ul /* carry, parity, adjust, zero, sign, direction, overflow */
+void *registers_entry = (void *)(hodo_x86_near + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
+void *registers_exit = (void *)(hodo_x86_near + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
+#else
+#define FLAGS 0ul
+#endif
 
 COUNT(registers_leaf);
 COUNT(registers_outer);
@@ -22,6 +33,7 @@ struct registers {
 	uint8_t x87[8][16];
 	uint16_t control, reserved;
 	uint32_t mxcsr;
+	uint64_t flags;
 };
 
 extern struct registers registers_want, registers_got;
@@ -62,6 +74,7 @@ static void fill(unsigned round)
 	/* All exceptions masked; precision and rounding as they come. */
 	w->control = (uint16_t)(0x7f | (any() & 3) << 10 | 0x300);
 	w->mxcsr = (uint32_t)(0x1f80 | (any() & 3) << 13 | (any() & 1) << 15 | (any() & 0x3f));
+	w->flags = 0x202 | (any() & FLAGS);
 }
 
 static void differ(const char *what, int i, const void *want, const void *got, size_t size)
@@ -88,6 +101,10 @@ static void check(size_t vector_bytes, int vectors)
 	if (w->control != g->control || w->mxcsr != g->mxcsr) {
 		wrong++;
 		printf("registers: control word %x %x, mxcsr %x %x\n", w->control, g->control, w->mxcsr, g->mxcsr);
+	}
+	if ((w->flags ^ g->flags) & FLAGS) {
+		wrong++;
+		printf("registers: flags %lx %lx\n", (unsigned long)w->flags, (unsigned long)g->flags);
 	}
 }
 

@@ -22,6 +22,11 @@
  *	of 5 bytes at least, which ends at pc. All of the slot may be all of the function, and all of a part of it that
  *	GCC has moved elsewhere.
  *
+ * hodo_x86_{record,short}_planned_{entry,exit}                      the same, from code that nobody prepared
+ *
+ *	keep the flags too, by lahf and seto: compilers take them to be lost at functions' entries and exits, who
+ *	writes assembly may not. What goes on to C code, which needs the direction flag cleared, keeps that as well.
+ *
  * hodo_x86_dispatch_{…}                                             any other set of tracers
  *
  *	save what a C function may change
@@ -33,6 +38,8 @@
  *	          on the stack          pc              at
  *	entry     pc, return address    behind slot     rsp + 8 at the hook
  *	exit      the same
+ *	planned   the same              behind slot,    the same
+ *	                                plus the number that stands there (hodo/abi_plan.h)
  *	fentry    the same; then libc's
  *	mcount    pc, …; rbp set up     behind slot     rbp + 8; then libc's
  *	*_sp      pc, …                 rdi             rsp + 8: inside the frame
@@ -40,7 +47,8 @@
  * Unwinding: an entry hook is called by the function before it has done anything, so
  * CFA = rsp + 8 is right. An exit hook is called when the function has restored its caller's
  * registers, while its own unwind data still says otherwise (after pop or leave,
- * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16. So all is
+ * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16. So do the entry hooks of planned
+ * functions: what calls them is no part of the program, and has no unwind data. So all is
  * within a line that begins nowhere, for debuggers: see stubs/functions_x86_64.S.
  */
 #define RSEQ_OFFSET hodo_func_rseq_offset
@@ -56,13 +64,33 @@
 #define FRAME_MASK 0x3ff0
 #define FRAME_SHIFT 25
 #define FUNCTION_SHIFT 37
-#define SAVED 48			/* bytes that RECORD saves */
+#define DIRECTION 0x400
+#define OVERFLOW 0x800
+#define PLANNED_NUMBER 3		/* bytes behind a planned slot's call */
 #define SP_EXIT_FRAME 4096
 
 	.macro HOOK name, cfa
 	FUNCTION \name
 	.cfi_def_cfa_offset \cfa
 	endbr64
+	.endm
+
+	/* All flags; and the direction flag cleared, as C code expects it. */
+	.macro SAVE_FLAGS
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	cld
+	.endm
+	/* Clobbers rax. popfq would do it, and take twice as long as everything else. */
+	.macro RESTORE_FLAGS
+	RESTORE	%rax
+	testl	$DIRECTION, %eax
+	jz	8f
+	std
+8:	xchgb	%al, %ah
+	andb	$OVERFLOW >> 8, %al
+	addb	$0x80 - (OVERFLOW >> 8), %al	/* overflows if that was set */
+	sahf
 	.endm
 
 	.macro DONE how
@@ -77,7 +105,7 @@
 	.endif
 	.endm
 
-	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. */
+	/* rax = pc, or rdx = at; saved: bytes on the stack since the hook. pc clobbers rdx. */
 	.macro GET_PC how, saved
 	.ifc \how, sp
 	movq	%rdi, %rax
@@ -86,6 +114,10 @@
 	movq	%rdi, %rax
 	.else
 	movq	\saved(%rsp), %rax
+	.ifc \how, planned
+	movslq	PLANNED_NUMBER(%rax), %rdx
+	addq	%rdx, %rax
+	.endif
 	.endif
 	.endif
 	.endm
@@ -108,9 +140,17 @@
 	.endif
 	.endm
 
-	.macro RECORD_BEGIN name, event, cfa, need
+	/* saved: bytes that RECORD saves. */
+	.macro RECORD_BEGIN name, how, event, cfa, need
 	HOOK	hodo_x86_\name, \cfa
+	.set	saved, 48
 	SAVE	%rax
+	.ifc \how, planned
+	.set	saved, 56
+	lahf
+	seto	%al
+	SAVE	%rax
+	.endif
 	SAVE	%rcx
 	SAVE	%rdx
 	SAVE	%r8
@@ -150,42 +190,53 @@
 	RESTORE	%r8
 	RESTORE	%rdx
 	RESTORE	%rcx
+	.ifc \how, planned
+	RESTORE	%rax
+	addb	$127, %al			/* overflows if that flag was set */
+	sahf
+	.endif
 	RESTORE	%rax
 	DONE	\how
-	.cfi_adjust_cfa_offset SAVED
+	.cfi_adjust_cfa_offset saved
 	RSEQ_ABORT \name\()_abort
 	jmp	\name\()_slow
 \name\()_special:
 	testl	%r11d, %r11d
 	je	\name\()_commit
 \name\()_slow:
-	GET_PC	\how, SAVED
-	GET_AT	\how, SAVED
+	GET_PC	\how, saved
+	GET_AT	\how, saved
 	movl	$\event, %ecx
+	.ifc \how, planned
+	SAVE_FLAGS
 	call	\slow
+	RESTORE_FLAGS
+	.else
+	call	\slow
+	.endif
 	jmp	\name\()_commit
 	END	hodo_x86_\name
 	RSEQ_CS_DEF \name\()_cs, \name\()_start, \name\()_commit, \name\()_abort
 	.endm
 
 	.macro RECORD name, how, event, cfa
-	RECORD_BEGIN record_\name, \event, \cfa, FUNC_NEED
+	RECORD_BEGIN record_\name, \how, \event, \cfa, FUNC_NEED
 	movzwl	hodo_func_states + STATE_BYTES * \event + STATE_ID(%rip), %edx
 	shlq	$ID_SHIFT, %rdx
 	leaq	FORM_EVENT(%rax, %rdx), %rax
 	movq	%rax, (%rcx)
-	GET_PC	\how, SAVED
+	GET_PC	\how, saved
 	movq	%rax, HEADER(%rcx)
-	GET_AT	\how, SAVED
+	GET_AT	\how, saved
 	shrq	$3, %rdx
 	movl	%edx, HEADER + 8(%rcx)
 	RECORD_END record_\name, \how, \event, (HEADER + EVENT_BYTES), record_slow
 	.endm
 
 	/* event is the record's form, too. */
-	.macro SHORT name, event, cfa
-	RECORD_BEGIN short_\name, \event, \cfa, SHORT_NEED
-	GET_AT	call, SAVED
+	.macro SHORT name, how, event, cfa
+	RECORD_BEGIN short_\name, \how, \event, \cfa, SHORT_NEED
+	GET_AT	\how, saved
 	movq	%rdx, %r10
 	subq	RING_WINDOW(%r11), %r10
 	rorq	$4, %r10			/* 0 to 1023 if it is in the window and a multiple of 16 */
@@ -197,13 +248,17 @@
 	andl	$FRAME_MASK, %edx
 	shlq	$FRAME_SHIFT, %rdx
 	orq	%rdx, %rax
-	movq	SAVED(%rsp), %rdx
+	movq	saved(%rsp), %rdx
+	.ifc \how, planned
+	movslq	PLANNED_NUMBER(%rdx), %r10
+	addq	%r10, %rdx
+	.endif
 	decq	%rdx
 	andq	$-4, %rdx
 	shlq	$FUNCTION_SHIFT, %rdx
 	orq	%rdx, %rax
 	movq	%rax, (%rcx)
-	RECORD_END short_\name, call, \event, CALL_BYTES, short_slow
+	RECORD_END short_\name, \how, \event, CALL_BYTES, short_slow
 	.endm
 
 	RECORD	entry, call, 0, 8
@@ -213,9 +268,13 @@
 	RECORD	reached, call, 4, 8
 	RECORD	mcount, mcount, 4, 8
 	RECORD	fentry, fentry, 4, 8
+	RECORD	planned_entry, planned, 0, 16
+	RECORD	planned_exit, planned, 1, 16
 
-	SHORT	entry, 0, 8
-	SHORT	exit, 1, 16
+	SHORT	entry, call, 0, 8
+	SHORT	exit, call, 1, 16
+	SHORT	planned_entry, planned, 0, 16
+	SHORT	planned_exit, planned, 1, 16
 
 	/* Called by the above: rax = pc, rdx = at, ecx = event. Keeps what they do not restore. */
 	.macro SLOW_BEGIN name
@@ -284,8 +343,13 @@ slow_event:
 	HOOK	hodo_x86_dispatch_\name, \cfa
 	SAVE	%rax
 	SAVE	%rdx
-	GET_PC	\how, 16
-	GET_AT	\how, 16
+	.set	saved, 16
+	.ifc \how, planned
+	.set	saved, 24
+	SAVE_FLAGS
+	.endif
+	GET_PC	\how, saved
+	GET_AT	\how, saved
 	SAVE	%rbp
 	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
@@ -300,6 +364,9 @@ slow_event:
 	.cfi_def_cfa_register %rsp
 	RESTORE	%rbp
 	.cfi_restore %rbp
+	.ifc \how, planned
+	RESTORE_FLAGS
+	.endif
 	RESTORE	%rdx
 	RESTORE	%rax
 	DONE	\how
@@ -314,6 +381,8 @@ slow_event:
 	DISPATCH reached, call, hodo_dispatch_enter, 2, 8
 	DISPATCH mcount, mcount, hodo_dispatch_enter, 2, 8
 	DISPATCH fentry, fentry, hodo_dispatch_enter, 2, 8
+	DISPATCH planned_entry, planned, hodo_dispatch_enter, 4, 16
+	DISPATCH planned_exit, planned, hodo_dispatch_exit, 4, 16
 
 	.section .data.rel.ro.local, "aw"
 	.globl	hodo_x86_hooks
@@ -322,10 +391,12 @@ slow_event:
 hodo_x86_hooks:				/* by enum hodo_hook */
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none
 	.irp	kind, record, dispatch
-	.irp	hook, entry, exit, reached, mcount, entry_sp, exit_sp, fentry
+	.irp	hook, entry, exit, reached, mcount, entry_sp, exit_sp, fentry, planned_entry, planned_exit
 	.quad	hodo_x86_\kind\()_\hook
 	.endr
 	.endr
 	.quad	hodo_x86_short_entry, hodo_x86_short_exit, hodo_x86_record_reached, hodo_x86_record_mcount
 	.quad	hodo_x86_record_entry_sp, hodo_x86_record_exit_sp, hodo_x86_record_fentry
+	.quad	hodo_x86_short_planned_entry, hodo_x86_short_planned_exit

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near.S - where calls lead that libhodo writes itself, and those of functions that it replaces
- * (arch/x86_64/imports.S).
+ * near.S - where calls lead that libhodo writes itself, those of functions that it replaces
+ * (arch/x86_64/imports.S), and those of planned slots.
  *
  * hodo_x86_near[hook]
  *
@@ -34,6 +34,8 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	NEAR	4, 8
 	NEAR	5, 8
 	NEAR	6, 8
+	NEAR	7, 16
+	NEAR	8, 16
 	.size	hodo_x86_near, . - hodo_x86_near
 
 	/* What slots call while nobody traces, until they are made no-ops. */
@@ -60,3 +62,4 @@ hodo_x86_fentry_next:
 hodo_func_hooks:			/* by enum hodo_hook */
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_mcount
 	.quad	hodo_x86_hook_none, hodo_x86_hook_none, hodo_x86_hook_none_fentry
+	.quad	hodo_x86_hook_none, hodo_x86_hook_none
