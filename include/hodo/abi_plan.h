@@ -51,7 +51,7 @@ HODO_ASSERT_SIZE_(struct hodo_plan_pages, 24);
  * of these on which an instruction begins is one that traps, in the jump as well.
  */
 #define HODO_PLAN_JUMP 1u   /* else it stays a breakpoint */
-#define HODO_PLAN_ALWAYS 2u /* set before all others, and as long as any is: system calls that change signal masks */
+#define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others, and stays */
 struct hodo_plan_window {
 	uint64_t addr;
 	uint8_t len;        /* bytes that must be as they are here */
@@ -69,25 +69,24 @@ struct hodo_plan_trap {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_trap, 16);
 
-/* An address of libhodo's that slots go through: 8 bytes of the file, in a page of slots. */
+/* An address of libhodo's that slots go through: 8 bytes in the pages. */
 enum hodo_plan_import {
 	HODO_IMPORT_ENTRY = 0,   /* a function's entry */
 	HODO_IMPORT_EXIT = 1,    /* its exit */
-	HODO_IMPORT_SYSCALL = 2, /* a system call */
-	HODO_IMPORT_COUNT = 3,   /* of the entries and exits: adds 1 to a number, for tests */
-	HODO_PLAN_IMPORTS = 4
+	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, with the address behind the slot's own one in rcx */
+	HODO_PLAN_IMPORTS = 3
 };
 struct hodo_plan_fix {
-	uint64_t offset;
+	uint64_t addr;   /* a multiple of 8 */
 	uint32_t import; /* enum hodo_plan_import */
-	uint32_t window; /* it is of that window's slot */
+	uint32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_fix, 16);
 
 /*
  * A function whose calls can be traced. Its slots call, behind which a no-op stands that has a number:
  *
- *	ff 15 disp32            call *literal(%rip)
+ *	ff 15 disp32            call *disp32(%rip)       a fix
  *	0f 1f 80 number         nopl number(%rax)
  *
  * The address that the call returns to plus the number is one in the function.

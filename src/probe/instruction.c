@@ -98,15 +98,16 @@ static void classify(struct hodo_instruction *i, const ZydisDecodedInstruction *
 		refuse(i, HODO_PROBE_UNDEFINED);
 }
 
+/* As ZydisDecoderInit() has it: what older processors take for other instructions is of the same length. */
+static const ZydisDecoder decoder = {
+	.machine_mode = ZYDIS_MACHINE_MODE_LONG_64, .stack_width = ZYDIS_STACK_WIDTH_64,
+	.decoder_mode = { [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE, [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
+			  [ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE, [ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,
+			  [ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE },
+};
+
 bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, size_t len, uint64_t address)
 {
-	/* As ZydisDecoderInit() has it: what older processors take for other instructions is of the same length. */
-	static const ZydisDecoder decoder = {
-		.machine_mode = ZYDIS_MACHINE_MODE_LONG_64, .stack_width = ZYDIS_STACK_WIDTH_64,
-		.decoder_mode = { [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE, [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
-				  [ZYDIS_DECODER_MODE_LZCNT] = ZYAN_TRUE, [ZYDIS_DECODER_MODE_TZCNT] = ZYAN_TRUE,
-				  [ZYDIS_DECODER_MODE_CLDEMOTE] = ZYAN_TRUE },
-	};
 	ZydisDecodedInstruction z;
 	bool branch;
 
@@ -135,4 +136,20 @@ bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, s
 	else if (!branch && z.raw.imm[0].is_relative && i->kind != HODO_INSTRUCTION_UNMOVABLE)
 		refuse(i, HODO_PROBE_BRANCH);
 	return true;
+}
+
+bool hodo_instruction_writes(const uint8_t *bytes, size_t len, unsigned reg)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction z;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, len, &z, operands)))
+		return true;
+	for (unsigned k = 0; k < z.operand_count; k++)
+		if (operands[k].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    operands[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operands[k].reg.value) ==
+			    ZYDIS_REGISTER_RAX + (ZydisRegister)reg)
+			return true;
+	return false;
 }

@@ -49,6 +49,9 @@ struct hodo_instruction {
 /* Decodes the first of the len bytes, which stand at the address. False: they are no instruction. */
 bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, size_t len, uint64_t address);
 
+/* Whether it may change the register, 0 to 15 as instructions number them, or a part of it. Takes longer. */
+bool hodo_instruction_writes(const uint8_t *bytes, size_t len, unsigned reg);
+
 static inline bool hodo_instruction_has_target(const struct hodo_instruction *i)
 {
 	return i->kind == HODO_INSTRUCTION_JUMP || i->kind == HODO_INSTRUCTION_JUMP_IF ||

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * build.h - the plan that a process is handed (hodo/abi_plan.h): which functions of which objects are to be traced,
+ * their slots, and the system calls that must go through libhodo as long as there are traps.
+ */
+#ifndef HODO_PROBE_BUILD_H
+#define HODO_PROBE_BUILD_H
+
+#include "object.h"
+#include "space.h"
+
+struct hodo_probe_target {
+	struct hodo_probe_object *object; /* its windows are kept in it */
+	uint64_t bias;
+	const uint32_t *functions; /* by address: the object's functions that are wanted */
+	uint32_t nfunctions;
+	bool system_calls; /* those that may change signal masks are planned as well: of every object that has some */
+};
+
+struct hodo_probe_built {
+	int fd;             /* of the file, sealed */
+	uint32_t functions; /* whose calls can be traced */
+	uint32_t refused;   /* that have no entry by a jump */
+	uint32_t exits;     /* of those that can be traced; … */
+	uint32_t missed;    /* … exits that have no jump: their calls end unseen */
+	uint32_t calls;     /* system calls */
+	uint32_t windows;
+	uint64_t bytes;     /* of slots */
+	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */
+	enum hodo_probe_reason reason; /* … and why */
+};
+
+/*
+ * Plans all of them. space: of the process, with what is mapped there; the slots are taken out of it, and its pages
+ * must be this plan's alone. 0: the caller closes built->fd. -EOPNOTSUPP: a system call that may change a signal mask
+ * cannot be replaced; -ENOMEM: also where there is no place for a slot; what memfd_create() and write() say.
+ */
+int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
+		     struct hodo_probe_built *built);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* build_file.c - see build_file.h. */
+#include "build_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <base/scope.h>
+
+/* The file in memory. */
+struct file {
+	struct hodo_plan *head;
+	uint64_t bytes, code; /* code: where the pages begin */
+	const struct hodo_probe_space *space;
+};
+
+static uint64_t put_table(struct hodo_plan_table *t, uint64_t at, uint64_t n, size_t size)
+{
+	*t = (struct hodo_plan_table){ .offset = at, .n = (uint32_t)n };
+	return at + n * size;
+}
+
+static void *table(const struct file *f, const struct hodo_plan_table *t)
+{
+	return (char *)f->head + t->offset;
+}
+
+/* Where in the file the byte of a slot is. */
+static uint8_t *byte_of(const struct file *f, uint64_t addr)
+{
+	uint32_t page = hodo_probe_space_page(f->space, addr);
+
+	return (uint8_t *)f->head + f->code + (uint64_t)page * HODO_PROBE_PAGE_BYTES +
+	       (addr - f->space->pages[page].addr);
+}
+
+static uint32_t count_traps(const struct hodo_plan_parts *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nitems; i++)
+		n += 1 + (uint32_t)__builtin_popcount(p->items[i].window.boundaries & 0x1e);
+	return n;
+}
+
+static int make(struct file *f, const struct hodo_plan_parts *p)
+{
+	struct hodo_plan head = { .magic = HODO_PLAN_MAGIC, .version = HODO_ABI_VERSION };
+	uint64_t at = sizeof(head);
+
+	at = put_table(&head.pages, at, f->space->npages, sizeof(struct hodo_plan_pages));
+	at = put_table(&head.windows, at, p->nitems, sizeof(struct hodo_plan_window));
+	at = put_table(&head.traps, at, count_traps(p), sizeof(struct hodo_plan_trap));
+	at = put_table(&head.fixes, at, (uint64_t)p->npools * HODO_PLAN_IMPORTS, sizeof(struct hodo_plan_fix));
+	at = put_table(&head.functions, at, p->nfunctions, sizeof(struct hodo_plan_function));
+	f->code = (at + HODO_PAGE - 1) / HODO_PAGE * HODO_PAGE;
+	f->bytes = head.bytes = f->code + (uint64_t)f->space->npages * HODO_PROBE_PAGE_BYTES;
+	f->head = f->bytes <= HODO_PLAN_BYTES_MAX ? calloc(1, f->bytes) : NULL;
+	if (!f->head)
+		return -ENOMEM;
+	*f->head = head;
+	return 0;
+}
+
+/* Pages beside each other are one range. */
+static void put_pages(const struct file *f)
+{
+	struct hodo_plan_pages *list = table(f, &f->head->pages);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->space->npages; i++) {
+		uint64_t addr = f->space->pages[i].addr;
+
+		if (n && list[n - 1].addr + list[n - 1].bytes == addr)
+			list[n - 1].bytes += HODO_PROBE_PAGE_BYTES;
+		else
+			list[n++] = (struct hodo_plan_pages){ addr, f->code + (uint64_t)i * HODO_PROBE_PAGE_BYTES,
+							      HODO_PROBE_PAGE_BYTES };
+	}
+	f->head->pages.n = n;
+}
+
+static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_hook_fn hook,
+		    struct hodo_plan_window *w, struct hodo_plan_trap **trap)
+{
+	uint8_t code[HODO_PROBE_SLOT_BYTES];
+	int err = hodo_probe_recipe_emit(&x->recipe, x->slot, code, hook, x);
+
+	if (err)
+		return err;
+	/* A slot may be in two pages, which need not be beside each other in the file. */
+	for (unsigned k = 0; k < x->recipe.bytes; k++)
+		*byte_of(f, x->slot + k) = code[k];
+	*w = (struct hodo_plan_window){ .addr = x->recipe.addr, .len = x->window.len, .flags = x->flags,
+					.boundaries = x->window.boundaries & 0x1e };
+	memcpy(w->bytes, x->window.bytes, x->window.len);
+	err = hodo_probe_recipe_jump(&x->recipe, x->slot, w->jump);
+	for (unsigned k = 0; k < x->recipe.n; k++) {
+		unsigned from = x->recipe.from[k];
+
+		if (from == 0 || (from < HODO_PROBE_JUMP_BYTES && w->boundaries >> from & 1))
+			*(*trap)++ = (struct hodo_plan_trap){ w->addr + from, x->slot + x->recipe.at[k] };
+	}
+	return err;
+}
+
+static int put_all(const struct file *f, const struct hodo_plan_parts *p)
+{
+	struct hodo_plan_trap *trap = table(f, &f->head->traps), *first = trap;
+	struct hodo_plan_window *windows = table(f, &f->head->windows);
+	struct hodo_plan_fix *fixes = table(f, &f->head->fixes);
+	int err = 0;
+
+	put_pages(f);
+	for (uint32_t i = 0; i < p->nitems && !err; i++)
+		err = put_item(f, &p->items[i], p->hook, &windows[i], &trap);
+	f->head->traps.n = (uint32_t)(trap - first);
+	for (unsigned i = 0; i < p->npools * HODO_PLAN_IMPORTS; i++)
+		fixes[i] = (struct hodo_plan_fix){ .addr = p->pools[i / HODO_PLAN_IMPORTS] +
+							   sizeof(uint64_t) * (i % HODO_PLAN_IMPORTS),
+						   .import = i % HODO_PLAN_IMPORTS };
+	if (p->nfunctions)
+		memcpy(table(f, &f->head->functions), p->functions, p->nfunctions * sizeof(*p->functions));
+	return err;
+}
+
+static int seal(const struct file *f)
+{
+	const char *from = (const char *)f->head;
+	int fd = memfd_create("hodo-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	for (uint64_t n = 0; fd >= 0 && n < f->bytes;) {
+		ssize_t wrote = write(fd, from + n, f->bytes - n);
+
+		if (wrote < 0 && errno != EINTR) {
+			int err = -errno;
+
+			close(fd);
+			return err;
+		}
+		n += wrote > 0 ? (uint64_t)wrote : 0;
+	}
+	if (fd >= 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd >= 0 ? fd : -errno;
+}
+
+int hodo_plan_write(const struct hodo_plan_parts *parts, const struct hodo_probe_space *space)
+{
+	struct file f = { .space = space };
+	int err = make(&f, parts);
+
+	if (!err)
+		err = put_all(&f, parts);
+	if (!err)
+		err = seal(&f);
+	free(f.head);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* build_file.h - a plan's parts, once every slot has its place, and the file that is made of them. */
+#ifndef HODO_PROBE_BUILD_FILE_H
+#define HODO_PROBE_BUILD_FILE_H
+
+#include <hodo/abi_plan.h>
+
+#include "recipe.h"
+#include "space.h"
+
+#define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
+
+/* A window, and all about it. */
+struct hodo_plan_item {
+	struct hodo_probe_window window;
+	struct hodo_probe_recipe recipe;
+	uint64_t function; /* in memory; 0: a system call */
+	uint64_t pool, slot;
+	uint8_t entry, exits; /* as struct hodo_probe_planned has them */
+	uint8_t flags;        /* HODO_PLAN_* */
+};
+
+struct hodo_plan_parts {
+	struct hodo_plan_item *items; /* by address */
+	uint32_t nitems;
+	const struct hodo_plan_function *functions;
+	uint32_t nfunctions;
+	const uint64_t *pools; /* where imports stand, HODO_PLAN_IMPORTS each */
+	unsigned npools;
+	hodo_probe_hook_fn hook; /* its argument is the item */
+};
+
+/* The sealed file, or negative errno. space: whose pages the slots are in. */
+int hodo_plan_write(const struct hodo_plan_parts *parts, const struct hodo_probe_space *space);
+
+#endif
