@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* extension.c - libhodo-func as libhodo knows it: one table. */
+#include <engine/engine.h>
 #include "func.h"
 
 static void init(void)
@@ -15,12 +16,18 @@ static void scan_end(void)
 	hodo_tracers_objects_changed();
 }
 
+static void forked(void)
+{
+	hodo_func_threads_after_fork();
+	hodo_engine_forked();
+}
+
 const struct hodo_extension hodo_extension = {
 	.init = init,
 	.scan_begin = hodo_slots_scan_begin,
 	.object = hodo_slots_object,
 	.scan_end = scan_end,
-	.forked = hodo_func_threads_after_fork,
+	.forked = forked,
 	.recording = hodo_events_recording,
 	.inside = hodo_dispatch_inside,
 	.settle = hodo_grace_recording,

@@ -177,6 +177,7 @@ bool hodo_patch_possible(void)
 /* All threads have gone through a full barrier when this returns; false: the kernel has none. */
 bool hodo_patch_barrier(void)
 {
+	hodo_patch_register();
 	return has_sync_core &&
 	       hodo_sys3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
 }

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <arch/writer.h>
 
 #ifdef __x86_64__
 static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, long f)
@@ -46,14 +47,9 @@ static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, lo
 #define hodo_sys3(nr, a, b, c) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define hodo_sys4(nr, a, b, c, d) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-/* The kernel's signal mask is one word; all but what cannot be blocked. */
-static inline uint64_t hodo_signals_block(void)
-{
-	uint64_t all = ~0ull, old = 0;
-
-	hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &old, sizeof(all));
-	return old;
-}
+/* signals.c: the kernel's signal mask is one word. All, but those that must never be blocked here (src/engine). */
+extern HODO_SHARED uint64_t hodo_signals_all;
+HODO_SHARED uint64_t hodo_signals_block(void); /* the mask as it was */
 static inline void hodo_signals_restore(uint64_t old)
 {
 	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));

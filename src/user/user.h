@@ -140,7 +140,7 @@ HODO_HIDDEN int hodo_file_write(long fd, const void *data, uint64_t len, uint64_
 HODO_HIDDEN void hodo_file_remove(const char *path);
 /* 0, or the negative errno that a file of so many bytes would meet; it must not raise SIGXFSZ. */
 HODO_HIDDEN int hodo_file_limit(uint64_t bytes);
-HODO_HIDDEN void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg);
+HODO_SHARED void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg);
 
 /* socket.c: sockets of packets, which never wait. */
 HODO_HIDDEN long hodo_socket_new(void); /* or negative errno */

@@ -39,7 +39,7 @@ static void fill(unsigned char *to, size_t len, uint64_t seed)
 
 uint64_t workload_zlib(void)
 {
-	static unsigned char text[TEXT_BYTES], packed[TEXT_BYTES * 2], back[TEXT_BYTES];
+	static _Thread_local unsigned char text[TEXT_BYTES], packed[TEXT_BYTES * 2], back[TEXT_BYTES];
 	uint64_t sum = 1;
 
 	fill(text, sizeof(text), 7);
@@ -193,7 +193,7 @@ uint64_t workload_libc(void)
 
 uint64_t workload_crypto(void)
 {
-	static unsigned char text[TEXT_BYTES];
+	static _Thread_local unsigned char text[TEXT_BYTES];
 	void *library = dlopen("libcrypto.so.3", RTLD_NOW);
 	unsigned char *(*digest)(const unsigned char *, size_t, unsigned char *);
 	static const struct {

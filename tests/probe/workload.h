@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* A number made of all results. What goes wrong ends the process with SIGABRT. */
+/* A number made of all results. What goes wrong ends the process with SIGABRT. Any thread. */
 uint64_t workload_zlib(void);
 uint64_t workload_sqlite(void);
 uint64_t workload_math(void);

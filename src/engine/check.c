@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - whether a file can be a plan: what it says of addresses and bytes must hold together. */
+#include "engine.h"
+
+#include <core/search.h>
+
+#define JUMP 0xe9
+#define USER_END (1ull << 47)
+
+/* The entries of a table; NULL: they are not in the file. */
+static const void *table(const struct hodo_engine_plan *p, const struct hodo_plan_table *t, size_t size,
+			 uint64_t bytes)
+{
+	if (t->offset % 8 || t->offset > bytes || t->n > (bytes - t->offset) / size)
+		return 0;
+	return p->file + t->offset;
+}
+
+static bool check_pages(const struct hodo_engine_plan *p, uint64_t bytes)
+{
+	uint64_t end = HODO_PAGE;
+
+	for (uint32_t i = 0; i < p->head->pages.n; i++) {
+		const struct hodo_plan_pages *x = &p->pages[i];
+
+		if ((x->addr | x->offset | x->bytes) % HODO_PAGE || !x->bytes || x->addr < end || x->addr >= USER_END ||
+		    x->bytes > USER_END - x->addr || x->offset > bytes || x->bytes > bytes - x->offset)
+			return false;
+		end = x->addr + x->bytes;
+	}
+	return true;
+}
+
+static bool in_pages(const struct hodo_engine_plan *p, uint64_t addr)
+{
+	uint32_t n = hodo_search(i, p->head->pages.n, p->pages[i].addr > addr);
+
+	return n && addr - p->pages[n - 1].addr < p->pages[n - 1].bytes;
+}
+
+/* int3, or a byte that begins no instruction in 64-bit mode: without that nobody could tell where a thread was. */
+static bool traps(uint8_t byte)
+{
+	static const uint8_t list[] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+					0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xea };
+
+	for (size_t i = 0; i < sizeof(list); i++) {
+		if (byte == list[i])
+			return true;
+	}
+	return false;
+}
+
+static bool has_trap(const struct hodo_engine_plan *p, uint64_t addr)
+{
+	uint32_t i = hodo_engine_trap_index(p, addr);
+
+	return i < p->head->traps.n && p->traps[i].from == addr;
+}
+
+static bool check_window(const struct hodo_engine_plan *p, const struct hodo_plan_window *w)
+{
+	bool jump = w->flags & HODO_PLAN_JUMP;
+	int32_t distance;
+
+	if (w->len < (jump ? sizeof(w->jump) : 1) || w->len > HODO_PLAN_WINDOW_BYTES || w->addr >= USER_END ||
+	    w->boundaries & ~(jump ? 0x1eu : 0u) || !has_trap(p, w->addr))
+		return false;
+	for (unsigned k = 1; k < sizeof(w->jump); k++) {
+		if (w->boundaries >> k & 1 && (!traps(w->jump[k]) || !has_trap(p, w->addr + k)))
+			return false;
+	}
+	__builtin_memcpy(&distance, w->jump + 1, sizeof(distance));
+	return !jump || (w->jump[0] == JUMP && in_pages(p, w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance));
+}
+
+static bool check_windows(const struct hodo_engine_plan *p)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < p->head->windows.n; i++) {
+		if (p->windows[i].addr < end || !check_window(p, &p->windows[i]))
+			return false;
+		end = p->windows[i].addr + p->windows[i].len;
+	}
+	return true;
+}
+
+static bool check_traps(const struct hodo_engine_plan *p)
+{
+	for (uint32_t i = 0; i < p->head->traps.n; i++) {
+		if ((i && p->traps[i].from <= p->traps[i - 1].from) || !in_pages(p, p->traps[i].to))
+			return false;
+	}
+	return true;
+}
+
+static bool check_fixes(const struct hodo_engine_plan *p)
+{
+	for (uint32_t i = 0; i < p->head->fixes.n; i++) {
+		const struct hodo_plan_fix *x = &p->fixes[i];
+
+		if (x->import >= HODO_PLAN_IMPORTS || x->addr % 8 || !in_pages(p, x->addr))
+			return false;
+	}
+	return true;
+}
+
+static bool check_functions(const struct hodo_engine_plan *p)
+{
+	uint32_t n = p->head->windows.n;
+
+	for (uint32_t i = 0; i < p->head->functions.n; i++) {
+		const struct hodo_plan_function *f = &p->functions[i];
+
+		if ((i && f->addr <= p->functions[i - 1].addr) || (f->entry >= n && f->entry != HODO_PLAN_NO_WINDOW) ||
+		    f->first > n || f->exits > n - f->first)
+			return false;
+	}
+	return true;
+}
+
+bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
+{
+	const struct hodo_plan *h = p->head;
+
+	if (bytes < sizeof(*h) || __builtin_memcmp(h->magic, HODO_PLAN_MAGIC, sizeof(h->magic)) != 0 ||
+	    h->version != HODO_ABI_VERSION || h->bytes != bytes)
+		return false;
+	p->pages = table(p, &h->pages, sizeof(*p->pages), bytes);
+	p->windows = table(p, &h->windows, sizeof(*p->windows), bytes);
+	p->traps = table(p, &h->traps, sizeof(*p->traps), bytes);
+	p->fixes = table(p, &h->fixes, sizeof(*p->fixes), bytes);
+	p->functions = table(p, &h->functions, sizeof(*p->functions), bytes);
+	return p->pages && p->windows && p->traps && p->fixes && p->functions && check_pages(p, bytes) &&
+	       check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - patches code that nobody prepared, as a plan (hodo/abi_plan.h) says, while it runs. Nobody is stopped.
+ *
+ *	state.c     what the others share; below all of them
+ *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked
+ *	apply.c     writes its windows, all that are to change at once
+ *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
+ *	mask.c      the program's system calls that would block these signals, or take them
+ *
+ * What is taken in stays: a thread may be in a slot at any time. docs/design/engine.md says why all this is safe.
+ *
+ * Who beside whom: all functions here are called under the control lock but those that slots and signals lead to.
+ *
+ *                  | apply                        | a trap             | a slot, a system call
+ *   take           | excluded (the lock)          | beside: a plan is published whole, and stays
+ *   apply          | excluded (the lock)          | beside: whatever byte of a window is written, what a thread meets
+ *                  |                              | is an instruction of before or of after, or a trap in the table
+ *   a trap         |                              | beside: it reads    | beside
+ */
+#ifndef HODO_ENGINE_H
+#define HODO_ENGINE_H
+
+#include <hodo/abi_plan.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <user/sys.h>
+#include <user/user.h>
+
+#define HODO_ENGINE_PLANS_MAX 64u
+
+/* Of a window. */
+#define HODO_ENGINE_WANTED  1u
+#define HODO_ENGINE_ON      2u
+#define HODO_ENGINE_REFUSED 4u /* memory is not as planned, or it is mapped no more */
+#define HODO_ENGINE_CHANGES 8u /* it is being written */
+
+struct hodo_engine_plan {
+	const uint8_t *file;
+	const struct hodo_plan *head;
+	const struct hodo_plan_pages *pages;
+	const struct hodo_plan_window *windows;
+	const struct hodo_plan_trap *traps;
+	const struct hodo_plan_fix *fixes;
+	const struct hodo_plan_function *functions;
+	uint8_t *state; /* of each window, HODO_ENGINE_* */
+	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
+	uint32_t nalways;
+};
+
+/* ------------------------------------------------------------------ for who wants probes */
+
+/* Where slots lead that are taken in from now on. */
+HODO_HIDDEN void hodo_engine_import(enum hodo_plan_import import, uintptr_t address);
+
+/*
+ * Takes a plan in: its slots are mapped, and what must always be on is. The file is sealed: F_SEAL_WRITE and
+ * F_SEAL_SHRINK. 0; -EPROTO: it is no plan that can be right; -EEXIST: something is where its slots are to be; -EBUSY:
+ * there are threads whose signal masks are not known; -EFAULT: a system call is not where it should be; -ENOSYS: the
+ * kernel has no barrier for code; -ENOSPC: there were HODO_ENGINE_PLANS_MAX; -ENOMEM or what mmap() and /proc/self/mem
+ * say. After an error nothing is patched.
+ */
+HODO_HIDDEN int hodo_engine_take(int fd);
+
+/* Of plan 0, 1, …; NULL behind the last. */
+HODO_HIDDEN const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *n);
+/* NULL: it is refused. */
+HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i);
+
+/* By its address: whether the next apply is to have it on. */
+HODO_HIDDEN void hodo_engine_want(uintptr_t window, bool on);
+/* Switches those that are wanted otherwise than they are. 0, or what patching says: some are as they were then. */
+HODO_HIDDEN int hodo_engine_apply(void);
+
+/* Whose code is mapped no more: its windows are neither written nor wanted. */
+HODO_HIDDEN void hodo_engine_forget(uintptr_t start, uintptr_t end);
+/* In a fork child, which may have been made while windows were written. */
+HODO_HIDDEN void hodo_engine_forked(void);
+
+/* Traps served so far, and those that were others'. */
+struct hodo_engine_counts {
+	uint64_t served, others;
+};
+extern HODO_HIDDEN struct hodo_engine_counts hodo_engine_counts;
+
+/* ------------------------------------------------------------------------- inside */
+
+/* state.c. Plans are published whole, and never taken back. */
+extern HODO_HIDDEN struct hodo_engine_plan hodo_engine_plans[HODO_ENGINE_PLANS_MAX];
+extern HODO_HIDDEN uint32_t hodo_engine_nplans;
+/* check.c: finds the tables of a file of so many bytes. False: it is no plan that can be right. */
+HODO_HIDDEN bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes);
+extern HODO_HIDDEN uint32_t hodo_engine_pid; /* of the process whose handlers are known */
+/* The first of the plan's traps that is not before the address. */
+HODO_HIDDEN uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from);
+
+/* trap.c: takes the signals over, once. 0, -EBUSY. */
+HODO_HIDDEN int hodo_engine_arm(void);
+struct hodo_engine_action { /* as the kernel has it */
+	void (*handler)(int, siginfo_t *, void *);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+/* What the program wants of SIGTRAP or SIGILL. */
+HODO_HIDDEN struct hodo_engine_action *hodo_engine_action(int signal);
+#define HODO_ENGINE_SIGNALS (1ull << (SIGTRAP - 1) | 1ull << (SIGILL - 1))
+
+/* mask.c, from x86_64/engine.S. Registers as at the system call; the result is its. */
+struct hodo_engine_registers {
+	uint64_t back; /* in the slot, behind its system call */
+	uint64_t r9, r8, r10, rdx, rsi, rdi, rax, flags;
+	uint64_t original; /* in the program, behind its system call: out, for unwinders */
+};
+#define HODO_ENGINE_SYSCALL_BYTES 15u /* of the slot of a system call, up to `back` */
+HODO_HIDDEN long hodo_engine_syscall(struct hodo_engine_registers *r);
+
+/* x86_64/engine.S */
+HODO_HIDDEN void hodo_x86_engine_restore(void);
+HODO_HIDDEN void hodo_x86_engine_syscall(void);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mask.c - the program's system calls that would block SIGTRAP or SIGILL, or take them for itself. A thread that
+ * meets a trap while its signal is blocked is killed by the kernel, so neither is ever blocked; to the program it
+ * looks as if nobody ever sent them.
+ *
+ * The calls stand in libc, between any two of its steps: in a vfork child too, which has its parent's memory and
+ * handlers of its own. Memory that the program names may not be there: then the kernel says so, as it would have.
+ */
+#include "engine.h"
+
+
+#define SIZE 8 /* of the kernel's signal sets */
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+/* The kernel reads the set before it looks at what is to be done with it, and 0x7fff is nothing. */
+static bool is_readable(const void *p)
+{
+	return hodo_sys4(SYS_rt_sigprocmask, 0x7fff, p, 0, SIZE) == -EINVAL;
+}
+
+static bool is_writable(void *p)
+{
+	return hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, 0, p, SIZE) == 0;
+}
+
+static long call(const struct hodo_engine_registers *r)
+{
+	return hodo_sys6((long)r->rax, (long)r->rdi, (long)r->rsi, (long)r->rdx, (long)r->r10, (long)r->r8,
+			 (long)r->r9);
+}
+
+/* The set that the register points to becomes one without ours. False: as it is, it is the kernel's to judge. */
+static bool clean(uint64_t *pointer, uint64_t *set)
+{
+	if (!*pointer || !is_readable((const void *)*pointer))
+		return false;
+	*set = *(const uint64_t *)*pointer & ~HODO_ENGINE_SIGNALS;
+	*pointer = (uintptr_t)set;
+	return true;
+}
+
+/* ------------------------------------------------------------------------- handlers */
+
+/* A vfork child, which has other handlers than its parent, may not change what the parent knows of its own. */
+static bool is_us(void)
+{
+	return hodo_process_forked() || (uint32_t)hodo_sys0(SYS_getpid) == hodo_engine_pid;
+}
+
+static long our_action(int signal, const struct hodo_engine_action *new, struct hodo_engine_action *old)
+{
+	struct hodo_engine_action *action = hodo_engine_action(signal), was = *action;
+
+	if (new && (!is_readable(new) || !is_readable((const char *)(new + 1) - SIZE)))
+		return -EFAULT;
+	if (old && (!is_writable(old) || !is_writable((char *)(old + 1) - SIZE)))
+		return -EFAULT;
+	if (new && is_us()) {
+		struct hodo_engine_action wanted = *new;
+
+		/* The handler last: a trap that is not ours may come at any time. */
+		action->flags = wanted.flags;
+		action->mask = wanted.mask;
+		action->restorer = wanted.restorer;
+		hodo_store_release((uintptr_t *)&action->handler, (uintptr_t)wanted.handler);
+	}
+	if (old)
+		*old = was;
+	return 0;
+}
+
+static long action(struct hodo_engine_registers *r)
+{
+	const struct hodo_engine_action *new = (const struct hodo_engine_action *)r->rsi;
+	struct hodo_engine_action wanted;
+
+	if (r->r10 != SIZE)
+		return call(r);
+	if (r->rdi == SIGTRAP || r->rdi == SIGILL)
+		return our_action((int)r->rdi, new, (struct hodo_engine_action *)r->rdx);
+	if (!new || !is_readable(new) || !is_readable((const char *)(new + 1) - SIZE))
+		return call(r);
+	wanted = *new;
+	wanted.mask &= ~HODO_ENGINE_SIGNALS;
+	r->rsi = (uintptr_t)&wanted;
+	return call(r);
+}
+
+/* ---------------------------------------------------------------------------- masks */
+
+static long with_set(struct hodo_engine_registers *r, uint64_t *pointer, uint64_t size)
+{
+	uint64_t set;
+
+	if (size == SIZE)
+		clean(pointer, &set);
+	return call(r);
+}
+
+/* pselect6, io_pgetevents: the set's address and its size, in memory. */
+static long with_pair(struct hodo_engine_registers *r)
+{
+	const uint64_t *pair = (const uint64_t *)r->r9;
+	uint64_t set, ours[2];
+
+	if (!pair || !is_readable(pair) || !is_readable(pair + 1))
+		return call(r);
+	ours[0] = pair[0];
+	ours[1] = pair[1];
+	if (ours[1] == SIZE)
+		clean(&ours[0], &set);
+	r->r9 = (uintptr_t)ours;
+	return call(r);
+}
+
+/* Where it stands in the program: whoever unwinds from there, to cancel the thread say, finds the program's code. */
+static uint64_t original(uint64_t back)
+{
+	for (uint32_t i = 0; i < hodo_load_acquire(&hodo_engine_nplans); i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+
+		for (uint32_t k = 0; k < p->nalways; k++) {
+			const struct hodo_plan_window *w = &p->windows[p->always[k]];
+			int32_t distance;
+			uint64_t slot;
+
+			__builtin_memcpy(&distance, w->jump + 1, sizeof(distance));
+			slot = w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance;
+			if (back - slot <= HODO_ENGINE_SYSCALL_BYTES)
+				return w->addr + 2;
+		}
+	}
+	return back;
+}
+
+long hodo_engine_syscall(struct hodo_engine_registers *r)
+{
+	r->original = original(r->back);
+	switch (r->rax) {
+	case SYS_rt_sigaction: return action(r);
+	case SYS_rt_sigprocmask: return r->rdi == SIG_UNBLOCK ? call(r) : with_set(r, &r->rsi, r->r10);
+	case SYS_rt_sigsuspend: return with_set(r, &r->rdi, r->rsi);
+	case SYS_ppoll: return with_set(r, &r->r10, r->r8);
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2: return with_set(r, &r->r8, r->r9);
+	default: return with_pair(r); /* pselect6, io_pgetevents */
+	}
+}

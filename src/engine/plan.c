@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - plans, as files that somebody else has made: see engine.h. */
+#include "engine.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static uintptr_t imports[HODO_PLAN_IMPORTS] = { [HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall };
+
+void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
+{
+	imports[import] = address;
+}
+
+/* ------------------------------------------------------------------------ the file */
+
+static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
+{
+	const long seals = F_SEAL_WRITE | F_SEAL_SHRINK; /* what is checked once stays so */
+	struct stat st;
+	long error = hodo_sys4(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH);
+
+	if (error)
+		return (int)error;
+	if ((hodo_sys3(SYS_fcntl, fd, F_GET_SEALS, 0) & seals) != seals || st.st_size < (off_t)sizeof(*p->head) ||
+	    (uint64_t)st.st_size > HODO_PLAN_BYTES_MAX)
+		return -EPROTO;
+	*bytes = (uint64_t)st.st_size;
+	p->file = hodo_mmap(*bytes, PROT_READ, MAP_PRIVATE, fd);
+	if (hodo_is_error(p->file))
+		return (int)(long)p->file;
+	p->head = (const struct hodo_plan *)p->file;
+	return 0;
+}
+
+static size_t state_bytes(const struct hodo_engine_plan *p)
+{
+	return p->head->windows.n * (sizeof(*p->always) + sizeof(*p->state)) + 1;
+}
+
+static void unmap_pages(const struct hodo_engine_plan *p, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		hodo_sys2(SYS_munmap, p->pages[i].addr, p->pages[i].bytes);
+}
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+/* Older kernels than Linux 4.17 take the address for a hint. */
+static int map_pages(const struct hodo_engine_plan *p, int fd)
+{
+	for (uint32_t i = 0; i < p->head->pages.n; i++) {
+		const struct hodo_plan_pages *x = &p->pages[i];
+		long at = hodo_sys6(SYS_mmap, (long)x->addr, (long)x->bytes, PROT_READ | PROT_EXEC,
+				    MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, (long)x->offset);
+
+		if (at == (long)x->addr)
+			continue;
+		if (!hodo_is_error((void *)at))
+			hodo_sys2(SYS_munmap, at, x->bytes);
+		unmap_pages(p, i);
+		return hodo_is_error((void *)at) ? (int)at : -EEXIST;
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------------- what it is about */
+
+/* Memory of this process, of which nobody knows whether it is there. */
+struct view {
+	long mem; /* /proc/self/mem */
+	uint64_t page;
+	uint8_t bytes[HODO_PAGE];
+};
+
+/* One byte; -1: there is none. */
+static int look(struct view *v, uint64_t addr)
+{
+	uint64_t page = addr & ~(uint64_t)(HODO_PAGE - 1);
+
+	if (v->page != page && hodo_sys4(SYS_pread64, v->mem, v->bytes, HODO_PAGE, page) != HODO_PAGE)
+		return -1;
+	v->page = page;
+	return v->bytes[addr - page];
+}
+
+static bool as_planned(struct view *v, const struct hodo_plan_window *w)
+{
+	for (unsigned k = 0; k < w->len; k++) {
+		if (look(v, w->addr + k) != w->bytes[k])
+			return false;
+	}
+	return true;
+}
+
+/* 0; -EFAULT: a system call that must always go through us cannot. */
+static int look_at_windows(struct hodo_engine_plan *p, struct view *v)
+{
+	for (uint32_t i = 0; i < p->head->windows.n; i++) {
+		bool always = p->windows[i].flags & HODO_PLAN_ALWAYS, fine = as_planned(v, &p->windows[i]);
+
+		p->state[i] = !fine ? HODO_ENGINE_REFUSED : always ? HODO_ENGINE_WANTED : 0;
+		if (always && !fine)
+			return -EFAULT;
+		if (always)
+			p->always[p->nalways++] = i;
+	}
+	return 0;
+}
+
+static int look_at_memory(struct hodo_engine_plan *p)
+{
+	static struct view view;
+	int error;
+
+	view.page = 0;
+	view.mem = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
+	if (view.mem < 0)
+		return (int)view.mem;
+	error = look_at_windows(p, &view);
+	hodo_sys1(SYS_close, view.mem);
+	return error;
+}
+
+static int write_fixes(const struct hodo_engine_plan *p)
+{
+	static struct hodo_patch patch;
+
+	hodo_patch_begin(&patch);
+	for (uint32_t i = 0; i < p->head->fixes.n; i++)
+		hodo_patch_store(&patch, p->fixes[i].addr, &imports[p->fixes[i].import], sizeof(imports[0]));
+	return hodo_patch_end(&patch);
+}
+
+/* ---------------------------------------------------------------------------- taking */
+
+static int set_up(struct hodo_engine_plan *p, int fd)
+{
+	int error;
+
+	p->always = hodo_map(state_bytes(p));
+	if (!p->always)
+		return -ENOMEM;
+	p->state = (uint8_t *)(p->always + p->head->windows.n);
+	error = look_at_memory(p);
+	if (!error)
+		error = map_pages(p, fd);
+	if (error) {
+		hodo_sys2(SYS_munmap, p->always, state_bytes(p));
+		return error;
+	}
+	error = write_fixes(p);
+	if (error) {
+		unmap_pages(p, p->head->pages.n);
+		hodo_sys2(SYS_munmap, p->always, state_bytes(p));
+	}
+	return error;
+}
+
+int hodo_engine_take(int fd)
+{
+	struct hodo_engine_plan plan = { 0 };
+	uint64_t bytes = 0;
+	int error;
+
+	if (hodo_engine_nplans == HODO_ENGINE_PLANS_MAX)
+		return -ENOSPC;
+	if (!hodo_patch_possible() || !hodo_patch_barrier())
+		return -ENOSYS;
+	error = map_file(&plan, fd, &bytes);
+	if (error)
+		return error;
+	error = hodo_engine_check(&plan, bytes) ? hodo_engine_arm() : -EPROTO;
+	if (!error)
+		error = set_up(&plan, fd);
+	if (error) {
+		hodo_sys2(SYS_munmap, plan.file, bytes);
+		return error;
+	}
+	hodo_engine_plans[hodo_engine_nplans] = plan;
+	/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
+	hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
+	return plan.nalways ? hodo_engine_apply() : 0;
+}
+
+const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *n)
+{
+	if (plan >= hodo_engine_nplans)
+		return 0;
+	*n = hodo_engine_plans[plan].head->functions.n;
+	return hodo_engine_plans[plan].functions;
+}
+
+const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i)
+{
+	const struct hodo_engine_plan *p = &hodo_engine_plans[plan];
+
+	return i < p->head->windows.n && !(p->state[i] & HODO_ENGINE_REFUSED) ? &p->windows[i] : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* state.c - what the parts of the engine share; engine.h says of each what it is. It needs none of them. */
+#include "engine.h"
+
+#include <core/search.h>
+
+struct hodo_engine_plan hodo_engine_plans[HODO_ENGINE_PLANS_MAX];
+uint32_t hodo_engine_nplans;
+struct hodo_engine_counts hodo_engine_counts;
+uint32_t hodo_engine_pid;
+
+static struct hodo_engine_action trap_action, ill_action;
+
+struct hodo_engine_action *hodo_engine_action(int signal)
+{
+	return signal == SIGTRAP ? &trap_action : &ill_action;
+}
+
+uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from)
+{
+	return hodo_search(i, p->head->traps.n, p->traps[i].from >= from);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trap.c - the signals that a trap raises, and what the program itself wants of them.
+ *
+ * A thread that meets a trap of ours goes on in the slot, in the copy of the instruction that was there: the handler
+ * changes where it returns to, and nothing else. What is not ours goes to the program's own handler, as it would have
+ * come: with the mask that the program asked for, once if it asked for that, and with the kernel's default where
+ * it has none.
+ *
+ * The handler runs between any two instructions of the program, on any stack: it calls nothing, takes no lock, and
+ * touches neither errno nor a vector register.
+ */
+#include "engine.h"
+
+#include <fcntl.h>
+#include <ucontext.h>
+
+#define RESTORER 0x04000000u /* SA_RESTORER: the kernel has no other way back */
+#define SIGNAL_BYTES 8
+
+static bool armed;
+
+static bool find(uint64_t from, greg_t *at)
+{
+	/* The last one's slots first: they are those that are in use, where several plans have the place. */
+	for (uint32_t i = hodo_load_acquire(&hodo_engine_nplans); i-- > 0;) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		uint32_t k = hodo_engine_trap_index(p, from);
+
+		if (k == p->head->traps.n || p->traps[k].from != from)
+			continue;
+		*at = (greg_t)p->traps[k].to;
+		return true;
+	}
+	return false;
+}
+
+/* int3 leaves rip behind itself; but for a debugger that has seen it first, and set rip back. */
+static bool serve(int signal, greg_t *at)
+{
+	uint64_t rip = (uint64_t)*at;
+
+	return (signal == SIGTRAP && find(rip - 1, at)) || find(rip, at);
+}
+
+/* As if there were no handler of ours. */
+static void die(int signal, siginfo_t *info)
+{
+	struct hodo_engine_action none = { 0 };
+
+	hodo_sys4(SYS_rt_sigaction, signal, &none, 0, SIGNAL_BYTES);
+	/* The instruction is run again, and the kernel does the rest; int3 is behind us. */
+	if (signal == SIGILL && info->si_code > 0)
+		return;
+	hodo_sys4(SYS_rt_tgsigqueueinfo, hodo_sys0(SYS_getpid), hodo_gettid(), signal, info);
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	struct hodo_engine_action *action = hodo_engine_action(signal), now = *action;
+	uintptr_t handler = (uintptr_t)now.handler;
+	uint64_t mask = now.mask | (now.flags & SA_NODEFER ? 0 : 1ull << (signal - 1));
+
+	hodo_add(&hodo_engine_counts.others, 1);
+	if (handler == (uintptr_t)SIG_IGN && info->si_code <= 0)
+		return;
+	if (handler == (uintptr_t)SIG_IGN || handler == (uintptr_t)SIG_DFL) {
+		die(signal, info);
+		return;
+	}
+	mask &= ~HODO_ENGINE_SIGNALS;
+	hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &mask, 0, sizeof(mask));
+	if (now.flags & SA_RESETHAND)
+		hodo_store((uintptr_t *)&action->handler, (uintptr_t)SIG_DFL);
+	now.handler(signal, info, context);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	greg_t *at = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	if (info->si_code > 0 && serve(signal, at))
+		hodo_add(&hodo_engine_counts.served, 1);
+	else
+		pass_on(signal, info, context);
+}
+
+static void count_entry(long dir, const char *name, void *threads)
+{
+	(void)dir;
+	*(unsigned *)threads += name[0] != '.';
+}
+
+/* Other threads may have blocked the signals, and would be killed by the first trap that they meet. */
+static bool is_alone(void)
+{
+	long dir = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned threads = 0;
+
+	if (dir < 0)
+		return false;
+	hodo_file_each(dir, count_entry, &threads);
+	hodo_sys1(SYS_close, dir);
+	return threads == 1;
+}
+
+static int take_over(int signal)
+{
+	/* SA_ONSTACK: the stack that it happens on may have no room. SA_NODEFER: neither is ever blocked. */
+	const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | RESTORER;
+	const struct hodo_engine_action ours = { on_signal, flags, hodo_x86_engine_restore, 0 };
+
+	return (int)hodo_sys4(SYS_rt_sigaction, signal, &ours, hodo_engine_action(signal), SIGNAL_BYTES);
+}
+
+int hodo_engine_arm(void)
+{
+	const uint64_t ours = HODO_ENGINE_SIGNALS;
+	int error;
+
+	if (armed)
+		return 0;
+	if (!is_alone())
+		return -EBUSY;
+	error = take_over(SIGTRAP);
+	if (!error)
+		error = take_over(SIGILL);
+	if (error)
+		return error;
+	hodo_signals_all = ~ours;
+	hodo_engine_pid = (uint32_t)hodo_sys0(SYS_getpid);
+	armed = true;
+	return 0;
+}

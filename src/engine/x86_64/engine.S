@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.S - where the slots of system calls lead, and how a handler returns.
+ *
+ * hodo_x86_engine_syscall                          rax, …: as at the system call; rcx: behind it, in the slot
+ *
+ *	if rax is one of those that mask.c knows:
+ *		rax = hodo_engine_syscall(registers); jump to rcx
+ *	else:
+ *		jump to the slot's own system call, 2 bytes before rcx: with nothing on the stack, since clone() may
+ *		return on another, and vfork() twice on this one
+ *
+ * As a system call it keeps all but rax, rcx and r11, and the red zone. To an unwinder it was called from where the
+ * call stands in the program.
+ *
+ * hodo_x86_engine_restore                          what a handler returns to: unwinders know it by these bytes alone
+ */
+#include <sys/syscall.h>
+#include <arch/x86_64/x86.inc>
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+#define RED_ZONE 128
+
+	.globl	hodo_x86_engine_restore
+	.hidden	hodo_x86_engine_restore
+	.type	hodo_x86_engine_restore, @function
+	.balign 16
+	nop				/* unwinders look for the code before the address that they found */
+hodo_x86_engine_restore:		/* with other unwind data than these bytes they would go astray */
+	.byte	0x48, 0xc7, 0xc0, SYS_rt_sigreturn, 0, 0, 0, 0x0f, 0x05
+	.size	hodo_x86_engine_restore, . - hodo_x86_engine_restore
+
+	.macro	IF number
+	cmpq	$\number, %rax
+	je	1f
+	.endm
+
+	FUNCTION hodo_x86_engine_syscall
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %rcx
+	endbr64
+	leaq	-RED_ZONE(%rsp), %rsp
+	.cfi_def_cfa_offset RED_ZONE
+	SAVE	%rcx			/* becomes where it stands in the program */
+	.cfi_offset %rip, -(RED_ZONE + 8)
+	pushfq
+	.cfi_adjust_cfa_offset 8
+	IF	SYS_rt_sigprocmask
+	IF	SYS_rt_sigaction
+	IF	SYS_rt_sigsuspend
+	IF	SYS_pselect6
+	IF	SYS_ppoll
+	IF	SYS_epoll_pwait
+	IF	SYS_epoll_pwait2
+	IF	SYS_io_pgetevents
+	popfq
+	.cfi_adjust_cfa_offset -8
+	leaq	RED_ZONE + 8(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	.cfi_register %rip, %rcx
+	leaq	-2(%rcx), %rcx
+	notrack jmp *%rcx
+	.cfi_def_cfa_offset RED_ZONE + 16
+	.cfi_offset %rip, -(RED_ZONE + 8)
+1:	.irp	reg, rax, rdi, rsi, rdx, r10, r8, r9, rcx
+	SAVE	%\reg
+	.endr
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	leaq	8(%rsp), %rdi
+	andq	$-16, %rsp
+	cld
+	call	hodo_engine_syscall
+	movq	%rbp, %rsp
+	.cfi_def_cfa_register %rsp
+	RESTORE	%rbp
+	.cfi_restore %rbp
+	.irp	reg, rcx, r9, r8, r10, rdx, rsi, rdi, r11
+	RESTORE	%\reg
+	.endr
+	movq	(%rsp), %r11		/* as the kernel leaves it: the flags */
+	popfq
+	.cfi_adjust_cfa_offset -8
+	leaq	RED_ZONE + 8(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	.cfi_register %rip, %rcx
+	notrack jmp *%rcx
+	END	hodo_x86_engine_syscall

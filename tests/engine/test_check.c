@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* test_check.c - a plan is taken for one only where all of it can be right. */
+#include <lib/unit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "load.h"
+
+static uint64_t bytes, *file;
+
+static int build(void **state)
+{
+	const char *const ends[] = { "/libz.so.1" };
+	struct hodo_probe_built built = load_build(ends, 1);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fstat(built.fd, &st), 0);
+	bytes = (uint64_t)st.st_size;
+	file = malloc(bytes);
+	assert_non_null(file);
+	assert_int_equal(pread(built.fd, file, bytes, 0), (ssize_t)bytes);
+	close(built.fd);
+	return 0;
+}
+
+static int drop(void **state)
+{
+	(void)state;
+	free(file);
+	return 0;
+}
+
+TEST_PROGRAM(.setup = build, .teardown = drop);
+
+static bool check(const void *plan, uint64_t len)
+{
+	struct hodo_engine_plan p = { .file = plan, .head = plan };
+
+	return hodo_engine_check(&p, len);
+}
+
+/* A copy of which one number is another. */
+static bool check_with(size_t offset, size_t size, uint64_t value)
+{
+	char *copy = malloc(bytes);
+	bool fine;
+
+	assert_non_null(copy);
+	memcpy(copy, file, bytes);
+	memcpy(copy + offset, &value, size);
+	fine = check(copy, bytes);
+	free(copy);
+	return fine;
+}
+
+#define WITH(table, type, i, member, value)                                                              \
+	check_with(((struct hodo_plan *)file)->table.offset + (i) * sizeof(struct type) +                \
+			   offsetof(struct type, member), sizeof(((struct type *)0)->member), (value))
+#define HEAD(member, value) check_with(offsetof(struct hodo_plan, member), sizeof(((struct hodo_plan *)0)->member), (value))
+
+TEST(what_was_built_is_a_plan)
+{
+	assert_true(check(file, bytes));
+}
+
+TEST(the_head_must_be_of_this_file)
+{
+	assert_false(check(file, sizeof(struct hodo_plan) - 1));
+	assert_false(check(file, bytes - 1));
+	assert_false(HEAD(magic, 0));
+	assert_false(HEAD(version, HODO_ABI_VERSION + 1));
+	assert_false(HEAD(bytes, bytes + 1));
+	assert_false(HEAD(windows.offset, bytes + 8));
+	assert_false(HEAD(windows.offset, 4));
+	assert_false(HEAD(windows.n, UINT32_MAX));
+	assert_false(HEAD(traps.n, 0));
+	assert_false(HEAD(pages.n, 0));
+}
+
+TEST(pages_are_apart_and_in_the_file)
+{
+	const struct hodo_plan_pages *p = (const void *)((char *)file + ((struct hodo_plan *)file)->pages.offset);
+
+	assert_false(WITH(pages, hodo_plan_pages, 0, addr, p->addr + 1));
+	assert_false(WITH(pages, hodo_plan_pages, 0, addr, 0));
+	assert_false(WITH(pages, hodo_plan_pages, 0, addr, 1ull << 62));
+	assert_false(WITH(pages, hodo_plan_pages, 0, offset, bytes));
+	assert_false(WITH(pages, hodo_plan_pages, 0, bytes, 0));
+	assert_false(WITH(pages, hodo_plan_pages, 0, bytes, ~0xfffull));
+	assert_false(WITH(pages, hodo_plan_pages, 1, addr, p->addr));
+}
+
+TEST(windows_are_apart_and_every_boundary_traps)
+{
+	const struct hodo_plan_window *w = (const void *)((char *)file + ((struct hodo_plan *)file)->windows.offset);
+	uint32_t n = ((struct hodo_plan *)file)->windows.n, with = 0;
+
+	assert_false(WITH(windows, hodo_plan_window, 0, len, 4));
+	assert_false(WITH(windows, hodo_plan_window, 0, len, 21));
+	assert_false(WITH(windows, hodo_plan_window, 1, addr, w[0].addr));
+	assert_false(WITH(windows, hodo_plan_window, 0, addr, w[0].addr + 1));
+	assert_false(WITH(windows, hodo_plan_window, 0, jump[0], 0xe8));
+	assert_false(WITH(windows, hodo_plan_window, 0, boundaries, 1));
+	assert_false(WITH(windows, hodo_plan_window, 0, boundaries, 0x20));
+	while (with < n && !w[with].boundaries)
+		with++;
+	assert_true(with < n);
+	/* A byte that is an instruction of its own: push %rax. */
+	assert_false(WITH(windows, hodo_plan_window, with, jump[__builtin_ctz(w[with].boundaries)], 0x50));
+	assert_false(WITH(windows, hodo_plan_window, with, boundaries, w[with].boundaries ^ 0x1e));
+}
+
+TEST(traps_and_functions_are_in_order_and_lead_somewhere)
+{
+	const struct hodo_plan_trap *t = (const void *)((char *)file + ((struct hodo_plan *)file)->traps.offset);
+	uint32_t windows = ((struct hodo_plan *)file)->windows.n;
+
+	assert_false(WITH(traps, hodo_plan_trap, 1, from, t[0].from));
+	assert_false(WITH(traps, hodo_plan_trap, 0, from, 1));
+	assert_false(WITH(traps, hodo_plan_trap, 0, to, 1));
+	assert_false(WITH(fixes, hodo_plan_fix, 0, import, HODO_PLAN_IMPORTS));
+	assert_false(WITH(fixes, hodo_plan_fix, 0, addr, 8));
+	assert_false(WITH(functions, hodo_plan_function, 1, addr, 0));
+	assert_false(WITH(functions, hodo_plan_function, 0, entry, windows));
+	assert_false(WITH(functions, hodo_plan_function, 0, first, windows + 1));
+	assert_false(WITH(functions, hodo_plan_function, 0, exits, UINT32_MAX));
+}
+
+/* Nothing in the file leads the check out of it. */
+TEST(no_byte_leads_out_of_the_file)
+{
+	uint64_t seed = 1;
+	char *copy = malloc(bytes);
+
+	assert_non_null(copy);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t tables = ((struct hodo_plan *)file)->functions.offset, at;
+
+		memcpy(copy, file, tables);
+		for (unsigned k = 0; k < 4; k++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			at = (seed >> 20) % (i % 4 ? sizeof(struct hodo_plan) : tables);
+			copy[at] = (char)(seed >> 50);
+		}
+		check(copy, i % 8 ? bytes : (seed >> 30) % bytes);
+	}
+	free(copy);
+}
