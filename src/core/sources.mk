@@ -5,4 +5,4 @@ CORE_WRITER := ring config fields glob filter filter_bind filter_tests filter_st
 # What more is in traced programs:
 CORE_INJECTED := key
 # ... and in the kernel:
-CORE_KERNEL := $(CORE_WRITER) payload filter_lex filter_emit filter_parse
+CORE_KERNEL := $(CORE_WRITER) payload filter_lex filter_emit filter_parse kprobe

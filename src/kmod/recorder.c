@@ -11,6 +11,7 @@
  *   reader   | beside | beside; a position only grows, and never beyond the open packet: hodo_ring_put_consumed()
  */
 #include "kmod.h"
+#include "kprobes.h"
 #include "recording.h"
 
 #include <hodo/abi_kernel.h>
@@ -32,6 +33,7 @@ struct reader {
 	struct hodo_memory *memory;
 	uint32_t ring;   /* WHOLE: all of them, and what else is in the memory */
 	uint32_t number; /* of the recording that this file began; 0: none */
+	struct hodo_kprobes kprobes; /* under hodo_lock */
 };
 
 static int new_reader(struct file *file, uint32_t ring)
@@ -64,11 +66,18 @@ static bool is_ours(const struct reader *r)
 	return r->number && hodo_recording.by == HODO_RECORDED_BY_FILE && hodo_recording.number == r->number;
 }
 
+/* Under hodo_lock. */
+static void remove_kprobes(struct reader *r)
+{
+	hodo_kprobes_remove(&r->kprobes, is_ours(r) && !hodo_recording.stopped);
+}
+
 static int reader_release(struct inode *inode, struct file *file)
 {
 	struct reader *r = file->private_data;
 
 	mutex_lock(&hodo_lock);
+	remove_kprobes(r);
 	if (is_ours(r))
 		hodo_recording_end();
 	mutex_unlock(&hodo_lock);
@@ -131,6 +140,33 @@ static ssize_t record_write(struct file *file, const char __user *from, size_t l
 	return err ? err : len;
 }
 
+/* As kprobes by tracefs, where the kernel keeps its secrets. */
+static int add_kprobe(struct reader *r, const void __user *from)
+{
+	int err = security_locked_down(LOCKDOWN_KPROBES);
+	struct hodo_kprobe *k;
+	uint32_t size;
+
+	if (err)
+		return err;
+	if (copy_from_user(&size, from, sizeof(size)))
+		return -EFAULT;
+	if (size < sizeof(*k) || size > HODO_KPROBE_SIZE_MAX)
+		return -EBADMSG;
+	k = kvmalloc(size, GFP_KERNEL);
+	if (!k)
+		return -ENOMEM;
+	err = copy_from_user(k, from, size) ? -EFAULT : mutex_lock_interruptible(&hodo_lock);
+	if (!err) {
+		k->size = size; /* it may have changed meanwhile */
+		err = r->memory ? -EBUSY : hodo_kprobe_add(&r->kprobes, k);
+		mutex_unlock(&hodo_lock);
+	}
+	if (err)
+		kvfree(k);
+	return err;
+}
+
 static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct reader *r = file->private_data;
@@ -147,8 +183,10 @@ static int stop(struct reader *r)
 
 	if (err)
 		return err;
-	if (is_ours(r))
+	if (is_ours(r)) {
+		remove_kprobes(r);
 		hodo_recording_stop();
+	}
 	mutex_unlock(&hodo_lock);
 	return 0;
 }
@@ -169,6 +207,8 @@ static long record_ioctl(struct file *file, unsigned int command, unsigned long 
 	struct hodo_memory *memory = smp_load_acquire(&r->memory);
 	struct hodo_kernel_consumed consumed;
 
+	if (command == HODO_IOC_KPROBE)
+		return add_kprobe(r, (const void __user *)arg);
 	if (!memory)
 		return -ENODATA;
 	switch (command) {
@@ -245,6 +285,8 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 
 	if (command == HODO_IOC_CHOOSE)
 		return choose(r, (const void __user *)arg);
+	if (command == HODO_IOC_KPROBE)
+		return add_kprobe(r, (const void __user *)arg);
 	if (!smp_load_acquire(&r->memory))
 		return -ENODATA;
 	if (r->ring != WHOLE)

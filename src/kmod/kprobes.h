@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* kprobes.h - probes in any code of the kernel, of an open file of /dev/hodo: their events, and what these read. */
+#ifndef HODO_KMOD_KPROBES_H
+#define HODO_KMOD_KPROBES_H
+
+#include "event.h"
+
+#include <hodo/abi_kernel.h>
+#include <linux/ptrace.h>
+
+/* Of one open file. All zero: none. Under hodo_lock. */
+struct hodo_kprobes {
+	struct list_head list; /* next NULL: not used yet */
+	uint32_t n;
+};
+
+/* k: from user space, whole; kvfree()d in time unless this fails. 0, or a negative errno as HODO_IOC_KPROBE says. */
+int hodo_kprobe_add(struct hodo_kprobes *kprobes, struct hodo_kprobe *k);
+/* All of them; no handler runs afterwards. says: how many were missed is reported to the recording that runs. */
+void hodo_kprobes_remove(struct hodo_kprobes *kprobes, bool says);
+
+/* What a function is called with, as far as it is wanted, kept until it returns. */
+struct hodo_kprobe_entry {
+	uint64_t ns;
+	unsigned long argument[HODO_KPROBE_ARGUMENTS];
+};
+
+/* kprobes_fetch.c: any context. */
+/* What hodo_kprobe_fetch() will want of the entry: a bit an argument, and HODO_KPROBE_KEEPS_TIME. */
+uint32_t hodo_kprobe_keeps(const struct hodo_kprobe *k);
+#define HODO_KPROBE_KEEPS_TIME (1u << HODO_KPROBE_ARGUMENTS)
+void hodo_kprobe_keep(struct hodo_kprobe_entry *entry, uint32_t keeps, struct pt_regs *regs);
+/* Stores the values one behind the other; returns what is behind them: hodo_kprobe_bytes() later at most. entry: NULL
+ * where the function does not return. */
+uint8_t *hodo_kprobe_fetch(const struct hodo_kprobe *k, struct pt_regs *regs, const struct hodo_kprobe_entry *entry,
+			   uint8_t *to);
+
+#endif
