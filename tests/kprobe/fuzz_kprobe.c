@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_kprobe.c - libFuzzer target for the text of a probe: what is understood makes a program that hodo.ko takes. */
+#include <core/kprobe.h>
+#include <kprobe/kprobe.h>
+#include <lib/fuzz.h>
+
+#include <string.h>
+
+#include "types.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct btf *types;
+	static union {
+		struct hodo_kprobe k;
+		uint8_t bytes[HODO_KPROBE_SIZE_MAX];
+	} made;
+	const char *names[HODO_FIELDS_MAX + 2];
+	char *text = malloc(size + 8), why[HODO_KPROBE_WHY_MAX];
+	struct hodo_kprobe_text t;
+
+	if (!types)
+		types = kprobe_types();
+	memcpy(text, "kprobe:", 7);
+	memcpy(text + 7, data, size);
+	text[7 + size] = '\0';
+	if (hodo_kprobe_parse(&t, text, why, sizeof(why)) == 0) {
+		for (int with = 0; with < 2; with++)
+			if (hodo_kprobe_compile(&t, with ? types : NULL, &made.k, why, sizeof(why)) == 0)
+				fuzz_check(hodo_kprobe_check(&made.k, made.k.size, names), "a program that is none");
+		hodo_kprobe_text_free(&t);
+	}
+	free(text);
+	return 0;
+}
