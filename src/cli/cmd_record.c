@@ -304,6 +304,8 @@ static int check(struct recording *r, char *library, size_t library_size)
 		if (r->options.functions.functions.tracers &&
 		    hodo_kernel_functions_resolve(&r->options.functions.functions, why, sizeof(why)) < 0)
 			return hodo_error("%s", why);
+		if (hodo_kprobe_list_set(&r->options.kprobes, r->kernel_fd, why, sizeof(why)) < 0)
+			return hodo_error("%s", why);
 		if (r->options.context.flags && !r->options.args.quiet)
 			hodo_warning("--context is of processes' events: those of the kernel have none");
 	}

@@ -123,15 +123,33 @@ static int set_choices(const struct hodo_option *o, const char *verb, uint32_t *
 	}
 }
 
+/* Up to a comma that is not between parentheses. */
+static size_t one_of(const char *value)
+{
+	int depth = 0;
+	size_t len;
+
+	for (len = 0; value[len] && (value[len] != ',' || depth > 0); len++)
+		depth += (value[len] == '(') - (value[len] == ')');
+	return len;
+}
+
 static int set_each(const struct hodo_option *o, void *args, const char *value)
 {
 	HODO_AUTO_FREE char *copy = hodo_must(strdup(value));
-	char *rest = copy, *one;
-	int status = 0;
+	char *one = copy;
 
-	while (!status && (one = strsep(&rest, ",")))
+	for (;;) {
+		size_t len = one_of(one);
+		bool last = !one[len];
+		int status;
+
+		one[len] = '\0';
 		status = o->set(args, one);
-	return status;
+		if (status || last)
+			return status;
+		one += len + 1;
+	}
 }
 
 /* 0 or the exit status. */

@@ -25,7 +25,7 @@ enum hodo_option_kind {
 	HODO_OPTION_CHOICE,   /* an enum: its place in choices */
 	HODO_OPTION_CHOICES,  /* uint32_t: a bit for the place of each, separated by commas */
 	HODO_OPTION_CALL,     /* set() takes it; value NULL: there is none */
-	HODO_OPTION_EACH,     /* set() takes each of the texts between commas, one after the other */
+	HODO_OPTION_EACH,     /* set() takes each of the texts between commas, one by one; those in () do not count */
 };
 
 /* What a word is for the shells' completion, or-ed. */

@@ -17,10 +17,17 @@
 
 /* ------------------------------------------------------------------------ values */
 
+/* A probe's event has a name of its own, by which it is recorded. */
 static int set_event(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
+	char why[HODO_KPROBE_WHY_MAX];
 
+	if (hodo_kprobe_is(value)) {
+		if (hodo_kprobe_list_add(&o->kprobes, value, why, sizeof(why)) < 0)
+			return hodo_usage(VERB, "-e '%.200s': %s", value, why);
+		value = o->kprobes.probe[o->kprobes.n - 1].event;
+	}
 	return hodo_function_options_event(&o->functions, &o->patterns, value);
 }
 
@@ -142,7 +149,7 @@ static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack
 const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_EACH, .arg = "EVENT[,EVENT...]", .set = set_event,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
-	  .help = "these only: PROVIDER:NAME, with * ? [...];\n! in front leaves out; func:NAME records functions" },
+	  .help = "these only: PROVIDER:NAME, with * ? [...];\n! in front leaves out; func:NAME, kprobe:NAME: functions" },
 	{ .name = "pid", .letter = 'p', .kind = HODO_OPTION_EACH, .arg = "PID[,PID...]", .set = set_pid,
 	  .words = HODO_WORD_PID | HODO_WORD_LIST, .help = "record these processes, and what they fork" },
 	{ .name = "kernel", .letter = 'k', AT(kernel), .help = "the kernel, too, or alone; root only" },
@@ -306,6 +313,8 @@ int hodo_record_options_check(struct hodo_record_options *o)
 		return err;
 	if (!o->command[0] && !o->attach.n && !o->kernel)
 		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
+	if (o->kprobes.n && !o->kernel)
+		return hodo_usage(VERB, "%s is a probe in the kernel: add -k", o->kprobes.probe[0].event);
 	if (o->kernel && make_kernel_patterns(o) < 0)
 		return hodo_no_memory();
 	choose_sizes(o);
@@ -325,5 +334,6 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions.functions);
+	hodo_kprobe_list_free(&o->kprobes);
 	hodo_attach_options_free(&o->attach);
 }

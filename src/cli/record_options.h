@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <hodo/abi.h>
+#include <kprobe/kprobe.h>
 #include <record/record.h>
 
 #include "options.h"
@@ -32,6 +33,7 @@ struct hodo_record_options {
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
+	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */
 	struct hodo_function_options functions;
