@@ -29,7 +29,7 @@
 
 #if defined(CONFIG_KPROBES) && defined(CONFIG_KRETPROBES)
 
-#define ACTIVE 512 /* calls of one function whose return is awaited, at one time */
+#define ACTIVE 1024 /* calls of one function whose return is awaited, at one time */
 
 struct kprobe_event {
 	struct hodo_event event;
@@ -280,8 +280,9 @@ static void warn_of_missed(const struct kprobe_event *p)
 
 	if (!missed)
 		return;
-	scnprintf(text, sizeof(text), "kprobe:%s: %ld %s missed, which the kernel could not report", p->event.name, missed,
-		  p->returns ? "calls were" : "events were");
+	scnprintf(text, sizeof(text), "kprobe:%s: %ld events were missed: %s", p->event.name, missed, p->returns ?
+		  "more calls at one time than the kernel was prepared for, or another probe was just being handled" :
+		  "another probe was just being handled on the CPU");
 	hodo_catalog_warning(hodo_recording.memory, text);
 }
 

@@ -50,6 +50,16 @@ equal rate_count "$(count "$OUT/trigger/snapshot-0001" kprobe:kpcalls_step)" 1
 hodo report "$OUT/filter" >/tmp/report 2>&1
 check report grep -q 'kprobe:vfs_read' /tmp/report
 
+# In what the handler of the other one calls.
+status missed 0 hodo record -k -e "kprobe:vfs_read(file->f_path.dentry->d_name.name)" \
+	-e "kprobe:copy_from_kernel_nofault+$offset()" -o /tmp/missed -- ./kpwork /tmp/expected
+says missed_said "events were missed: another probe was just being handled"
+# More calls than can be awaited at one time.
+status awaited 0 hodo record -k -e 'kprobe:do_nanosleep%return' -o "$OUT/awaited" -- ./kpwork sleep 1040
+says awaited_said "events were missed: more calls at one time"
+awaited=$(count "$OUT/awaited" 'kprobe:do_nanosleep%return')
+check awaited_count test "$awaited" -gt 1000 -a "$awaited" -le 1024
+
 # ------------------------------------------------------------- a module's function, which goes
 status module 0 hodo record -k -e 'kprobe:kpcalls_step($arg1, $arg2:i64),kprobe:kpcalls_step%return($retval:i32)' -o "$OUT/module" -- \
 	sh -c 'echo 4 >/sys/module/kprobes_calls/parameters/run; rmmod kprobes_calls'

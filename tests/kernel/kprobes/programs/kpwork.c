@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kpwork FILE - calls of the kernel whose every value is known, a line each in FILE; then it ends.
+ * kpwork sleep N - so many threads that are asleep at one time.
  * kpwork cost N - prints the ns of a read of one byte, in the fastest of N batches.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +124,53 @@ static int cost(int n)
 	return 0;
 }
 
+static void *sleep_on(void *tid)
+{
+	struct timespec t = { 100000, 0 };
+
+	__atomic_store_n((pid_t *)tid, gettid(), __ATOMIC_RELEASE);
+	syscall(SYS_nanosleep, &t, NULL);
+	return NULL;
+}
+
+/* Whether the thread waits in that call, and is not on its way to it. */
+static int sleeps(const pid_t *tid)
+{
+	char path[64], text[16] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", __atomic_load_n(tid, __ATOMIC_ACQUIRE));
+	f = fopen(path, "r");
+	if (f) {
+		if (!fgets(text, sizeof(text), f))
+			text[0] = '\0';
+		fclose(f);
+	}
+	return atoi(text) == SYS_nanosleep;
+}
+
+/* All at one time; they are woken by the end of the program. */
+static int sleep_together(int n)
+{
+	pid_t *tid = calloc((size_t)n, sizeof(*tid));
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (int i = 0; i < n; i++)
+		if (!tid || pthread_create(&thread, &attr, sleep_on, &tid[i]))
+			return 1;
+	for (int i = 0; i < n; i++)
+		while (!sleeps(&tid[i]))
+			poll(NULL, 0, 1); /* which is no such sleep */
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2)
-		return cost(atoi(argv[2]));
+		return (strcmp(argv[1], "sleep") == 0 ? sleep_together : cost)(atoi(argv[2]));
 	out = argc > 1 ? fopen(argv[1], "w") : NULL;
 	if (!out)
 		return 1;
