@@ -79,11 +79,19 @@ static int add_system_call(void *arg, uint64_t addr)
 	return err;
 }
 
+/* The first instruction of a function may be its exit, and then has two hooks: ret, or a jump to another function. */
+static unsigned hook_bytes(const struct hodo_probe_planned *p)
+{
+	return p->entry != HODO_PROBE_NO_ENTRY && p->exits >> p->entry & 1 ? 2 * HOOK_BYTES : HOOK_BYTES;
+}
+
 /* Takes one of a function's windows. False: it can be none. */
 static int take_window(struct build *b, const struct hodo_probe_planned *p, uint64_t function)
 {
-	int err = p->window.kind == HODO_PROBE_JUMP ? add_item(b, p, function, HODO_PLAN_JUMP, HOOK_BYTES) : -EAGAIN;
+	int err = -EAGAIN;
 
+	if (p->window.kind == HODO_PROBE_JUMP)
+		err = add_item(b, p, function, HODO_PLAN_JUMP, hook_bytes(p));
 	if (err == -EAGAIN && p->window.kind == HODO_PROBE_JUMP)
 		b->nitems--;
 	if (err)
@@ -170,12 +178,21 @@ static void put_distance(uint8_t *to, uint64_t from, uint64_t target)
 	memcpy(to, &distance, sizeof(distance));
 }
 
+static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import import, uint64_t address, uint8_t *to)
+{
+	/* The first address of the function but 3 whose lowest bits are 0, and 1. */
+	uint64_t in_function = ((x->function + 3) & ~3ull) + 1;
+
+	memcpy(to, "\xff\x15", 2);
+	put_distance(to + 2, address + 6, x->pool + sizeof(uint64_t) * import);
+	memcpy(to + 6, "\x0f\x1f\x80", 3);
+	put_distance(to + 9, address + 6, in_function);
+}
+
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
-	bool exit = x->exits >> instruction & 1;
-	/* The first address of the function but 3 whose lowest bits are 0, and 1. */
-	uint64_t in_function = ((x->function + 3) & ~3ull) + 1;
+	size_t n = 0;
 
 	(void)bytes;
 	if (x->flags & HODO_PLAN_ALWAYS) {
@@ -185,11 +202,15 @@ static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_
 		put_distance(to + 9, address + 13, x->pool + sizeof(uint64_t) * HODO_IMPORT_SYSCALL);
 		return SYSCALL_HOOK_BYTES;
 	}
-	memcpy(to, "\xff\x15", 2);
-	put_distance(to + 2, address + 6, x->pool + sizeof(uint64_t) * (exit ? HODO_IMPORT_EXIT : HODO_IMPORT_ENTRY));
-	memcpy(to + 6, "\x0f\x1f\x80", 3);
-	put_distance(to + 9, address + 6, in_function);
-	return HOOK_BYTES;
+	if (instruction == x->entry) {
+		put_call(x, HODO_IMPORT_ENTRY, address, to);
+		n = HOOK_BYTES;
+	}
+	if (x->exits >> instruction & 1) {
+		put_call(x, HODO_IMPORT_EXIT, address + n, to + n);
+		n += HOOK_BYTES;
+	}
+	return n;
 }
 
 /* ------------------------------------------------------------------------------ all */
