@@ -137,15 +137,15 @@ static int add(struct doctor_probes *p, const char *path, const char *ours)
 	return err;
 }
 
-static int add_mapped(void *arg, const char *path, const char *ours)
+static int add_mapped(void *arg, const struct hodo_process_file *file)
 {
-	int err = ours ? add(arg, path, ours) : -ENOENT;
+	int err = file->ours ? add(arg, file->path, file->ours) : -ENOENT;
 
 	if (err == -ENOMEM)
 		exit(hodo_no_memory());
 	if (err)
-		hodo_warning("%s: %s: it is not looked at", path,
-			     ours ? strerror(-err) : "is another file by now, or gone");
+		hodo_warning("%s: %s: it is not looked at", file->path,
+			     file->ours ? strerror(-err) : "is another file by now, or gone");
 	return 0;
 }
 

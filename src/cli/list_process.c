@@ -110,15 +110,15 @@ struct adding {
 	const struct hodo_list_args *args;
 };
 
-static int add_file(void *arg, const char *path, const char *ours)
+static int add_file(void *arg, const struct hodo_process_file *file)
 {
 	const struct adding *a = arg;
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
 
-	if (ours)
-		return hodo_list_add_file(a->list, ours, path, &silent, a->args) == -ENOMEM ? -ENOMEM : 0;
+	if (file->ours)
+		return hodo_list_add_file(a->list, file->ours, file->path, &silent, a->args) == -ENOMEM ? -ENOMEM : 0;
 	if (!a->args->args.quiet)
-		hodo_warning("%s: is another file by now, or gone: its events are not listed", path);
+		hodo_warning("%s: is another file by now, or gone: its events are not listed", file->path);
 	return 0;
 }
 

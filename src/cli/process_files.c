@@ -28,7 +28,7 @@ static bool is_inode(const char *path, uint64_t inode)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == inode;
 }
 
-static int take(pid_t pid, const char *path, uint64_t inode, hodo_process_file_fn each, void *arg)
+static int take(pid_t pid, struct hodo_process_file *file, uint64_t inode, hodo_process_file_fn each, void *arg)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char ours[PATH_MAX + 32];
@@ -36,11 +36,12 @@ static int take(pid_t pid, const char *path, uint64_t inode, hodo_process_file_f
 
 	if (err)
 		return err == -ESRCH ? err : 0;
-	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, path);
+	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, file->path);
 	/* The program itself can be had whatever has become of its name. */
 	if (!is_inode(ours, inode))
 		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)pid);
-	return each(arg, path, is_inode(ours, inode) ? ours : NULL);
+	file->ours = is_inode(ours, inode) ? ours : NULL;
+	return each(arg, file);
 }
 
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
@@ -60,17 +61,19 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 	hodo_hash_seed();
 	while (!err && seen.n < FILES_MAX && (len = getline(&line, &room, maps)) > 0) {
 		char perms[8], *name = strchr(line, '/');
+		struct hodo_process_file file = { .path = name };
 		uint64_t inode;
 		bool is_new = false;
 
 		line[len - 1] = 0;
-		if (!name || sscanf(line, "%*s %7s %*s %*s %" SCNu64, perms, &inode) != 2 || perms[2] != 'x' ||
+		if (!name || sscanf(line, "%" SCNx64 "-%*s %7s %" SCNx64 " %*s %" SCNu64, &file.start, perms,
+				    &file.offset, &inode) != 4 || perms[2] != 'x' ||
 		    strlen(name) >= PATH_MAX)
 			continue;
 		if (!hodo_map_add_bytes(&seen, name, strlen(name), &is_new))
 			return -ENOMEM;
 		if (is_new)
-			err = take(pid, name, inode, each, arg);
+			err = take(pid, &file, inode, each, arg);
 	}
 	return err;
 }

@@ -65,6 +65,13 @@ int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_
 	return 0;
 }
 
+void hodo_probe_plan_forget(const struct hodo_probe_object *o)
+{
+	for (uint32_t i = 0; i < o->nsegments; i++)
+		for (uint64_t k = 0; k < o->segments[i].end - o->segments[i].start; k++)
+			o->segments[i].marks[k] &= (uint8_t)~HODO_PROBE_MARK_TAKEN;
+}
+
 void hodo_probe_plan_free(struct hodo_probe_plan *p)
 {
 	free(p->list);

@@ -25,6 +25,8 @@ struct hodo_probe_plan {
 /* Plans a function's entry, its exits, or both, behind those that the plan has. 0 or -ENOMEM. */
 int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_object *o, uint32_t function,
 			     bool entry, bool exits);
+/* Whatever was planned of the object is forgotten: all of it can be planned again. */
+void hodo_probe_plan_forget(const struct hodo_probe_object *o);
 void hodo_probe_plan_free(struct hodo_probe_plan *p);
 
 #endif

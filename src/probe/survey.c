@@ -39,9 +39,7 @@ int hodo_probe_survey(struct hodo_probe_survey *s, const struct hodo_probe_objec
 				      x->exits ? (unsigned)__builtin_popcount(x->exits) : 1);
 		}
 	}
-	for (uint32_t i = 0; i < o->nsegments; i++)
-		for (uint64_t k = 0; k < o->segments[i].end - o->segments[i].start; k++)
-			o->segments[i].marks[k] &= (uint8_t)~HODO_PROBE_MARK_TAKEN;
+	hodo_probe_plan_forget(o);
 	return err;
 }
 
