@@ -573,6 +573,7 @@ HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
  *
  *   process -> recorder   hodo_msg_hello
  *   recorder -> process   hodo_msg_config, or the connection is closed: not recorded
+ *   (with HODO_CONFIG_PLANS: what hodo/abi_plan.h says)
  *   process -> recorder   hodo_msg_ready + the memfd (SCM_RIGHTS), or hodo_msg_failed: it has none
  *
  * The recorder opens a pidfd before it answers. The process waits at most
@@ -587,7 +588,9 @@ enum hodo_msg_type {
 	HODO_MSG_READY = 3,
 	HODO_MSG_CONTROL = 4, /* to a process that listens, or to a recorder */
 	HODO_MSG_ANSWER = 5,
-	HODO_MSG_FAILED = 6
+	HODO_MSG_FAILED = 6,
+	HODO_MSG_PLAN = 7,
+	HODO_MSG_PLANNED = 8
 };
 
 struct hodo_msg {
@@ -639,6 +642,7 @@ struct hodo_msg_config {
 };
 #define HODO_WAIT_FOREVER UINT64_MAX
 #define HODO_CONFIG_AWAITS_START 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
+#define HODO_CONFIG_PLANS 2u        /* the process is to ask for a plan */
 
 /* What is to be done with functions. Unaligned in the message. */
 struct hodo_functions_config {

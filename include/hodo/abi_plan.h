@@ -101,6 +101,27 @@ struct hodo_plan_function {
 #define HODO_PLAN_NO_WINDOW UINT32_MAX
 HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 
+/*
+ * How a process comes to its plan, between its configuration and its buffers (hodo/abi.h, section 4), unless it is a
+ * fork child, which has its parent's code:
+ *
+ *   process -> recorder   hodo_msg_plan: it asks for one
+ *   recorder -> process   hodo_msg_plan + the file (SCM_RIGHTS), or without: it has none
+ *   process -> recorder   hodo_msg_planned
+ */
+#define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
+struct hodo_msg_plan {
+	struct hodo_msg head;
+};
+struct hodo_msg_planned {
+	struct hodo_msg head;
+	int32_t result;     /* 0: it was taken in, or there was none; or negative errno */
+	uint32_t functions; /* of it that can be traced */
+	uint32_t refused;   /* that are not as they were planned */
+	uint32_t reserved;
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_planned, 24);
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,7 +74,7 @@ void hodo_events_recording(void)
 	if (wanted) {
 		__builtin_memcpy(&hodo_func_config, hodo_func_config_texts() - sizeof(hodo_func_config),
 				 sizeof(hodo_func_config));
-		fresh = hodo_select_patterns(hodo_func_config_texts(), hodo_func_config.patterns,
+		fresh = hodo_select_recorded(hodo_func_config_texts(), hodo_func_config.patterns,
 					     hodo_func_config.patterns_len);
 		wanted = fresh >= 0;
 	}

@@ -28,6 +28,7 @@ const struct hodo_extension hodo_extension = {
 	.object = hodo_slots_object,
 	.scan_end = scan_end,
 	.forked = forked,
+	.plan = hodo_planned_answer,
 	.recording = hodo_events_recording,
 	.inside = hodo_dispatch_inside,
 	.settle = hodo_grace_recording,

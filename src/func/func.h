@@ -43,7 +43,9 @@ enum hodo_slot_kind {
 	HODO_SLOT_XRAY = 1,   /* XRay sled: prepared once, then one byte */
 	HODO_SLOT_PATCHABLE = 2, /* -fpatchable-function-entry: entry only */
 	HODO_SLOT_MCOUNT = 3, /* -pg, with or without -mfentry: entry only */
-	HODO_SLOT_UNUSED = 4  /* a call that is made a no-op for good */
+	HODO_SLOT_UNUSED = 4,  /* a call that is made a no-op for good */
+	HODO_SLOT_PLANNED = 5, /* a window of the engine's: on and off stand for its states */
+	HODO_SLOT_PLANNED_PART = 6 /* the same, an exit in code that was moved away from nobody knows which function */
 };
 
 struct hodo_slot {
@@ -56,7 +58,7 @@ struct hodo_slot {
 
 struct hodo_function {
 	uint32_t addr; /* of its first instruction, relative to the object's text */
-	uint32_t reserved;
+	uint32_t planned; /* 1: its slots are */
 	uint64_t sets; /* filter sets that want it, see select.c */
 };
 
@@ -84,6 +86,7 @@ struct hodo_func_object {
 	bool is_short;                  /* as struct hodo_object has it */
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
+	uint32_t plans;                 /* so many were looked at: planned.c */
 	char path[512];
 };
 #ifndef HODO_FUNC_OBJECTS_MAX /* a test lowers the limits */
@@ -105,14 +108,22 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 /* scan.c: of the object's file, opened at the first call for all readers; NULL: none. Closed by slots.c. */
 HODO_HIDDEN struct hodo_names *hodo_scan_names(struct hodo_scan *scan);
 
+HODO_HIDDEN uint32_t hodo_scan_sort(struct hodo_func_object *object); /* scan.c: slots by address; their number */
+
 /* scan.c: sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
 HODO_HIDDEN void hodo_scan_index(struct hodo_func_object *object);
 HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
+
+/* planned.c: takes in the plan that has come on the connection to a recorder, and answers. 0 or negative errno: the
+ * connection is no use. */
+HODO_HIDDEN int hodo_planned_answer(int fd);
+HODO_HIDDEN bool hodo_planned_known(const struct hodo_func_object *object); /* all plans were looked at for it */
 
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
 HODO_HIDDEN void hodo_scan_xray(struct hodo_scan *scan);       /* xray.c */
 HODO_HIDDEN void hodo_scan_instrument(struct hodo_scan *scan); /* instrument.c */
 HODO_HIDDEN void hodo_scan_entry_only(struct hodo_scan *scan); /* entry_only.c */
+HODO_HIDDEN void hodo_scan_planned(struct hodo_scan *scan); /* planned.c: after all others */
 HODO_HIDDEN void hodo_scan_roles(struct hodo_scan *scan); /* thread.c: HODO_ONLY_IN, when all slots are known */
 
 /* sort.c: by their first words, numbers; equal ones stay as they are. words: of one. false: no memory. */
@@ -179,6 +190,9 @@ HODO_HIDDEN void hodo_names_changed(void);
 /* select.c: texts of hodo_tracer.functions made sets: a bit for each different text. */
 HODO_HIDDEN int hodo_select_get(const char *functions); /* the bit, counted; or -EINVAL, -ENOSPC */
 HODO_HIDDEN int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len); /* NUL-separated; as get */
+/* Likewise, but functions of a plan are in it whatever their names are. */
+HODO_HIDDEN int hodo_select_recorded(const char *texts, uint32_t n, uint32_t len);
+HODO_HIDDEN uint64_t hodo_select_planned(void); /* the sets that have all of a plan */
 HODO_HIDDEN void hodo_select_put(int bit);
 HODO_HIDDEN uint64_t hodo_select_active(void);
 /* Sets `sets` of an object's functions for all active sets; called for new objects and new sets. */

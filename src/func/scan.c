@@ -67,7 +67,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 }
 
 /* Mostly sorted already: readers go through the text in order. */
-static void sort_slots(struct hodo_func_object *o)
+uint32_t hodo_scan_sort(struct hodo_func_object *o)
 {
 	bool sorted = true;
 
@@ -75,6 +75,7 @@ static void sort_slots(struct hodo_func_object *o)
 		sorted = o->slots[i].addr >= o->slots[i - 1].addr;
 	if (!sorted && !hodo_sort(o->slots, o->nslots, sizeof(*o->slots) / sizeof(uint32_t)))
 		o->nslots = 0;
+	return o->nslots;
 }
 
 /* hodo_function_before(), which is mostly that of the slot before, or the next. */
@@ -92,7 +93,7 @@ void hodo_scan_index(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;
 
-	sort_slots(o);
+	hodo_scan_sort(o);
 	for (uint32_t i = 0; i < o->nslots; i++) {
 		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
 			o->slots[kept++] = o->slots[i];
@@ -106,7 +107,7 @@ void hodo_scan_index(struct hodo_func_object *o)
 			continue;
 		if (!array_room((void **)&o->functions, o->nfunctions, &o->functions_room, sizeof(*o->functions)))
 			break;
-		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, 0, 0 };
+		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, s->kind == HODO_SLOT_PLANNED, 0 };
 	}
 	for (uint32_t i = 0, last = 0; i < o->nslots && o->nfunctions; i++) {
 		last = function_near(o, o->slots[i].function, last);

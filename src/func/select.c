@@ -30,6 +30,7 @@ struct set {
 	uint32_t users;
 	bool globs;    /* names are needed */
 	bool positive; /* some pattern is not a "!" */
+	bool planned;  /* all functions of a plan are in it: who made that has chosen them */
 };
 
 static struct set sets[SETS]; /* [0]: all functions */
@@ -140,7 +141,7 @@ static unsigned find_room(void)
 	return unused;
 }
 
-static int get(const char *text, size_t len)
+static int get(const char *text, size_t len, bool planned)
 {
 	struct set fresh;
 	unsigned bit;
@@ -156,7 +157,8 @@ static int get(const char *text, size_t len)
 	if (error)
 		return error;
 	for (unsigned i = 1; i < SETS; i++) {
-		if (sets[i].patterns && sets[i].len == len && __builtin_memcmp(sets[i].text, fresh.text, len) == 0) {
+		if (sets[i].patterns && sets[i].len == len && sets[i].planned == planned &&
+		    __builtin_memcmp(sets[i].text, fresh.text, len) == 0) {
 			forget(&fresh);
 			sets[i].users++;
 			return (int)i;
@@ -170,6 +172,7 @@ static int get(const char *text, size_t len)
 	if (sets[bit].patterns)
 		forget(&sets[bit]);
 	sets[bit] = fresh;
+	sets[bit].planned = planned;
 	for (unsigned i = 0; i < HODO_FUNC_OBJECTS_MAX; i++)
 		done[i] &= ~(1ull << bit);
 	return (int)bit;
@@ -181,15 +184,34 @@ int hodo_select_get(const char *functions)
 
 	while (functions && len <= TEXT_MAX && functions[len])
 		len++;
-	return get(functions, len);
+	return get(functions, len, false);
 }
 
 /* Patterns that end with a NUL each; none, or no bytes: all functions. */
-int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len)
+static int get_patterns(const char *texts, uint32_t n, uint32_t len, bool planned)
 {
 	if (n == 0 || len == 0)
-		return get(0, 0);
-	return get(texts, texts[len - 1] ? len : len - 1);
+		return get(0, 0, false);
+	return get(texts, texts[len - 1] ? len : len - 1, planned);
+}
+
+int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len)
+{
+	return get_patterns(texts, n, len, false);
+}
+
+int hodo_select_recorded(const char *texts, uint32_t n, uint32_t len)
+{
+	return get_patterns(texts, n, len, true);
+}
+
+uint64_t hodo_select_planned(void)
+{
+	uint64_t mask = 1;
+
+	for (unsigned i = 1; i < SETS; i++)
+		mask |= (uint64_t)sets[i].planned << i;
+	return mask;
 }
 
 void hodo_select_put(int bit)
@@ -292,7 +314,7 @@ static void select_function(struct hodo_function *f, uint64_t todo, struct candi
 	for (uint64_t left = todo; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 
-		if (set_wants(&sets[i], c))
+		if ((f->planned && sets[i].planned) || set_wants(&sets[i], c))
 			wanted |= 1ull << i;
 	}
 	/* Dispatch may be looking. */

@@ -5,6 +5,7 @@
  * All under the control lock. An object that is mapped may not be relocated
  * yet and none of its code has run: the best time to make its slots no-ops.
  */
+#include <engine/engine.h>
 #include "near.h"
 
 static bool selecting;
@@ -101,6 +102,7 @@ static void drop_functions(struct hodo_func_object *o)
 static void forget(struct hodo_func_object *o)
 {
 	hodo_thread_forget(o->base);
+	hodo_engine_forget(o->text, o->text_end);
 	hodo_names_changed();
 	if (o->slots_room)
 		hodo_sys2(SYS_munmap, o->slots, o->slots_room * sizeof(*o->slots));
@@ -150,8 +152,11 @@ static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *i
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
 		o->slots[i].function = o->functions[o->slots[i].function].addr;
 	drop_functions(o);
-	hodo_scan_xray(&scan);
-	hodo_scan_entry_only(&scan);
+	if (!o->complete) {
+		hodo_scan_xray(&scan);
+		hodo_scan_entry_only(&scan);
+	}
+	hodo_scan_planned(&scan);
 	hodo_scan_index(o);
 	hodo_scan_roles(&scan);
 	hodo_names_close(scan.names);
@@ -178,6 +183,11 @@ static struct hodo_func_object *add_object(const struct dl_phdr_info *info, uint
 	return o;
 }
 
+static bool all_known(const struct hodo_func_object *o)
+{
+	return !hodo_func_wanted || (o->complete && hodo_planned_known(o));
+}
+
 int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short)
 {
 	struct hodo_func_object *o;
@@ -191,14 +201,14 @@ int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_not
 		if (!o)
 			return ~0;
 		look(o, info, note);
-	} else if (!selecting && (o->complete || !hodo_func_wanted)) {
+	} else if (!selecting && all_known(o)) {
 		o->seen = true;
 		o->is_short = is_short;
 		return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
 	}
 	o->seen = true;
 	o->is_short = is_short;
-	if (!o->complete && hodo_func_wanted)
+	if (!all_known(o))
 		look_closer(o, info);
 	hodo_select_object(o, info);
 	return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
@@ -231,12 +241,18 @@ void hodo_slots_scan_end(void)
 
 static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_patch *patch)
 {
+	const uint64_t all_planned = hodo_select_planned();
+
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++) {
 		const struct hodo_slot *s = &o->slots[i];
 		bool wanted = s->kind != HODO_SLOT_UNUSED && o->functions[s->function].sets & sets;
 		uint8_t want = wanted ? s->on : s->off;
 		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);
 
+		if (s->kind >= HODO_SLOT_PLANNED) {
+			hodo_engine_want(o->text + s->addr, s->kind == HODO_SLOT_PLANNED ? wanted : sets & all_planned);
+			continue;
+		}
 		if (s->kind == HODO_SLOT_XRAY && !hodo_xray_ready(o->text + s->addr))
 			continue; /* the XRay runtime has patched it since */
 		/* Anything else is not ours: a debugger's breakpoint, say. */
@@ -275,6 +291,8 @@ int hodo_slots_patch(uint64_t sets)
 			on += (o->functions[f].sets & sets) != 0;
 	}
 	error = hodo_patch_end(&patch);
+	if (!error)
+		error = hodo_engine_apply();
 	count(found, on);
 	return error;
 }

@@ -17,6 +17,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <hodo/abi_plan.h>
+
 #include <base/file.h>
 #include <base/scope.h>
 
@@ -162,6 +164,8 @@ static void take_hello(struct hodo_connection *c)
 union handover {
 	struct hodo_msg_ready ready;
 	struct hodo_msg_failed failed;
+	struct hodo_msg_plan plan;
+	struct hodo_msg_planned planned;
 };
 
 /* why: room for a text of the process's own. */
@@ -184,6 +188,61 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
+/* Asked for before its buffers come: it is not recorded meanwhile. */
+static void send_plan(struct hodo_connection *c)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
+	HODO_AUTO_CLOSE int file = -1;
+
+	if (config->plan)
+		file = config->plan(config->plan_arg, c->id.pid, c->adopted);
+	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
+	if (hodo_socket_send(c->fd, &m, sizeof(m), file < 0 ? -1 : file) < 0)
+		hodo_connection_refuse(c, UNANSWERED);
+}
+
+/* Why a process has not taken its plan in. */
+static const char *plan_flaw(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "it has threads already, whose signal masks are not known";
+	case -ENOSYS:
+		return "this kernel has no membarrier(2) for code, or the processor cannot have its code changed while it runs";
+	case -EFAULT:
+	case -EEXIST:
+		return "its code or its memory has changed meanwhile";
+	case -ENOSPC:
+		return "it was recorded too often";
+	default:
+		return err > -4096 ? strerror(-err) : "it does not speak our language";
+	}
+}
+
+static void take_planned(struct hodo_connection *c, const struct hodo_msg_planned *m)
+{
+	if (m->result < 0)
+		hodo_report(&c->session->config.reporter, "%s[%d]: functions that were not built to be traced are not: %s",
+			    c->id.flight.comm, (int)c->id.pid, plan_flaw(m->result));
+}
+
+/* What it says before its buffers come. False: it is something else. */
+static bool take_early(struct hodo_connection *c, const union handover *m, ssize_t len)
+{
+	const struct hodo_msg *head = &m->plan.head;
+
+	if (len < (ssize_t)sizeof(*head) || head->magic != HODO_MSG_MAGIC || head->version != HODO_ABI_VERSION)
+		return false;
+	if (head->type == HODO_MSG_PLAN && len == sizeof(m->plan))
+		send_plan(c);
+	else if (head->type == HODO_MSG_PLANNED && len == sizeof(m->planned))
+		take_planned(c, &m->planned);
+	else
+		return false;
+	return true;
+}
+
 static void take_ready(struct hodo_connection *c)
 {
 	union handover m;
@@ -192,7 +251,7 @@ static void take_ready(struct hodo_connection *c)
 	ssize_t len = hodo_socket_receive(c->fd, &m, sizeof(m), &memfd);
 	const char *why;
 
-	if (len == -EAGAIN || len == -EINTR)
+	if (len == -EAGAIN || len == -EINTR || (memfd < 0 && take_early(c, &m, len)))
 		return;
 	why = ready_flaw(&m, len, memfd, text, sizeof(text));
 	if (why) {

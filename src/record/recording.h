@@ -56,6 +56,13 @@ struct hodo_session_config {
 	struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
 	bool awaits_start;                               /* record from a start trigger on */
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
+	/*
+	 * NULL, or: makes a plan (hodo/abi_plan.h) for a process that waits for it. A descriptor, which becomes the
+	 * session's; negative: there is none, which the user knows if need be. came: it ran already. No function of
+	 * the session is to be called.
+	 */
+	int (*plan)(void *arg, pid_t pid, bool came);
+	void *plan_arg;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
 	uint32_t drain_threads; /* that drain rings, at most; 0: as many as is right on this machine */

@@ -6,6 +6,7 @@
  * stays open.
  */
 #include <fcntl.h>
+#include <hodo/abi_plan.h>
 #include <poll.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -85,25 +86,6 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hodo_process_exe(hello->exe, sizeof(hello->exe));
 }
 
-/* Whether the recorder has answered: 0 or negative errno. mask: of signals meanwhile; NULL: as it is. */
-static long wait_answer(int fd, const uint64_t *mask)
-{
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
-	long n;
-
-	for (int waited_ms = 0;; waited_ms += 100) {
-		struct timespec slice = { 0, 100000000 };
-
-		if (waited_ms >= HODO_HELLO_TIMEOUT_MS)
-			return -ETIMEDOUT;
-		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, (long)mask, sizeof(*mask), 0);
-		if (n > 0)
-			return 0;
-		if (n < 0 && n != -EINTR)
-			return n;
-	}
-}
-
 /* Whether the configuration that has come, and is left where it is, asks for functions. */
 static bool functions_wanted(int fd)
 {
@@ -114,26 +96,44 @@ static bool functions_wanted(int fd)
 }
 
 /*
- * The answer's length, or negative errno. The program's fork() and dlopen() do not wait for a recorder that came to
- * it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own. Another
- * recording may have begun then.
+ * Whether the recorder has answered: 0 or negative errno. The program's fork() and dlopen() do not wait for one that
+ * came to it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own.
+ * Another recording may have begun then.
  */
-static long answer(int fd, struct hodo_msg_config *config, enum hodo_start how)
+static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 {
 	const uint64_t all_but_libcs = ~hodo_libc_signals();
-	long n;
+	const bool came = how == HODO_START_ATTACH;
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	long n = 0;
 
-	if (how == HODO_START_ATTACH)
+	if (came)
 		hodo_control_release();
-	n = wait_answer(fd, how == HODO_START_ATTACH ? &all_but_libcs : 0);
-	if (how == HODO_START_ATTACH) {
-		if (n == 0 && functions_wanted(fd))
-			hodo_functions_load();
-		hodo_control_retake();
-		if (n == 0)
-			n = hodo_recording_possible();
+	for (int waited_ms = 0; n == 0 && waited_ms < limit_ms; waited_ms += 100) {
+		struct timespec slice = { 0, 100000000 };
+
+		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, came ? (long)&all_but_libcs : 0,
+			      sizeof(all_but_libcs), 0);
+		if (n == -EINTR)
+			n = 0;
 	}
-	return n ? n : hodo_sys6(SYS_recvfrom, fd, (long)config, sizeof(*config), 0, 0, 0);
+	n = n > 0 ? 0 : n < 0 ? n : -ETIMEDOUT;
+	if (!came)
+		return n;
+	if (n == 0 && functions_wanted(fd))
+		hodo_functions_load();
+	hodo_control_retake();
+	return n ? n : hodo_recording_possible();
+}
+
+/* What is to be patched in code that nobody prepared. 0, also if that cannot be had, which the recorder knows then. */
+static int take_plan(int fd, enum hodo_start how)
+{
+	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
+	long n = hodo_socket_send(fd, &ask, sizeof(ask), -1);
+
+	n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+	return n ? (int)n : hodo_func->plan(fd);
 }
 
 /* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */
@@ -217,7 +217,8 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	n = hodo_socket_send(fd, &hello, sizeof(hello), -1);
 	if (n < 0)
 		return (int)n;
-	n = answer(fd, &config, how);
+	n = wait_answer(fd, how, HODO_HELLO_TIMEOUT_MS);
+	n = n ? n : hodo_sys6(SYS_recvfrom, fd, (long)&config, sizeof(config), 0, 0, 0);
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	/* A recorder that came to us has shown who it is (serve.c). Nothing else is handed to one that is another. */
@@ -226,7 +227,10 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 		return -ECONNREFUSED;
 	if (!hodo_config_valid(&config, n, &memory.layout))
 		return fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
-	n = hand_over(fd, &config, &memory);
+	/* A fork child has its parent's code. */
+	n = (config.flags & HODO_CONFIG_PLANS) && how != HODO_START_FORK && hodo_func ? take_plan(fd, how) : 0;
+	if (!n)
+		n = hand_over(fd, &config, &memory);
 	return n ? (int)n : hodo_recording_begin();
 }
 

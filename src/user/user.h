@@ -413,9 +413,7 @@ static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t
 }
 HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
 
-/*
- * Function tracing (func/), which the rest knows only by this table. Under the control lock, but for the last five.
- */
+/* Function tracing (func/), which the rest knows only by this table. Under the control lock, but for the last five. */
 struct hodo_extension {
 	void (*init)(void);       /* before all others */
 	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
@@ -424,6 +422,7 @@ struct hodo_extension {
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
+	int (*plan)(int fd);      /* takes in the one that has come (hodo/abi_plan.h), and answers: 0 or -errno */
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
 	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
 	bool (*settle)(void);     /* no tracer runs that went before; false: a thread stays inside */

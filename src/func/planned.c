@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * planned.c - functions of code that nobody prepared: a plan (hodo/abi_plan.h) says where their slots are, and the
+ * engine puts windows there that lead to these. Who made the plan has chosen the functions, so all that it has are
+ * wanted in a recording (select.c). A new plan takes the place of those before. Under the control lock.
+ */
+#include <engine/engine.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include "near.h"
+
+static uint32_t plans; /* taken in */
+
+/* The newest plan's; NULL: there is none. */
+static const struct hodo_plan_function *functions_of_newest(uint32_t *n)
+{
+	return plans ? hodo_engine_functions(plans - 1, n) : 0;
+}
+
+static const struct hodo_plan_window *window(uint32_t i)
+{
+	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window(plans - 1, i);
+}
+
+/* Those of earlier plans, which nobody wants any more. */
+static void drop(struct hodo_func_object *o)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < o->nslots; i++) {
+		if (o->slots[i].kind < HODO_SLOT_PLANNED)
+			o->slots[kept++] = o->slots[i];
+		else
+			hodo_engine_want(o->text + o->slots[i].addr, false);
+	}
+	o->nslots = kept;
+}
+
+/* Whether a slot of another kind is of the function. known: of the object's, by address. */
+static bool has_slots(const struct hodo_func_object *o, uint32_t known, uintptr_t function)
+{
+	uint32_t addr = (uint32_t)(function - o->text);
+	uint32_t i = hodo_search(k, known, o->slots[k].addr >= addr);
+
+	return i < known && o->slots[i].function == addr;
+}
+
+/* Between a function's windows may stand those of system calls. */
+static void add_exits(struct hodo_scan *scan, const struct hodo_plan_function *f, enum hodo_slot_kind kind)
+{
+	for (uint32_t i = f->first; i < f->first + f->exits; i++) {
+		const struct hodo_plan_window *w = i == f->entry ? 0 : window(i);
+
+		if (w && !(w->flags & HODO_PLAN_ALWAYS))
+			hodo_scan_add(scan, w->addr, f->addr, kind, HODO_AT_EXIT, 1, 0);
+	}
+}
+
+static void add_function(struct hodo_scan *scan, uint32_t known, const struct hodo_plan_function *f)
+{
+	const struct hodo_plan_window *entry = window(f->entry);
+
+	if (f->entry == HODO_PLAN_NO_WINDOW)
+		add_exits(scan, f, HODO_SLOT_PLANNED_PART);
+	else if (entry && !has_slots(scan->object, known, f->addr) &&
+		 hodo_scan_add(scan, entry->addr, f->addr, HODO_SLOT_PLANNED, HODO_AT_ENTRY, 1, 0))
+		add_exits(scan, f, HODO_SLOT_PLANNED);
+}
+
+void hodo_scan_planned(struct hodo_scan *scan)
+{
+	struct hodo_func_object *o = scan->object;
+	uint32_t n = 0, known, i;
+	const struct hodo_plan_function *functions = functions_of_newest(&n);
+
+	drop(o);
+	known = hodo_scan_sort(o);
+	i = hodo_search(k, n, functions[k].addr >= o->text);
+	for (; i < n && functions[i].addr < o->text_end; i++)
+		add_function(scan, known, &functions[i]);
+	o->plans = plans;
+}
+
+bool hodo_planned_known(const struct hodo_func_object *o)
+{
+	return o->plans == plans;
+}
+
+/* Functions whose entry is as it was planned, and those where it is not. */
+static void count(uint32_t *fine, uint32_t *refused)
+{
+	uint32_t n = 0;
+	const struct hodo_plan_function *functions = functions_of_newest(&n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (functions[i].entry != HODO_PLAN_NO_WINDOW)
+			++*(window(functions[i].entry) ? fine : refused);
+	}
+}
+
+static int take(int file, uint32_t *functions, uint32_t *refused)
+{
+	uintptr_t stubs = (uintptr_t)hodo_x86_near;
+	int error;
+
+	hodo_engine_import(HODO_IMPORT_ENTRY, stubs + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
+	hodo_engine_import(HODO_IMPORT_EXIT, stubs + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
+	error = hodo_engine_take(file);
+	if (error)
+		return error;
+	plans++;
+	count(functions, refused);
+	if (hodo_func_wanted)
+		hodo_objects_scan();
+	return 0;
+}
+
+/* ------------------------------------------------------------------- conversation */
+
+/* Bytes of the message, or negative errno. *file: the descriptor that came along, or -1. */
+static long receive(int fd, struct hodo_msg_plan *m, int *file)
+{
+	struct iovec io = { m, sizeof(*m) };
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { { 0 } };
+	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = CMSG_LEN(sizeof(int)) }; /* one: the kernel closes others */
+	long n = hodo_sys3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
+
+	*file = -1;
+	if (n >= 0 && msg.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_level == SOL_SOCKET &&
+	    control.head.cmsg_type == SCM_RIGHTS)
+		__builtin_memcpy(file, CMSG_DATA(&control.head), sizeof(int));
+	return n;
+}
+
+int hodo_planned_answer(int fd)
+{
+	struct hodo_msg_planned planned = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLANNED } };
+	struct hodo_msg_plan m;
+	int file;
+	long n = receive(fd, &m, &file);
+	bool plan = n == sizeof(m) && m.head.magic == HODO_MSG_MAGIC && m.head.type == HODO_MSG_PLAN;
+
+	if (file >= 0 && plan)
+		planned.result = take(file, &planned.functions, &planned.refused);
+	if (file >= 0)
+		hodo_sys1(SYS_close, file);
+	if (!plan)
+		return n < 0 ? (int)n : -ECONNREFUSED;
+	n = hodo_sys6(SYS_sendto, fd, (long)&planned, sizeof(planned), MSG_NOSIGNAL, 0, 0);
+	return n < 0 ? (int)n : 0;
+}
