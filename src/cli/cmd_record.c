@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "record_options.h"
+#include "record_plan.h"
 #include <export/symbols.h>
 
 #include <errno.h>
@@ -47,6 +48,7 @@ struct recording {
 	bool counting; /* the recording has begun at start_ns */
 	bool overview; /* shown at the end: hodo PROGRAM */
 	int64_t idle_ns; /* since when nobody is recorded */
+	struct hodo_planner planner; /* of functions without slots */
 };
 
 static void clear_progress(struct recording *r)
@@ -111,6 +113,7 @@ static void end_recording(struct recording *r)
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	keep_symbols(r);
+	r->options.functions.unprepared = r->planner.seen;
 	hodo_record_summary(&r->options, &r->stats, r->stopped, r->overview);
 	if (r->overview)
 		hodo_overview(stderr, r->options.out, r->options.command);
@@ -252,9 +255,13 @@ static int open_session(struct recording *r)
 		.drain_threads = o->drain_threads, .compress = o->compress,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
+		.plan = o->functions.functions.tracers && !o->kernel ? hodo_planner_plan : NULL,
+		.plan_arg = &r->planner,
 		.reporter = { report, r },
 	};
 
+	r->planner.functions = &o->functions.functions;
+	r->planner.min_bytes = o->functions.min_bytes;
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));
 	if (r->out_fd == -EEXIST) {
 		hodo_error("%s", why);
@@ -362,6 +369,7 @@ static int start(struct recording *r, const char *library)
 		drop_recording(r);
 		return hodo_cannot_run(o->command[0], err);
 	}
+	r->planner.command = r->pid;
 	if (r->session)
 		hodo_session_set_command(r->session, r->pid);
 	return 0;
@@ -441,6 +449,7 @@ static int run(void *args)
 
 static void drop(void *args)
 {
+	hodo_planner_free(&((struct recording *)args)->planner);
 	hodo_record_options_free(&((struct recording *)args)->options);
 }
 

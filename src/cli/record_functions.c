@@ -50,7 +50,8 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 static int check_none(const struct hodo_function_options *o)
 {
 	const char *option = o->functions.depth_max ? "--depth" : o->functions.limit_ns ? "--min-time" :
-			     o->functions.flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
+			     o->functions.flags & HODO_FUNCTIONS_RETURNS ? "--returns" :
+			     o->min_bytes ? "--min-size" : NULL;
 
 	if (o->excluded)
 		return hodo_usage(VERB, "-e '!func:...' leaves out functions, and none are asked for: add"

@@ -18,6 +18,8 @@ struct hodo_function_options {
 	struct hodo_functions functions; /* complete after hodo_function_options_check() */
 	bool all;      /* --functions: beside the events, whatever -e says */
 	bool excluded; /* -e !func:GLOB */
+	uint64_t min_bytes; /* of functions without slots */
+	uint64_t unprepared; /* at the end: functions without slots, in which was looked for those that are meant */
 };
 
 struct hodo_record_options {

@@ -252,8 +252,9 @@ static void see_files(struct hodo_pattern_list *list, const struct hodo_read *re
 	}
 }
 
-/* That none of so many functions matches the patterns, with the names of some that come near. */
-static void put_unmatched(const char *recording, struct hodo_pattern_list *patterns, uint64_t found)
+/* That none of so many functions matches the patterns, with the names of some that come near. found: with slots. */
+static void put_unmatched(const char *recording, struct hodo_pattern_list *patterns, uint64_t found,
+			  uint64_t unprepared)
 {
 	HODO_AUTO_READ struct hodo_read *reader = hodo_open(recording, true);
 	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
@@ -261,8 +262,9 @@ static void put_unmatched(const char *recording, struct hodo_pattern_list *patte
 	if (reader)
 		see_files(patterns, reader);
 	hodo_pattern_unknown(patterns, "", &text);
-	hodo_error("none of %" PRIu64 " traceable functions matches %s: 'hodo list --functions FILE' lists them", found,
-		   text.len && !text.error ? hodo_text_string(&text) : "what is asked for");
+	hodo_error("none of %" PRIu64 " traceable functions matches %s%s", found + unprepared,
+		   text.len && !text.error ? hodo_text_string(&text) : "what is asked for",
+		   found ? ": 'hodo list --functions FILE' lists them" : "");
 }
 
 /* One line for each thing that the user should know. */
@@ -290,13 +292,13 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 
 	if (!o->args.quiet && (f->tracers & tell))
 		put_findings(o->out);
-	if (seen->found == 0)
+	if (seen->found == 0 && !o->functions.unprepared)
 		hodo_error("%s has no traceable functions: build it with the flags of `pkg-config --cflags --libs"
 			   " hodo-functions` (gcc -pg -mfentry -minstrument-return=call), or clang's"
 			   " -fxray-instrument, or -finstrument-functions",
 			   o->command[0] ? o->command[0] : o->kernel ? "the kernel" : "what is recorded");
-	else if (seen->on == 0)
-		put_unmatched(o->out, &f->patterns, seen->found);
+	else if (seen->on == 0 && (f->patterns.n || seen->found))
+		put_unmatched(o->out, &f->patterns, seen->found, o->functions.unprepared);
 	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
 		if (missing[i].n)
 			hodo_error("%" PRIu64 " call%s %s", missing[i].n, missing[i].n == 1 ? "" : "s",

@@ -23,6 +23,10 @@ slots-staticlibs) cxx_link+=(-static-libstdc++ -static-libgcc) ;;
 slots-static)
 	link+=(-static) shared=
 	libs+=(-Wl,--whole-archive "$static_lib" -Wl,--no-whole-archive) ;;
+# Nobody prepared these.
+plain-*) slots=() libs=() ;;&
+plain-O0) level=-O0 ;;
+plain-O2) ;;
 xray-O0) level=-O0 ;;&
 xray-*)
 	cc=clang cxx=clang++ slots=(-fxray-instrument -fxray-instruction-threshold=1)

@@ -13,8 +13,7 @@
  * KIND: sse, avx, avx512, as far as the processor has it. Data is addressed relative to rip, so that no register is
  * needed for it; rsp alone is checked by coming back.
  *
- * PLANNED: the slots are those that hodo/abi_plan.h describes. What they call through is registers_{entry,exit}; a
- * function is known by a slot of gcc's, too, which nobody executes.
+ * NO_SLOTS: nobody prepared them.
  */
 #define GPRS 0		/* 15: rax rbx rcx rdx rsi rdi rbp r8 to r15 */
 #define VECTORS 128	/* 32 of 64 bytes */
@@ -181,26 +180,16 @@ registers_round_\kind:
 	ROUND	avx
 	ROUND	avx512
 
-#ifdef PLANNED
-	.macro ENTRY function
-	jmp	7f
-	call	__fentry__
-7:	PLANNED_SLOT \function, registers_entry
+#ifdef NO_SLOTS
+	.macro ENTRY
 	.endm
-	.macro EXIT function
-	PLANNED_SLOT \function, registers_exit
+	.macro EXIT
 	.endm
-	.macro PLANNED_SLOT function, hook
-	call	*\hook(%rip)
-7:	.byte	0x0f, 0x1f, 0x80		/* nopl number(%rax) */
-	.long	\function + 5 - 7b		/* behind the beginning of gcc's slot */
-	.endm
-	.balign	4
 #else
-	.macro ENTRY function
+	.macro ENTRY
 	call	__fentry__
 	.endm
-	.macro EXIT function
+	.macro EXIT
 	call	__return__
 	.endm
 #endif
@@ -208,26 +197,27 @@ registers_round_\kind:
 /* What gcc makes of an empty function; and one that calls another, and ends in a computed tail jump. Flags stay. */
 	.globl	registers_leaf
 	.type	registers_leaf, @function
+	.balign	16
 registers_leaf:
 	.cfi_startproc
-	ENTRY	registers_leaf
-	EXIT	registers_leaf
+	ENTRY
+	EXIT
 	ret
 	.cfi_endproc
 	.size	registers_leaf, . - registers_leaf
 
 	.globl	registers_outer
 	.type	registers_outer, @function
-	.balign	4
+	.balign	16
 registers_outer:
 	.cfi_startproc
-	ENTRY	registers_outer
+	ENTRY
 	leaq	-8(%rsp), %rsp
 	.cfi_adjust_cfa_offset 8
 	call	registers_leaf
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	EXIT	registers_outer
+	EXIT
 	jmp	*registers_next(%rip)
 	.cfi_endproc
 	.size	registers_outer, . - registers_outer

@@ -2,7 +2,7 @@
 /*
  * registers.c - registers ROUNDS: calls traced functions with every register filled (registers.S), and looks whether
  * any has changed. CLOBBER in the environment: with a tracer registered that uses vector and x87 registers itself.
- * PLANNED: through planned slots, which keep the flags as well.
+ * NO_SLOTS: what the engine puts there keeps the flags as well.
  */
 #include "counts.h"
 #include <hodo/tracer.h>
@@ -12,12 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef PLANNED
-#include <func/near.h>
-
+#ifdef NO_SLOTS
 #define FLAGS 0xcd5ul /* carry, parity, adjust, zero, sign, direction, overflow */
-void *registers_entry = (void *)(hodo_x86_near + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
-void *registers_exit = (void *)(hodo_x86_near + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
 #else
 #define FLAGS 0ul
 #endif

@@ -61,7 +61,7 @@ class Programs(Objects):
         done = run(path, **self.how({"env": preloaded}))
         self.check_done(done, errno.EINVAL, 0)
         self.assertEqual(done.stderr, "")
-        done = self.record("--functions", "--context", "comm,callstack", path)
+        done = self.record("--functions=no_such_function", "--context", "comm,callstack", path)
         self.check_done(done, errno.EINVAL, 0)
         self.assertEqual(done.stderr.count(why), 1, done.stderr)
         self.assertEqual(self.names(), {})

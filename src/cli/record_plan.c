@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_plan.c - see record_plan.h. All files that a process has mapped as code are looked at: those whose functions
+ * are asked for, and those with system calls that its libhodo must see (src/probe/build.h). Decoding is what takes
+ * time: a file is decoded once a recording, whichever processes have it.
+ */
+#define _GNU_SOURCE
+#include "record_plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <base/file.h>
+#include <base/scope.h>
+#include <base/vec.h>
+#include <elf/slots.h>
+#include <probe/build.h>
+#include <probe/plan.h>
+#include <probe/select.h>
+
+#include "cli.h"
+#include "process_files.h"
+
+#define MAPS_MAX (64u << 20)
+#define PAGE 4096ull
+
+struct hodo_plan_file {
+	dev_t dev;
+	ino_t inode;
+	off_t bytes;
+	struct timespec changed;
+	bool decoded;
+	struct hodo_probe_object *object; /* NULL: refused */
+	bool slots_known, slots; /* it has functions that were built to be traced */
+	bool by_default; /* its functions were asked for in a process that was */
+	bool said;       /* why it is refused */
+	bool seen;       /* in planner->seen */
+	enum hodo_probe_reason why;
+	int err;
+	uint32_t nsegments;
+	struct {
+		uint64_t address, offset; /* of pages */
+	} segments[8]; /* of code */
+};
+
+/* A process while its plan is made. */
+struct planning {
+	struct hodo_planner *planner;
+	pid_t pid;
+	bool by_default;
+	const char **patterns;
+	struct hodo_probe_target *targets;
+	uint32_t ntargets;
+	bool meant;      /* some file is */
+	uint32_t wanted; /* functions */
+};
+
+/* -------------------------------------------------------------------------- files */
+
+static void find_segments(struct hodo_plan_file *f, Elf *elf)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) != 0)
+		return;
+	for (size_t i = 0; i < n && f->nsegments < sizeof(f->segments) / sizeof(f->segments[0]); i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+			continue;
+		f->segments[f->nsegments].address = p.p_vaddr & ~(PAGE - 1);
+		f->segments[f->nsegments++].offset = p.p_offset & ~(PAGE - 1);
+	}
+}
+
+static bool has_slots(struct hodo_plan_file *f, const char *path)
+{
+	HODO_AUTO(hodo_elf_slots_free) struct hodo_elf_slots slots = { 0 };
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+
+	if (!f->slots_known && hodo_elf_open(&e, path) == 0)
+		f->slots = hodo_elf_slots_find(&slots, &e) == 0 && slots.n;
+	f->slots_known = true;
+	return f->slots;
+}
+
+static void decode(struct hodo_plan_file *f, const char *path)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+
+	if (f->decoded)
+		return;
+	f->decoded = true;
+	f->err = hodo_elf_open(&e, path);
+	f->object = f->err ? NULL : calloc(1, sizeof(*f->object));
+	if (!f->object)
+		return;
+	find_segments(f, e.elf);
+	f->err = hodo_probe_object_open(f->object, &e, &f->why);
+	if (f->err) {
+		free(f->object);
+		f->object = NULL;
+	}
+}
+
+/* NULL: it is gone. */
+static struct hodo_plan_file *file_of(struct hodo_planner *p, const char *path)
+{
+	struct hodo_plan_file *f;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return NULL;
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		f = &p->files[i];
+		if (f->dev == st.st_dev && f->inode == st.st_ino && f->bytes == st.st_size &&
+		    !memcmp(&f->changed, &st.st_mtim, sizeof(f->changed)))
+			return f;
+	}
+	f = hodo_vec_add(p->files, p->nfiles);
+	if (!f)
+		return NULL;
+	f->dev = st.st_dev;
+	f->inode = st.st_ino;
+	f->bytes = st.st_size;
+	f->changed = st.st_mtim;
+	return f;
+}
+
+void hodo_planner_free(struct hodo_planner *p)
+{
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		if (p->files[i].object)
+			hodo_probe_object_close(p->files[i].object);
+		free(p->files[i].object);
+	}
+	free(p->files);
+	p->files = NULL;
+	p->nfiles = 0;
+}
+
+/* ------------------------------------------------------------------------ a process */
+
+static bool is_program(pid_t pid, const struct hodo_plan_file *f)
+{
+	char exe[32];
+	struct stat st;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	return stat(exe, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->inode;
+}
+
+/* False: the file is not mapped there as its headers say. */
+static bool find_bias(const struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint64_t *bias)
+{
+	for (uint32_t i = 0; i < f->nsegments; i++) {
+		if (f->segments[i].offset != mapped->offset)
+			continue;
+		*bias = mapped->start - f->segments[i].address;
+		return true;
+	}
+	return false;
+}
+
+/* Once a file. */
+static void say_refused(struct hodo_plan_file *f, const char *path)
+{
+	if (!f->said)
+		hodo_warning("%s: its functions are not traced: %s", path,
+			     f->err == -EOPNOTSUPP ? hodo_probe_reason_text(f->why) : strerror(-f->err));
+	f->said = true;
+}
+
+static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_plan_file *f,
+					  const struct hodo_process_file *mapped)
+{
+	struct hodo_probe_choice choice = { .patterns = p->patterns, .npatterns = p->planner->functions->patterns.n,
+					    .min_bytes = p->planner->min_bytes };
+
+	choice.file = strrchr(mapped->path, '/') + 1;
+	if (is_program(p->pid, f)) {
+		f->by_default |= p->by_default;
+		choice.by_default = f->by_default && !has_slots(f, mapped->ours);
+	}
+	return choice;
+}
+
+/* Before anything is decoded. */
+static int look_at_file(void *arg, const struct hodo_process_file *mapped)
+{
+	struct planning *p = arg;
+	struct hodo_plan_file *f = mapped->ours ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_probe_choice choice;
+
+	if (f) {
+		choice = choice_of(p, f, mapped);
+		p->meant |= hodo_probe_select_means(&choice);
+	}
+	return 0;
+}
+
+static int add_file(void *arg, const struct hodo_process_file *mapped)
+{
+	struct planning *p = arg;
+	struct hodo_plan_file *f = mapped->ours ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_probe_choice choice;
+	struct hodo_probe_target *t;
+	uint32_t *list = NULL;
+	int err = 0;
+
+	if (!f)
+		return 0;
+	decode(f, mapped->ours);
+	choice = choice_of(p, f, mapped);
+	if (!f->object) {
+		if (hodo_probe_select_means(&choice))
+			say_refused(f, mapped->path);
+		return f->err == -ENOMEM ? -ENOMEM : 0;
+	}
+	t = hodo_vec_add(p->targets, p->ntargets);
+	if (!t)
+		return -ENOMEM;
+	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = true };
+	if (!find_bias(f, mapped, &t->bias)) {
+		p->ntargets--;
+		return 0;
+	}
+	if (hodo_probe_select_means(&choice)) {
+		p->planner->seen += f->seen ? 0 : f->object->nfunctions;
+		f->seen = true;
+		err = hodo_probe_select(&choice, f->object, mapped->ours, &list, &t->nfunctions);
+	}
+	t->functions = list;
+	p->wanted += t->nfunctions;
+	return err;
+}
+
+/* ------------------------------------------------------------------------- the plan */
+
+static int read_space(struct hodo_probe_space *space, pid_t pid)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text maps = { 0 };
+	HODO_AUTO_CLOSE int fd = -1;
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : hodo_file_read(fd, MAPS_MAX, &maps);
+	return err ? err : hodo_probe_space_maps(space, maps.data ? maps.data : "");
+}
+
+static int build(const struct planning *p, struct hodo_probe_built *built)
+{
+	HODO_AUTO(hodo_probe_space_free) struct hodo_probe_space space = { 0 };
+	int err = read_space(&space, p->pid);
+
+	if (!err)
+		err = hodo_probe_build(p->targets, p->ntargets, &space, built);
+	for (uint32_t i = 0; i < p->ntargets; i++)
+		hodo_probe_plan_forget(p->targets[i].object);
+	return err;
+}
+
+static const char *flaw(int err, const struct hodo_probe_built *built)
+{
+	return err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err);
+}
+
+int hodo_planner_plan(void *arg, pid_t pid, bool came)
+{
+	struct hodo_planner *planner = arg;
+	struct planning p = { .planner = planner, .pid = pid, .by_default = came || pid == planner->command };
+	const struct hodo_pattern_list *patterns = &planner->functions->patterns;
+	struct hodo_probe_built built = { .fd = -1 };
+	int err = -ENOMEM;
+
+	p.patterns = calloc(patterns->n + 1, sizeof(*p.patterns));
+	for (uint32_t i = 0; p.patterns && i < patterns->n; i++)
+		p.patterns[i] = patterns->pattern[i].text;
+	if (p.patterns)
+		err = hodo_process_files(pid, look_at_file, &p);
+	if (!err && p.meant)
+		err = hodo_process_files(pid, add_file, &p);
+	if (!err)
+		err = p.wanted ? build(&p, &built) : -ENOENT;
+	if (err && err != -ENOENT && err != -ESRCH)
+		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
+			     flaw(err, &built));
+	for (uint32_t i = 0; i < p.ntargets; i++)
+		free((void *)p.targets[i].functions);
+	free(p.targets);
+	free(p.patterns);
+	return err ? err : built.fd;
+}

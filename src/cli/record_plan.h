@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* record_plan.h - plans (hodo/abi_plan.h) for processes whose functions are to be traced and have no slots. */
+#ifndef HODO_CLI_RECORD_PLAN_H
+#define HODO_CLI_RECORD_PLAN_H
+
+#include <record/record.h>
+
+struct hodo_plan_file;
+
+/* All zero but for what the caller sets. */
+struct hodo_planner {
+	const struct hodo_functions *functions; /* the caller's */
+	uint64_t min_bytes; /* of a function */
+	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
+	struct hodo_plan_file *files; /* decoded, for further processes */
+	uint32_t nfiles;
+	uint64_t seen; /* functions, of files of which some may be meant */
+};
+
+/* As struct hodo_session_config has it: arg is a struct hodo_planner. */
+int hodo_planner_plan(void *arg, pid_t pid, bool came);
+void hodo_planner_free(struct hodo_planner *p);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* select.c - see select.h. */
+#include "select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/scope.h>
+#include <core/glob.h>
+#include <core/symbol_name.h>
+#include <elf/demangle.h>
+#include <elf/object.h>
+
+/* "libz.so.1!deflate*": the file's part, if it has one, and the function's. */
+struct pattern {
+	const char *file, *glob;
+	size_t file_len;
+	bool without;
+};
+
+static struct pattern take_apart(const char *text)
+{
+	struct pattern p = { .without = text[0] == '!' };
+	const char *mark;
+
+	text += p.without;
+	mark = strchr(text, '!');
+	p.glob = mark ? mark + 1 : text;
+	p.file = mark ? text : NULL;
+	p.file_len = mark ? (size_t)(mark - text) : 0;
+	return p;
+}
+
+static bool means_file(const struct hodo_probe_choice *c, const struct pattern *p)
+{
+	return p->file ? hodo_glob(p->file, p->file_len, c->file, strlen(c->file)) : c->by_default;
+}
+
+/* Whether some pattern does more than leave out. */
+static bool names_any(const struct hodo_probe_choice *c)
+{
+	for (uint32_t i = 0; i < c->npatterns; i++)
+		if (c->patterns[i][0] != '!')
+			return true;
+	return false;
+}
+
+bool hodo_probe_select_means(const struct hodo_probe_choice *c)
+{
+	for (uint32_t i = 0; i < c->npatterns; i++) {
+		struct pattern p = take_apart(c->patterns[i]);
+
+		if (!p.without && means_file(c, &p))
+			return true;
+	}
+	return c->by_default && !names_any(c);
+}
+
+/* ------------------------------------------------------------------------- names */
+
+/* A function's names, as symbols have them and for people; none: it has no symbol. */
+struct names {
+	const struct hodo_elf_symbols *symbols;
+	uint32_t first, end;
+};
+
+/* Without parameters, arguments of templates, and what stands before the name. In place. */
+static void make_short(char *name)
+{
+	char *to = name;
+	int depth = 0;
+
+	for (const char *c = name; *c && !(*c == '(' && depth == 0 && to > name); c++) {
+		depth += *c == '<';
+		if (depth == 0 && *c == ' ')
+			to = name;
+		else if (depth == 0)
+			*to++ = *c;
+		depth -= *c == '>' && depth > 0;
+	}
+	*to = 0;
+}
+
+static bool one_matches(const char *glob, const char *symbol)
+{
+	size_t len = strlen(glob);
+	HODO_AUTO_FREE char *name = NULL;
+
+	if (hodo_glob(glob, len, symbol, hodo_symbol_whole_name(symbol)))
+		return true;
+	name = symbol[0] == '_' ? hodo_elf_demangle(symbol) : NULL;
+	if (!name)
+		return false;
+	if (hodo_glob(glob, len, name, strlen(name)))
+		return true;
+	make_short(name);
+	return hodo_glob(glob, len, name, strlen(name));
+}
+
+static bool matches(const char *glob, const struct names *names)
+{
+	if (!strcmp(glob, "*"))
+		return true;
+	for (uint32_t i = names->first; i < names->end; i++)
+		if (one_matches(glob, names->symbols->list[i].name))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------------ choosing */
+
+/* As src/func/select.c has it: some pattern, and none of those with "!". */
+static bool is_wanted(const struct hodo_probe_choice *c, const struct names *names)
+{
+	bool wanted = !names_any(c);
+
+	for (uint32_t i = 0; i < c->npatterns; i++) {
+		struct pattern p = take_apart(c->patterns[i]);
+
+		/* One that leaves out leaves out everywhere, unless it names a file. */
+		if ((!p.without || p.file) && !means_file(c, &p))
+			continue;
+		if ((p.without || !wanted) && matches(p.glob, names)) {
+			if (p.without)
+				return false;
+			wanted = true;
+		}
+	}
+	return wanted;
+}
+
+/* A part that was moved away is of the function whose name it has. */
+static struct names names_of(const struct hodo_elf_symbols *s, const struct hodo_probe_function *f, uint64_t *bytes)
+{
+	uint32_t i = hodo_elf_symbols_at(s, f->start);
+	struct names names = { .symbols = s };
+
+	*bytes = f->end - f->start;
+	if (i == HODO_ELF_NONE)
+		return names;
+	if (f->part) {
+		i = s->list[s->list[i].whole].first;
+		*bytes = s->list[i].size;
+	}
+	names.first = i;
+	names.end = hodo_elf_symbols_next(s, i);
+	return names;
+}
+
+/* Names are not needed for all of a file. */
+static bool needs_names(const struct hodo_probe_choice *c)
+{
+	if (c->min_bytes)
+		return true;
+	for (uint32_t i = 0; i < c->npatterns; i++)
+		if (strcmp(take_apart(c->patterns[i]).glob, "*") != 0)
+			return true;
+	return false;
+}
+
+int hodo_probe_select(const struct hodo_probe_choice *c, const struct hodo_probe_object *o, const char *path,
+		      uint32_t **list, uint32_t *n)
+{
+	HODO_AUTO(hodo_elf_object_close) struct hodo_elf_object names = { 0 };
+	int err = 0;
+
+	*n = 0;
+	*list = calloc(o->nfunctions + 1, sizeof(**list));
+	if (!*list)
+		return -ENOMEM;
+	/* Without symbols, functions have no names, which is no error. */
+	if (needs_names(c) && hodo_elf_object_open(&names, path, NULL, 0, NULL) == 0)
+		err = hodo_elf_symbols_join(&names.symbols);
+	for (uint32_t i = 0; i < o->nfunctions && !err; i++) {
+		const struct hodo_probe_function *f = &o->functions[i];
+		uint64_t bytes;
+		struct names own = names_of(&names.symbols, f, &bytes);
+
+		if (!f->reason && bytes >= c->min_bytes && is_wanted(c, &own))
+			(*list)[(*n)++] = i;
+	}
+	return err;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""plain.py CASE: which functions of a program are traced that nobody prepared (plain.c).
+
+PLAIN and LIBRARY are in the environment, beside HODO; OBJCOPY is binutils'."""
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from hodo_test import LIMIT_S, hodo, program, run
+
+PLAIN, LIBRARY = Path(program("PLAIN")), Path(program("LIBRARY"))
+N = 100
+OWN = {"main": 1, "large": N, "small": 2 * N}
+ITS = {"library_work": 1, "library_part": N}
+
+
+def record(folder, *options, command=(PLAIN, N), status=7):
+    """What was said, and how often each function was called that the program has a name for."""
+    plain = run(*command, status=status)
+    done = hodo("record", "-o", folder / "trace", *options, "--", *command, timeout=2 * LIMIT_S)
+    assert (done.returncode, done.stdout) == (status, plain.stdout), done
+    report = json.loads(hodo("report", "-q", "--json", folder / "trace", status=0).stdout)
+    calls = {f["function"]: f["calls"] for f in report["functions"]}
+    return done.stderr, {name: n for name, n in calls.items() if name in {**OWN, **ITS}}
+
+
+def check_default(d):
+    """All of the program's, none of its libraries'."""
+    for tracer in ("record", "graph", "profile"):
+        folder = d / tracer
+        folder.mkdir()
+        _, calls = record(folder, "--functions", "--tracer", tracer)
+        assert calls == OWN or (tracer == "profile" and not calls), (tracer, calls)
+
+
+def check_named(d):
+    """Patterns choose, with a file in front also in libraries, and leave out."""
+    file = LIBRARY.name
+    cases = {
+        "large": {"large": N},
+        "l*,!large": {},
+        "!small": {"main": 1, "large": N},
+        f"{file}!*": ITS,
+        f"{file[:8]}*!*_part": {"library_part": N},
+        f"small,{file}!library_*": {"small": 2 * N, **ITS},
+    }
+    for i, (patterns, expected) in enumerate(cases.items()):
+        folder = d / str(i)
+        folder.mkdir()
+        said, calls = record(folder, f"--functions={patterns}")
+        assert calls == expected, (patterns, calls)
+        assert ("traceable functions matches" in said) == (not expected), (patterns, said)
+
+
+def check_size(d):
+    """Of so many bytes at least."""
+    _, calls = record(d, "--functions", "--min-size", "300")
+    assert calls == {"large": N}, calls
+
+
+def check_children(d):
+    """Of other programs that it starts none, unless they are named."""
+    shell = ("sh", "-c", f"'{PLAIN}' {N}; exit $?")
+    (d / "a").mkdir()
+    (d / "b").mkdir()
+    _, calls = record(d / "a", "--functions", command=shell)
+    assert not {"large", "small"} & set(calls), calls
+    _, calls = record(d / "b", f"--functions={PLAIN.name}!large", command=shell)
+    assert calls == {"large": N}, calls
+
+
+def check_refused(d):
+    """One of which nothing is known runs, and it is said why, and what to do."""
+    bare = d / "bare"
+    run("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "--strip-all", PLAIN, bare, status=0)
+    said, calls = record(d, "--functions", command=(bare, N))
+    assert not calls and f"{bare}: its functions are not traced: " in said, said
+    lines = [line for line in said.splitlines() if "no traceable functions" in line]
+    assert len(lines) == 1 and lines[0].startswith("hodo: "), said
+    for flags in ("-pg -mfentry -minstrument-return=call", "-fxray-instrument", "-finstrument-functions"):
+        assert flags in lines[0], (flags, lines)
+
+
+with tempfile.TemporaryDirectory(prefix="hodo-plain-") as directory:
+    os.environ.pop("HODO_RECORDER", None)
+    globals()[f"check_{sys.argv[1]}"](Path(directory))
