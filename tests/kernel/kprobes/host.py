@@ -54,7 +54,8 @@ def types():
     equal("types_usual", fields["kprobe:vfs_write"], {"file": "ptr", "buf": "str", "count": "u64", "pos": "ptr"})
     task = fields["kprobe:wake_up_new_task"]
     say(task.pop("second") in ("i8", "u8"), "types_char")  # newer kernels are compiled with an unsigned one
-    equal("types_bits", task, {"pid": "i32", "parent": "i32", "comm": "str", "sched_reset_on_fork": "u32"})
+    equal("types_bits", task, {"pid": "i32", "parent": "i32", "comm": "str", "sched_reset_on_fork": "u32",
+                              "has_child_subreaper": "u32"})
 
 
 def reads(found, lines, offset):
@@ -110,8 +111,8 @@ def main():
     equal("open_flags", [one["flags"] & 0o2000003 for one in opened[:2]], [2, 0o2000000])
     equal("open_dfd", {one["dfd"] for one in opened}, {-100})
 
-    forks = [(one["pid"], one["parent"], one["sched_reset_on_fork"]) for one in found["kprobe:wake_up_new_task"]
-             if one["comm"] == b"kpwork"]
+    forks = [(one["pid"], one["parent"], one["sched_reset_on_fork"], one["has_child_subreaper"])
+             for one in found["kprobe:wake_up_new_task"] if one["comm"] == b"kpwork"]
     equal("forks", forks, [tuple(map(int, line[1:])) for line in lines["fork"]])
     equal("element", {one["second"] for one in found["kprobe:wake_up_new_task"] if one["comm"] == b"kpwork"},
           {ord("p")})

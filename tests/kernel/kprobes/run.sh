@@ -29,7 +29,7 @@ status values 0 hodo record -k -o "$OUT/values" -e "kprobe:vfs_read(file:ptr, co
 file->f_path.dentry->d_name.name, inode=file->f_inode->i_ino, wild=count:str),kprobe:vfs_read%return(count, \$retval, \
 \$duration),kprobe:do_sys_openat2(dfd, filename, how->flags),kprobe:vfs_read+$offset(%di, word=\$stack0)" \
 	-e 'kprobe:wake_up_new_task(p->pid, parent=p->real_parent->pid, p->real_parent->comm,
-p->real_parent->sched_reset_on_fork, second=p->comm[1])' -e 'kprobe:hrtimer_nanosleep%return,kprobe:vfs_write' \
+p->real_parent->sched_reset_on_fork, second=p->comm[1],p->signal->has_child_subreaper)' -e 'kprobe:hrtimer_nanosleep%return,kprobe:vfs_write' \
 	-- ./kpwork "$OUT/expected"
 echo "${said-}" >"$OUT/values.said"
 echo 0 >$TRACING/events/kp/enable

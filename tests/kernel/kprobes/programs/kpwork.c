@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -83,12 +83,13 @@ static void fork_all(void)
 		struct sched_param param = { 0 };
 		pid_t child;
 
+		prctl(PR_SET_CHILD_SUBREAPER, i == 1); /* which its children are said */
 		sched_setscheduler(0, SCHED_OTHER | (i ? SCHED_RESET_ON_FORK : 0), &param);
 		child = fork();
 		if (child == 0)
 			_exit(0);
 		waitpid(child, NULL, 0);
-		fprintf(out, "fork %d %d %d\n", child, getpid(), i ? 1 : 0);
+		fprintf(out, "fork %d %d %d %d\n", child, getpid(), i ? 1 : 0, i == 1);
 	}
 }
 
