@@ -38,21 +38,21 @@ static void take(const char *piece, size_t len, void *opaque)
 	o->len += len;
 }
 
-static bool demangle(struct output *o, const char *mangled, size_t len)
+static bool demangle(struct output *o, const char *mangled, size_t len, int options)
 {
-	int options = DMGL_PARAMS | DMGL_ANSI | (len > LIBIBERTY_MAX ? DMGL_NO_RECURSE_LIMIT : 0);
+	const int all = options | (len > LIBIBERTY_MAX ? DMGL_NO_RECURSE_LIMIT : 0);
 
 	if (setjmp(o->too_long) != 0)
 		return false;
 	/* Rust's older names look like C++ with a hash behind them. */
-	if (rust_demangle_callback(mangled, options, take, o))
+	if (rust_demangle_callback(mangled, all, take, o))
 		return o->len > 0;
 	o->len = 0;
-	return strncmp(mangled, "_R", 2) != 0 && cplus_demangle_v3_callback(mangled, options, take, o) &&
+	return strncmp(mangled, "_R", 2) != 0 && cplus_demangle_v3_callback(mangled, all, take, o) &&
 	       o->len > 0;
 }
 
-char *hodo_elf_demangle(const char *mangled)
+static char *demangled(const char *mangled, int options)
 {
 	size_t len = hodo_symbol_whole_name(mangled);
 	struct output *o = NULL;
@@ -66,7 +66,7 @@ char *hodo_elf_demangle(const char *mangled)
 	if (!o)
 		return name;
 	o->len = 0;
-	if (demangle(o, name, len)) {
+	if (demangle(o, name, len, options)) {
 		better = strndup(o->text, o->len);
 		if (better) {
 			free(name);
@@ -74,5 +74,45 @@ char *hodo_elf_demangle(const char *mangled)
 		}
 	}
 	free(o);
+	return name;
+}
+
+char *hodo_elf_demangle(const char *mangled)
+{
+	return demangled(mangled, DMGL_PARAMS | DMGL_ANSI);
+}
+
+/* Length of "operator<<" and the like at the text; 0: there is none. */
+static size_t operator_at(const char *text)
+{
+	size_t len = strlen("operator");
+
+	if (strncmp(text, "operator", len) != 0)
+		return 0;
+	return len + strspn(text + len, "<>=-");
+}
+
+char *hodo_elf_demangle_short(const char *mangled, bool templates)
+{
+	char *name = demangled(mangled, DMGL_ANSI), *to = name;
+	size_t depth = 0;
+
+	if (!name || templates)
+		return name;
+	for (const char *from = name; *from;) {
+		size_t n = from == name || from[-1] == ':' ? operator_at(from) : 0;
+
+		if (!n) {
+			depth += *from == '<';
+			n = 1;
+		}
+		if (!depth) {
+			memmove(to, from, n);
+			to += n;
+		}
+		depth -= depth && n == 1 && *from == '>';
+		from += n;
+	}
+	*to = 0;
 	return name;
 }

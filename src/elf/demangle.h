@@ -3,8 +3,13 @@
 #ifndef HODO_ELF_DEMANGLE_H
 #define HODO_ELF_DEMANGLE_H
 
+#include <stdbool.h>
+
 /* The name of a function for people, without suffixes of parts; what is no mangled name, or not understood, as it is.
  * To be freed. NULL: no memory. */
 char *hodo_elf_demangle(const char *mangled);
+/* The same without parameters and a result's type: "ns::cls<int>::f"; or also without template arguments:
+ * "ns::cls::f". */
+char *hodo_elf_demangle_short(const char *mangled, bool templates);
 
 #endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * abi.c - parameters at a function's entry and results at its exits, as the System V ABI for x86-64 has them (chapter
+ * 3.2.3): each 8 bytes of a value have a class, which says in what kind of register they are.
+ */
+#include "location.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#define VECTORS  8u
+#define MEMBERS_MAX 1024u
+
+enum class { NONE, VECTOR, INTEGER, MEMORY };
+
+static const uint8_t integer[HODO_ABI_INTEGERS] = { HODO_FETCH_RDI, HODO_FETCH_RSI, 1, 2, 8, 9 };
+
+struct classes {
+	enum class of[2];
+	uint64_t base; /* of what is being looked at */
+	unsigned depth, *left;
+};
+
+bool hodo_abi_register(unsigned n, struct hodo_fetch *f)
+{
+	return n >= 1 && n <= HODO_ABI_INTEGERS && hodo_fetch_start(f, HODO_FETCH_REGISTER, integer[n - 1], 0);
+}
+
+static void merge(struct classes *c, uint64_t at, uint64_t bytes, enum class class)
+{
+	for (uint64_t k = at / 8; k < 2 && bytes && k <= (at + bytes - 1) / 8; k++)
+		c->of[k] = class > c->of[k] ? class : c->of[k];
+	if (at + bytes > 16)
+		c->of[0] = MEMORY;
+}
+
+static void classify(struct classes *c, const struct hodo_ctype *t, uint64_t at);
+
+static int classify_member(void *arg, const struct hodo_ctype_member *m)
+{
+	struct classes inner = *(struct classes *)arg, *c = arg;
+
+	if (m->odd || inner.depth == 8 || (*c->left)-- == 0) {
+		c->of[0] = MEMORY;
+		return 1;
+	}
+	inner.depth++;
+	if (m->bits)
+		merge(&inner, c->base + m->offset, (m->bit_at + m->bits + 7u) / 8, INTEGER);
+	else if ((c->base + m->offset) % hodo_ctype_align(&m->type))
+		inner.of[0] = MEMORY; /* packed */
+	else
+		classify(&inner, &m->type, c->base + m->offset);
+	memcpy(c->of, inner.of, sizeof(c->of));
+	return 0;
+}
+
+static void classify_array(struct classes *c, const struct hodo_ctype *t, uint64_t at)
+{
+	Dwarf_Die die = t->die;
+	Dwarf_Attribute a;
+	struct hodo_ctype element;
+	uint64_t count, bytes = hodo_ctype_size(t);
+
+	if (dwarf_attr(&die, DW_AT_GNU_vector, &a)) {
+		merge(c, at, bytes > 8 ? 8 : bytes, VECTOR); /* the second part is in the same register */
+		return;
+	}
+	if (!hodo_ctype_element(t, &element, &count) || !bytes || bytes > 16) {
+		c->of[0] = MEMORY;
+		return;
+	}
+	for (uint64_t i = 0; i < count && i < 16; i++)
+		classify(c, &element, at + i * (bytes / count));
+}
+
+static void classify(struct classes *c, const struct hodo_ctype *t, uint64_t at)
+{
+	uint64_t bytes = hodo_ctype_size(t);
+	unsigned encoding = hodo_ctype_encoding(t);
+
+	if (!bytes || bytes > 16 || at > 16 || (*c->left)-- == 0) {
+		c->of[0] = MEMORY;
+	} else if (hodo_ctype_is_aggregate(t)) {
+		c->base = at;
+		hodo_ctype_members(t, classify_member, c);
+	} else if (hodo_ctype_is_array(t)) {
+		if (c->depth++ < 8)
+			classify_array(c, t, at);
+		else
+			c->of[0] = MEMORY;
+	} else if (encoding == DW_ATE_float && bytes == 16) {
+		c->of[0] = MEMORY; /* long double: on the stack, and in st(0) */
+	} else if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float) {
+		merge(c, at, bytes, VECTOR);
+	} else {
+		merge(c, at, bytes, INTEGER);
+	}
+}
+
+/* Those that C++ copies by functions of its own are passed by their address. */
+static bool by_reference(const struct hodo_ctype *t)
+{
+	Dwarf_Die die = t->die;
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	if (!hodo_ctype_is_aggregate(t))
+		return false;
+	if (dwarf_attr(&die, DW_AT_calling_convention, &a) && dwarf_formudata(&a, &v) == 0)
+		return v == DW_CC_pass_by_reference;
+	if (dwarf_attr(&die, DW_AT_containing_type, &a))
+		return true;
+	for (struct hodo_elf_child c = { 0 }; hodo_elf_child_next(&c, &die);) {
+		const char *name = dwarf_tag(&c.die) == DW_TAG_subprogram ? dwarf_diename(&c.die) : NULL;
+
+		if (name && *name == '~')
+			return true;
+	}
+	return false;
+}
+
+static struct classes classes_of(const struct hodo_ctype *t)
+{
+	unsigned left = MEMBERS_MAX;
+	struct classes c = { .left = &left };
+
+	classify(&c, t, 0);
+	if (c.of[1] == MEMORY)
+		c.of[0] = MEMORY;
+	c.left = NULL;
+	return c;
+}
+
+/* ---------------------------------------------------------------------- parameters */
+
+struct taken {
+	unsigned integers, vectors;
+	uint64_t stack; /* bytes above the return address */
+};
+
+static bool put_piece(struct hodo_where *w, unsigned reg, uint64_t bytes)
+{
+	w->piece[w->n].at = 8u * w->n;
+	w->piece[w->n].bytes = bytes;
+	return hodo_fetch_start(&w->piece[w->n++].fetch, HODO_FETCH_REGISTER, reg, 0);
+}
+
+static void put_stack(struct hodo_where *w, struct taken *t, uint64_t bytes, uint64_t align)
+{
+	struct hodo_fetch f;
+
+	if (align > 8)
+		t->stack = (t->stack + 15) & ~UINT64_C(15);
+	hodo_fetch_start(&f, HODO_FETCH_REGISTER, HODO_FETCH_RSP, 0);
+	if (t->stack > INT32_MAX || bytes > INT32_MAX || !hodo_fetch_add(&f, (int64_t)t->stack + 8))
+		hodo_where_missing(w, HODO_NO_ABI);
+	else
+		hodo_where_is(w, &f, true);
+	t->stack += (bytes + 7) & ~UINT64_C(7);
+}
+
+/* Gives the next parameter its place. */
+static void pass(const struct hodo_ctype *type, struct taken *t, struct hodo_where *w)
+{
+	struct classes c = classes_of(type);
+	uint64_t bytes = hodo_ctype_size(type);
+	unsigned integers = (c.of[0] == INTEGER) + (c.of[1] == INTEGER);
+	unsigned vectors = (c.of[0] == VECTOR) + (c.of[1] == VECTOR);
+	struct hodo_fetch f;
+
+	*w = (struct hodo_where){ 0 };
+	if (by_reference(type)) {
+		if (t->integers < HODO_ABI_INTEGERS) {
+			hodo_abi_register(++t->integers, &f);
+			hodo_where_is(w, &f, true);
+			return;
+		}
+		put_stack(w, t, 8, 8);
+		if (!hodo_fetch_load(&w->piece[0].fetch, 8, false))
+			hodo_where_missing(w, HODO_NO_ABI);
+		return;
+	}
+	if (c.of[0] == MEMORY || t->integers + integers > HODO_ABI_INTEGERS || t->vectors + vectors > VECTORS) {
+		put_stack(w, t, bytes, hodo_ctype_align(type));
+		return;
+	}
+	for (unsigned k = 0; k < 2; k++) {
+		uint64_t part = bytes > 8u * (k + 1) ? 8 : bytes - 8u * k;
+
+		if (c.of[k] == INTEGER)
+			put_piece(w, integer[t->integers++], part);
+		else if (c.of[k] == VECTOR)
+			put_piece(w, HODO_FETCH_XMM0 + t->vectors++, part);
+	}
+	if (!w->n)
+		hodo_where_missing(w, HODO_REMOVED); /* an empty class */
+}
+
+/* Whether the address of the result is a parameter. */
+static bool returns_in_memory(Dwarf_Die *function)
+{
+	struct hodo_ctype type;
+
+	if (!hodo_ctype_of(function, &type) || hodo_ctype_is_reference(&type))
+		return false;
+	/* long double is in st(0). */
+	return by_reference(&type) || (classes_of(&type).of[0] == MEMORY &&
+				       (hodo_ctype_is_aggregate(&type) || hodo_ctype_is_array(&type)));
+}
+
+/* float stands in the place of a double where a function of C has no prototype. */
+static bool promoted(Dwarf_Die *function, const struct hodo_ctype *type)
+{
+	Dwarf_Attribute a;
+	Dwarf_Die unit;
+	int language = dwarf_diecu(function, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+
+	return (language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11) &&
+	       !dwarf_attr_integrate(function, DW_AT_prototyped, &a) &&
+	       hodo_ctype_encoding(type) == DW_ATE_float && hodo_ctype_size(type) == 4;
+}
+
+void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_where *w)
+{
+	struct taken t = { .integers = returns_in_memory(function) };
+	Dwarf_Attribute a;
+	Dwarf_Word v;
+
+	hodo_where_missing(w, HODO_NO_ABI);
+	if (dwarf_attr_integrate(function, DW_AT_calling_convention, &a) && dwarf_formudata(&a, &v) == 0 &&
+	    v != DW_CC_normal)
+		return;
+	for (struct hodo_elf_child c = { 0 }; hodo_elf_child_next(&c, function);) {
+		struct hodo_ctype type;
+
+		if (dwarf_tag(&c.die) != DW_TAG_formal_parameter)
+			continue;
+		if (!hodo_ctype_of(&c.die, &type))
+			break;
+		pass(&type, &t, w);
+		if (promoted(function, &type))
+			hodo_where_missing(w, HODO_NO_ABI);
+		if (dwarf_dieoffset(&c.die) == dwarf_dieoffset(parameter))
+			return;
+	}
+	hodo_where_missing(w, HODO_NO_ABI);
+}
+
+void hodo_abi_result(const struct hodo_ctype *type, struct hodo_where *w)
+{
+	struct classes c = classes_of(type);
+	uint64_t bytes = hodo_ctype_size(type);
+	unsigned integers = 0, vectors = 0;
+	struct hodo_fetch f;
+
+	*w = (struct hodo_where){ 0 };
+	if (c.of[0] == MEMORY || by_reference(type)) {
+		hodo_fetch_start(&f, HODO_FETCH_REGISTER, HODO_FETCH_RAX, 0);
+		hodo_where_is(w, &f, true);
+		if (!hodo_ctype_is_aggregate(type))
+			hodo_where_missing(w, HODO_TOO_WIDE);
+		return;
+	}
+	for (unsigned k = 0; k < 2; k++) {
+		uint64_t part = bytes > 8u * (k + 1) ? 8 : bytes - 8u * k;
+
+		if (c.of[k] == INTEGER)
+			put_piece(w, HODO_FETCH_RAX + integers++, part); /* rax, rdx */
+		else if (c.of[k] == VECTOR)
+			put_piece(w, HODO_FETCH_XMM0 + vectors++, part);
+	}
+	if (!w->n)
+		hodo_where_missing(w, HODO_REMOVED);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* fetch.c - see fetch.h. */
+#include "fetch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <base/text.h>
+#include <elf/sdt.h>
+
+/* Above the stack pointer stand return addresses, and above the first of them what started the thread; below it, the
+ * red zone. */
+#define STACK_BELOW (-128)
+#define STACK_ABOVE 2048
+
+/* DWARF's numbers of registers, in the order in which instructions have them. */
+static const uint8_t by_instruction[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const char *const names[HODO_FETCH_REGISTERS] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	"rip", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+	"xmm12", "xmm13", "xmm14", "xmm15",
+};
+
+const char *hodo_fetch_register_name(unsigned reg)
+{
+	return reg < HODO_FETCH_REGISTERS ? names[reg] : "?";
+}
+
+static bool push(struct hodo_fetch *f, struct hodo_fetch_step step)
+{
+	if (f->n == HODO_FETCH_STEPS_MAX)
+		return false;
+	f->step[f->n++] = step;
+	return true;
+}
+
+bool hodo_fetch_start(struct hodo_fetch *f, enum hodo_fetch_op op, unsigned reg, int64_t number)
+{
+	if (op == HODO_FETCH_REGISTER && reg >= HODO_FETCH_REGISTERS)
+		return false;
+	*f = (struct hodo_fetch){ 0 };
+	if (op == HODO_FETCH_REGISTER && reg == HODO_FETCH_RSP)
+		hodo_fetch_mapped(f, STACK_BELOW, STACK_ABOVE);
+	return push(f, (struct hodo_fetch_step){ .op = (uint8_t)op, .reg = (uint8_t)reg, .number = number });
+}
+
+bool hodo_fetch_add(struct hodo_fetch *f, int64_t number)
+{
+	struct hodo_fetch_step *last = f->n ? &f->step[f->n - 1] : NULL;
+
+	if (!last || __builtin_add_overflow(f->distance, number, &f->distance))
+		return false;
+	if (!number)
+		return true;
+	if (last->op == HODO_FETCH_ADD || last->op == HODO_FETCH_CONSTANT || last->op == HODO_FETCH_ADDRESS) {
+		last->number = (int64_t)((uint64_t)last->number + (uint64_t)number);
+		f->n -= last->op == HODO_FETCH_ADD && !last->number;
+		return true;
+	}
+	return push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_ADD, .number = number });
+}
+
+/* The number is no more an address that is known. */
+static bool forget(struct hodo_fetch *f)
+{
+	f->distance = f->low = f->high = 0;
+	return f->n > 0;
+}
+
+bool hodo_fetch_and(struct hodo_fetch *f, uint64_t mask)
+{
+	return forget(f) && push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_AND, .number = (int64_t)mask });
+}
+
+bool hodo_fetch_shift(struct hodo_fetch *f, unsigned bits)
+{
+	return forget(f) && bits < 64 && push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_SHIFT, .number = bits });
+}
+
+void hodo_fetch_mapped(struct hodo_fetch *f, int64_t low, int64_t high)
+{
+	f->low = low;
+	f->high = high;
+}
+
+bool hodo_fetch_faults(const struct hodo_fetch *f, uint32_t bytes)
+{
+	return f->distance < f->low || f->distance >= f->high || f->high - f->distance < (int64_t)bytes;
+}
+
+bool hodo_fetch_load(struct hodo_fetch *f, unsigned bytes, bool is_signed)
+{
+	struct hodo_fetch_step step = { .op = HODO_FETCH_LOAD, .bytes = (uint8_t)bytes, .is_signed = is_signed,
+					.may_fault = hodo_fetch_faults(f, bytes) };
+
+	return (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) && forget(f) && push(f, step);
+}
+
+bool hodo_fetch_bits(struct hodo_fetch *f, unsigned at, unsigned bits, bool is_signed)
+{
+	if (!f->n || !bits || at > 64 || bits > 64 - at)
+		return false;
+	forget(f);
+	if (at == 0 && bits == 64)
+		return true;
+	return push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_BITS, .at = (uint8_t)at, .bits = (uint8_t)bits,
+						 .is_signed = is_signed });
+}
+
+/* ------------------------------------------------------------------------- words */
+
+static void put_start(const struct hodo_fetch *f, unsigned *i, struct hodo_text *to)
+{
+	const struct hodo_fetch_step *first = &f->step[0], *next = first + 1;
+	bool stack = first->op == HODO_FETCH_REGISTER && (first->reg == HODO_FETCH_RSP || first->reg == HODO_FETCH_RBP);
+	int64_t n = f->n > 1 && next->op == HODO_FETCH_ADD ? next->number : 0;
+	unsigned load = n ? 2 : 1;
+
+	*i = 1;
+	if (stack && f->n > load && f->step[load].op == HODO_FETCH_LOAD) {
+		hodo_text_printf(to, "%.0" PRId64 "(%%%s)", n, hodo_fetch_register_name(first->reg));
+		*i = load + 1;
+	} else if (first->op == HODO_FETCH_REGISTER) {
+		hodo_text_add(to, hodo_fetch_register_name(first->reg));
+	} else if (first->op == HODO_FETCH_CONSTANT) {
+		hodo_text_printf(to, "constant %" PRId64, first->number);
+	} else if (f->n > 1 && next->op == HODO_FETCH_LOAD) {
+		hodo_text_printf(to, "(0x%" PRIx64 ")", (uint64_t)first->number);
+		*i = 2;
+	} else {
+		hodo_text_printf(to, "0x%" PRIx64, (uint64_t)first->number);
+	}
+}
+
+void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to)
+{
+	unsigned i = 0;
+
+	if (f->n)
+		put_start(f, &i, to);
+	for (; i < f->n; i++) {
+		const struct hodo_fetch_step *s = &f->step[i];
+		int64_t n = s->op == HODO_FETCH_ADD ? s->number : 0;
+
+		if (s->op == HODO_FETCH_ADD && i + 1 < f->n && f->step[i + 1].op == HODO_FETCH_LOAD)
+			s = &f->step[++i];
+		if (s->op == HODO_FETCH_LOAD)
+			hodo_text_printf(to, " -> %+" PRId64, n);
+		else if (s->op == HODO_FETCH_ADD)
+			hodo_text_printf(to, " %c %" PRIu64, n < 0 ? '-' : '+', n < 0 ? -(uint64_t)n : (uint64_t)n);
+		else if (s->op == HODO_FETCH_AND)
+			hodo_text_printf(to, " & 0x%" PRIx64, (uint64_t)s->number);
+		else if (s->op == HODO_FETCH_SHIFT)
+			hodo_text_printf(to, " << %" PRId64, s->number);
+		else if (s->at || (s->bits != 8 && s->bits != 16 && s->bits != 32))
+			hodo_text_printf(to, " bits %u..%u", s->at, s->at + s->bits - 1u);
+	}
+}
+
+/* --------------------------------------------------------------- registers by name */
+
+bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes)
+{
+	struct hodo_sdt_arg arg;
+	const char *at = name;
+	unsigned reg;
+
+	/* The same names as those of USDT's operands. */
+	if (!hodo_sdt_arg_next(&at, &arg) || arg.form != HODO_SDT_REGISTER)
+		return false;
+	if (arg.reg.kind == HODO_SDT_GENERAL && arg.reg.number < 16)
+		reg = by_instruction[arg.reg.number];
+	else if (arg.reg.kind == HODO_SDT_VECTOR && arg.reg.number < 16)
+		reg = HODO_FETCH_XMM0 + arg.reg.number;
+	else if (arg.reg.kind == HODO_SDT_RIP)
+		reg = HODO_FETCH_RIP;
+	else
+		return false;
+	*bytes = arg.reg.bytes < 8 ? arg.reg.bytes : 8;
+	if (!hodo_fetch_start(f, HODO_FETCH_REGISTER, reg, 0))
+		return false;
+	return *bytes == 8 || hodo_fetch_bits(f, arg.reg.shift, 8 * *bytes, false);
+}

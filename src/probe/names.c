@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - see names.h. */
+#include "names.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/scope.h>
+#include <core/glob.h>
+#include <core/symbol_name.h>
+#include <elf/demangle.h>
+
+#include "spec.h"
+
+/* The last word of a C++ name, which a mangled one has in it as it is: "get" of "ns::cache<int>::get(int)". */
+static void find_part(struct hodo_names *n)
+{
+	const char *wanted = n->wanted, *end = wanted + strcspn(wanted, "(<");
+	const char *from = end;
+
+	if (n->glob || strstr(wanted, "operator") || strchr(wanted, '~'))
+		return;
+	while (from > wanted && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+		from--;
+	if ((size_t)(end - from) < sizeof(n->part))
+		memcpy(n->part, from, (size_t)(end - from));
+}
+
+void hodo_names_begin(struct hodo_names *n, const char *wanted, bool whole)
+{
+	*n = (struct hodo_names){ .wanted = wanted, .whole = whole, .glob = !whole && hodo_spec_is_glob(wanted) };
+	find_part(n);
+}
+
+/* Alike but for spaces. */
+static bool is_same(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (*a == ' ')
+			a++;
+		while (*b == ' ')
+			b++;
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+static bool is(const struct hodo_names *n, const char *name)
+{
+	if (n->glob)
+		return hodo_glob(n->wanted, strlen(n->wanted), name, strlen(name));
+	return n->whole || strchr(n->wanted, ' ') ? is_same(n->wanted, name) : strcmp(n->wanted, name) == 0;
+}
+
+/* f.cold, f.part.0: not all of f. */
+static bool is_part(const char *name, size_t whole)
+{
+	return strstr(name + whole, ".cold") || strstr(name + whole, ".part");
+}
+
+bool hodo_names_match(const struct hodo_names *n, const char *symbol)
+{
+	HODO_AUTO_FREE char *full = NULL;
+	HODO_AUTO_FREE char *original = NULL;
+	size_t len = strlen(symbol), whole = hodo_symbol_whole_name(symbol);
+	bool mangled = symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
+
+	if (!n->whole && is(n, symbol))
+		return true;
+	if (whole < len && is_part(symbol, whole))
+		return false;
+	if (!n->whole && whole < len && !mangled) {
+		original = strndup(symbol, whole);
+		return original && is(n, original);
+	}
+	if (!mangled || !strstr(symbol, n->part))
+		return false;
+	full = hodo_elf_demangle(symbol);
+	if (full && is(n, full))
+		return true;
+	for (unsigned templates = 0; templates < 2 && !n->whole; templates++) {
+		HODO_AUTO_FREE char *brief = hodo_elf_demangle_short(symbol, templates);
+
+		if (brief && is(n, brief))
+			return true;
+	}
+	return false;
+}
+
+bool hodo_names_match_function(const struct hodo_names *n, const struct hodo_elf_symbols *s, uint32_t first,
+			       const char **name)
+{
+	uint32_t next = hodo_elf_symbols_next(s, first);
+
+	for (uint32_t i = first; i < next; i++)
+		if (hodo_names_match(n, s->list[i].name)) {
+			*name = s->list[i].name;
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* source_line.c - see source_line.h. */
+#include "source_line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/vec.h>
+
+static bool is_file(const char *path, const char *wanted)
+{
+	size_t len = strlen(path), end = strlen(wanted);
+
+	return len >= end && strcmp(path + len - end, wanted) == 0 && (len == end || path[len - end - 1] == '/');
+}
+
+/* Whether the unit has code of the file. */
+static bool has_file(struct hodo_source_line *s, Dwarf_Die *unit)
+{
+	Dwarf_Files *files;
+	size_t n;
+	bool has = false;
+
+	if (dwarf_getsrcfiles(unit, &files, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *path = dwarf_filesrc(files, i, NULL, NULL), *slash;
+
+		if (!path)
+			continue;
+		has |= is_file(path, s->file);
+		slash = strrchr(path, '/');
+		hodo_near_look(&s->near, slash ? slash + 1 : path);
+	}
+	return has;
+}
+
+static int take_unit(struct hodo_source_line *s, const struct hodo_probe_image *image, Dwarf_Die *unit)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+	bool inside = false; /* the row before is of the same line: it has begun already */
+	int err = 0;
+
+	if (dwarf_getsrclines(unit, &lines, &n) != 0)
+		return 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+		const char *path = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
+		bool end = true, begins = false, here;
+		Dwarf_Addr address;
+		int number;
+
+		if (!path || dwarf_lineno(row, &number) != 0 || number <= 0 || dwarf_lineaddr(row, &address) != 0 ||
+		    dwarf_lineendsequence(row, &end) != 0 || end || !is_file(path, s->file) ||
+		    !hodo_probe_image_is_code(image, address)) {
+			inside = false;
+			continue;
+		}
+		s->file_known = true;
+		here = (uint64_t)number == s->line;
+		dwarf_linebeginstatement(row, &begins);
+		if (begins && (uint64_t)number > s->line && (!s->next || (uint64_t)number < s->next))
+			s->next = (uint64_t)number;
+		if (here && begins && !inside)
+			err = hodo_vec_push(s->addresses, s->n, address);
+		inside = here && (inside || begins);
+	}
+	return err;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int hodo_source_line_find(struct hodo_source_line *s, const struct hodo_probe_image *i)
+{
+	const char *slash = strrchr(s->file, '/');
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint32_t n = 0;
+	int err = 0;
+
+	s->near.wanted = slash ? slash + 1 : s->file;
+	while (!err && i->debug.dwarf && dwarf_get_units(i->debug.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
+		if (has_file(s, &die))
+			err = take_unit(s, i, &die);
+	if (s->n)
+		qsort(s->addresses, s->n, sizeof(*s->addresses), by_address);
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!n || s->addresses[n - 1] != s->addresses[k])
+			s->addresses[n++] = s->addresses[k];
+	s->n = n;
+	return err;
+}
