@@ -126,3 +126,18 @@ const char *hodo_whom(bool kernel, uint32_t n, char buf[48])
 		snprintf(buf, 48, "%s%u process%s", kernel ? "the kernel and " : "", n, n == 1 ? "" : "es");
 	return buf;
 }
+
+const char *hodo_find_program(const char *word, char path[PATH_MAX])
+{
+	const char *dirs = strchr(word, '/') || access(word, F_OK) == 0 ? NULL : getenv("PATH");
+
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+
+		if (len && snprintf(path, PATH_MAX, "%.*s/%s", (int)len, dirs, word) < PATH_MAX &&
+		    access(path, X_OK) == 0)
+			return path;
+		dirs += len + (dirs[len] == ':');
+	}
+	return word;
+}

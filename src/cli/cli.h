@@ -3,6 +3,7 @@
 #ifndef HODO_CLI_H
 #define HODO_CLI_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@
 extern const struct hodo_verb hodo_verb_record, hodo_verb_print, hodo_verb_graph, hodo_verb_report, hodo_verb_export,
 	hodo_verb_view, hodo_verb_stat, hodo_verb_top, hodo_verb_list, hodo_verb_enable, hodo_verb_disable,
 	hodo_verb_detach, hodo_verb_snapshot, hodo_verb_info, hodo_verb_pack, hodo_verb_unpack, hodo_verb_recover,
-	hodo_verb_doctor;
+	hodo_verb_doctor, hodo_verb_probe;
 
 /* hodo PROGRAM: records the command with default options, and shows what came of it on standard error. */
 int hodo_record_program(char **command);
@@ -69,6 +70,9 @@ int hodo_no_memory(void); /* says so; returns HODO_EXIT_FAILURE */
 int hodo_cannot_read(const char *path, int err);
 /* Says why a command cannot be run, by the negative errno of it; returns the exit status. */
 int hodo_cannot_run(const char *command, int err);
+
+/* A program by its name alone is that of PATH, as a shell has it, unless there is such a file here. */
+const char *hodo_find_program(const char *word, char path[PATH_MAX]);
 
 /* ----------------------------------------------------------------------- values */
 

@@ -237,22 +237,6 @@ static enum doctor_state check(struct hodo_table *t, struct doctor_finding **fou
 	return worst;
 }
 
-/* A program by its name alone is that of PATH, as a shell has it, unless there is such a file here. */
-static const char *find_program(const char *word, char path[PATH_MAX])
-{
-	const char *dirs = strchr(word, '/') || access(word, F_OK) == 0 ? NULL : getenv("PATH");
-
-	while (dirs && *dirs) {
-		size_t len = strcspn(dirs, ":");
-
-		if (len && snprintf(path, PATH_MAX, "%.*s/%s", (int)len, dirs, word) < PATH_MAX &&
-		    access(path, X_OK) == 0)
-			return path;
-		dirs += len + (dirs[len] == ':');
-	}
-	return word;
-}
-
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
@@ -272,7 +256,7 @@ static int run(void *args)
 	if (a->n > 1 || (word && !*word) || (is_pid && (hodo_parse_number(word, INT32_MAX, &pid) < 0 || !pid)))
 		return hodo_usage("doctor", "takes a process's number, a program or library, or nothing");
 	if (word && !is_pid)
-		status = doctor_probes_file(&probes, find_program(word, path));
+		status = doctor_probes_file(&probes, hodo_find_program(word, path));
 	else
 		worst = check(&t, &found, is_pid ? process : machine, (pid_t)pid);
 	if (status != HODO_GO_ON)

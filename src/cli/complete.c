@@ -368,6 +368,8 @@ static void complete_word(struct line *l)
 		offer_options(l);
 	} else {
 		words = words_at(l, l->dashes, l->position);
+		for (unsigned i = 0; l->position == 0 && l->verb->choices && l->verb->choices[i]; i++)
+			offer("", l->word, l->verb->choices[i], "");
 		if (words & HODO_WORD_COMMAND)
 			puts("@programs");
 		if (words & HODO_WORD_LIST)

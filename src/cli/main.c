@@ -12,8 +12,7 @@ static void help(void)
 {
 	fputs("usage: hodo PROGRAM [ARGUMENT...]\n"
 	      "       hodo VERB [options] [arguments]\n\n"
-	      "Traces programs with lines of <hodo/trace.h>: 'hodo ./app' records ./app and\n"
-	      "shows a summary. 'hodo VERB --help' and 'man hodo-VERB' say more.\n\n", stdout);
+	      "'hodo ./app' records ./app and shows a summary; 'hodo VERB --help' says more.\n\n", stdout);
 	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++)
 		printf("  %-9s %s\n", (*v)->name, (*v)->does);
 }

@@ -71,6 +71,7 @@ struct hodo_verb {
 	bool stops;          /* at the first word that is no option: what follows belongs to a command */
 	/* HODO_WORD_*: the first word behind the options, the others; the first with -k, and behind --, if not so */
 	unsigned word, words, word_k, word_dashes;
+	const char *const *choices; /* of the first word, in place of `word`; ends with NULL */
 	const char *one;     /* "one recording at a time": what is said of a second word; NULL: there may be more */
 	size_t args_bytes;   /* of what run() takes: zero but for its struct hodo_args, or as defaults has it */
 	const void *defaults;
