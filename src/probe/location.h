@@ -61,7 +61,7 @@ struct hodo_scope {
 	bool entry;  /* it is the entry of its function */
 	bool frame;  /* rbp is the frame pointer here */
 	bool by_cfa; /* the debug information counts from the frame's end, which is the same everywhere */
-	bool cxx;
+	bool gnu;    /* compiled by GCC */
 	bool clone;  /* its parameters may not be those of the source */
 	Dwarf_Die unit;
 	Dwarf_Die chain[HODO_SCOPES_MAX]; /* the function, and what of it holds the place, innermost last */

@@ -45,17 +45,12 @@ static bool descend(struct hodo_scope *s, Dwarf_Die *die, bool deep, unsigned de
 	return false;
 }
 
-static bool is_cxx(Dwarf_Die *unit)
+static bool is_gnu(Dwarf_Die *unit)
 {
-	switch (dwarf_srclang(unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14:
-		return true;
-	default:
-		return false;
-	}
+	Dwarf_Attribute a;
+	const char *producer = dwarf_formstring(dwarf_attr_integrate(unit, DW_AT_producer, &a));
+
+	return producer && strncmp(producer, "GNU ", 4) == 0;
 }
 
 /* Whether the unwinder takes the frame from rbp here. */
@@ -105,7 +100,7 @@ void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uin
 	for (unsigned k = 0; i->debug.dwarf && !s->n && hodo_elf_dwarf_unit(&i->debug, pc, k, &s->unit); k++)
 		if (!descend(s, &s->unit, false, 0))
 			descend(s, &s->unit, true, 0);
-	s->cxx = s->n && is_cxx(&s->unit);
+	s->gnu = s->n && is_gnu(&s->unit);
 	look_at_function(s);
 	s->clone = symbol && hodo_symbol_without_suffix(symbol, len) != len;
 	s->frame = has_frame_pointer(s);
@@ -260,20 +255,26 @@ static bool is_own_parameter(const struct hodo_scope *s, Dwarf_Die *variable)
 
 void hodo_scope_where(const struct hodo_scope *s, Dwarf_Die *variable, struct hodo_where *w)
 {
+	Dwarf_Die function;
 	Dwarf_Attribute a;
+	bool early, own;
 
 	if (dwarf_attr_integrate(variable, DW_AT_location, &a))
 		hodo_location(s, &a, w);
 	else if (!constant(variable, w))
 		hodo_where_missing(w, HODO_REMOVED);
-	if (!s->entry || !s->n || (!w->missing && !in_own_frame(s, w) && w->piece[0].bytes == UINT64_MAX))
+	if (!s->entry || !s->n)
 		return;
-	/* Debug information is of the code behind the prologue, where that is all it has. */
-	if (is_own_parameter(s, variable) && !s->clone) {
-		Dwarf_Die function = s->chain[0];
-
+	early = in_own_frame(s, w);
+	own = is_own_parameter(s, variable);
+	/*
+	 * Debug information is of the code behind the prologue, where that is all it has. Where it has nothing, GCC's
+	 * callers have passed the parameter all the same, but to a clone; Clang's need not.
+	 */
+	if (own && !s->clone && (early || (s->gnu && (w->missing || w->piece[0].bytes != UINT64_MAX)))) {
+		function = s->chain[0];
 		hodo_abi_parameter(&function, variable, w);
-	} else if (!w->missing && in_own_frame(s, w)) {
-		hodo_where_missing(w, is_own_parameter(s, variable) ? HODO_REMOVED : HODO_NOT_YET);
+	} else if (early) {
+		hodo_where_missing(w, own ? HODO_REMOVED : HODO_NOT_YET);
 	}
 }

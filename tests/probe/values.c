@@ -182,8 +182,9 @@ APART int squares(int n, int m)
 	return square(n + 7) + square(m + 1);
 }
 
-APART int at_once(int unused, int m)
+APART int one_square(int n, int m)
 {
+	KEEP(n);
 	return square(m);
 }
 
@@ -199,10 +200,9 @@ static void call_squares(void)
 	EXPECT("square(n)", "n=%d", 12);
 	EXPECT("square(n)", "n=%d", 7);
 	squares(5, 6);
-	/* Both begin at one address. */
+	EXPECT("one_square(n, m)", "n=%d m=%d", 2, 3);
 	EXPECT("square(n)", "n=%d", 3);
-	EXPECT("at_once(n=unused, m)", "n=%d m=%d", 2, 3);
-	at_once(2, 3);
+	one_square(2, 3);
 }
 
 static void call_scalars(void)
