@@ -58,8 +58,8 @@ static bool read_line(char *line, const char **name, const char **module)
 	return true;
 }
 
-/* The module that has the function, "": the kernel itself; near: names that come near. -ENOENT: there is none. Where
- * the list cannot be read, it is the kernel's. */
+/* The module that has the function, "": the kernel itself. near: gets names that come near, NULL: not wanted. -ENOENT:
+ * there is none. Where the list cannot be read, it is the kernel's. */
 static int find_function(const char *function, char *module, size_t size, struct hodo_kprobe_near *near)
 {
 	FILE *f = fopen(KALLSYMS, "re");
@@ -75,7 +75,7 @@ static int find_function(const char *function, char *module, size_t size, struct
 		found = strcmp(name, function) == 0;
 		if (found)
 			snprintf(module, size, "%s", in);
-		else
+		else if (near)
 			hodo_kprobe_near_add(near, name);
 	}
 	free(line);
@@ -135,7 +135,9 @@ static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, st
 	int err;
 
 	if (!hodo_kprobe_prototype(btf, p->function)) {
-		if (find_function(p->function, module, sizeof(module), &near) < 0)
+		/* Names are compared with care only where that is of use: there are two hundred thousand. */
+		if (find_function(p->function, module, sizeof(module), NULL) < 0 &&
+		    find_function(p->function, module, sizeof(module), &near) < 0)
 			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,
 						p->function, hodo_kprobe_near_text(&near, list, sizeof(list)));
 		if (btf && *module)
