@@ -132,6 +132,40 @@ static struct classes classes_of(const struct hodo_ctype *t)
 	return c;
 }
 
+/* Whether the function follows the System V ABI as a whole: Rust and others promise nothing. */
+static bool is_system_v(Dwarf_Die *function)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(function, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_ObjC:
+	case DW_LANG_ObjC_plus_plus:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What all compilers take alike: a number, an address, or a pair that fills two registers, as Rust's &str. */
+static bool is_common(const struct hodo_ctype *t)
+{
+	struct classes c = classes_of(t);
+	bool several = hodo_ctype_is_aggregate(t) || hodo_ctype_is_array(t);
+
+	return several ? hodo_ctype_size(t) == 16 && c.of[0] == INTEGER && c.of[1] == INTEGER :
+			 hodo_ctype_size(t) <= 8;
+}
+
 /* ---------------------------------------------------------------------- parameters */
 
 struct taken {
@@ -224,6 +258,8 @@ static bool promoted(Dwarf_Die *function, const struct hodo_ctype *type)
 void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_where *w)
 {
 	struct taken t = { .integers = returns_in_memory(function) };
+	bool system_v = is_system_v(function);
+	struct hodo_ctype result;
 	Dwarf_Attribute a;
 	Dwarf_Word v;
 
@@ -231,12 +267,14 @@ void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_w
 	if (dwarf_attr_integrate(function, DW_AT_calling_convention, &a) && dwarf_formudata(&a, &v) == 0 &&
 	    v != DW_CC_normal)
 		return;
+	if (!system_v && hodo_ctype_of(function, &result) && !is_common(&result))
+		return;
 	for (struct hodo_elf_child c = { 0 }; hodo_elf_child_next(&c, function);) {
 		struct hodo_ctype type;
 
 		if (dwarf_tag(&c.die) != DW_TAG_formal_parameter)
 			continue;
-		if (!hodo_ctype_of(&c.die, &type))
+		if (!hodo_ctype_of(&c.die, &type) || (!system_v && !is_common(&type)))
 			break;
 		pass(&type, &t, w);
 		if (promoted(function, &type))
@@ -247,7 +285,7 @@ void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_w
 	hodo_where_missing(w, HODO_NO_ABI);
 }
 
-void hodo_abi_result(const struct hodo_ctype *type, struct hodo_where *w)
+void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct hodo_where *w)
 {
 	struct classes c = classes_of(type);
 	uint64_t bytes = hodo_ctype_size(type);
@@ -255,6 +293,10 @@ void hodo_abi_result(const struct hodo_ctype *type, struct hodo_where *w)
 	struct hodo_fetch f;
 
 	*w = (struct hodo_where){ 0 };
+	if (!is_system_v(function) && !is_common(type)) {
+		hodo_where_missing(w, HODO_NO_ABI);
+		return;
+	}
 	if (c.of[0] == MEMORY || by_reference(type)) {
 		hodo_fetch_start(&f, HODO_FETCH_REGISTER, HODO_FETCH_RAX, 0);
 		hodo_where_is(w, &f, true);

@@ -66,6 +66,7 @@ struct hodo_scope {
 	Dwarf_Die unit;
 	Dwarf_Die chain[HODO_SCOPES_MAX]; /* the function, and what of it holds the place, innermost last */
 	unsigned n;  /* 0: there is no debug information for it */
+	bool split;  /* that is in another file (-gsplit-dwarf) */
 };
 
 /* entry: the place is the entry of a function, of which a symbol of that name is. */
@@ -90,8 +91,8 @@ void hodo_scope_where(const struct hodo_scope *s, Dwarf_Die *variable, struct ho
 
 /* The parameter at the function's entry; function: the entry that has all its parameters as children. */
 void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_where *w);
-/* The result at the function's exits. */
-void hodo_abi_result(const struct hodo_ctype *type, struct hodo_where *w);
+/* The result, of that type, at the function's exits. */
+void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct hodo_where *w);
 #define HODO_ABI_INTEGERS 6u
 /* The n-th register of integers, from 1. False: there is none. */
 bool hodo_abi_register(unsigned n, struct hodo_fetch *f);

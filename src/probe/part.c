@@ -271,6 +271,9 @@ static int near_variable(void *arg, Dwarf_Die *die, int depth)
 
 static int no_debug(struct hodo_part *o, const char *name)
 {
+	if (o->scope->split)
+		return hodo_part_fail(o, -ENOENT, "%s: the debug information is in a .dwo file, which is not read: build "
+				      "without -gsplit-dwarf; without, there are $arg1 to $arg6 and registers", name);
 	if (o->scope->image->debug.dwarf)
 		return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information for this function: there are $arg1 to $arg6 "
 			    "and registers", name);
@@ -339,7 +342,7 @@ static int result_of(struct hodo_part *o, bool result)
 		function = o->scope->chain[0];
 		if (!hodo_ctype_of(&function, &o->type))
 			return hodo_part_fail(o, -EINVAL, "$retval: the function returns nothing");
-		hodo_abi_result(&o->type, &o->where);
+		hodo_abi_result(&function, &o->type, &o->where);
 	} else {
 		hodo_fetch_start(&f, HODO_FETCH_REGISTER, HODO_FETCH_RAX, 0);
 		hodo_where_is(&o->where, &f, false);

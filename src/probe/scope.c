@@ -45,6 +45,15 @@ static bool descend(struct hodo_scope *s, Dwarf_Die *die, bool deep, unsigned de
 	return false;
 }
 
+static bool is_split(const struct hodo_probe_image *i, uint64_t pc)
+{
+	Dwarf_Attribute a;
+	Dwarf_Die unit;
+
+	return hodo_elf_dwarf_unit(&i->debug, pc, 0, &unit) &&
+	       (dwarf_attr(&unit, DW_AT_dwo_name, &a) || dwarf_attr(&unit, DW_AT_GNU_dwo_name, &a));
+}
+
 static bool is_gnu(Dwarf_Die *unit)
 {
 	Dwarf_Attribute a;
@@ -101,6 +110,7 @@ void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uin
 		if (!descend(s, &s->unit, false, 0))
 			descend(s, &s->unit, true, 0);
 	s->gnu = s->n && is_gnu(&s->unit);
+	s->split = i->debug.dwarf && !s->n && is_split(i, pc);
 	look_at_function(s);
 	s->clone = symbol && hodo_symbol_without_suffix(symbol, len) != len;
 	s->frame = has_frame_pointer(s);

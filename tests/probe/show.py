@@ -27,6 +27,15 @@ __attribute__((noinline)) int get(struct node *node, int len)
 	seen += sum;
 	return sum;
 }
+struct pair { long x; double y; };
+long mixed(struct node *node, struct pair pair, int len)
+{
+	return node->n + pair.x + len;
+}
+struct pair both(int len)
+{
+	return (struct pair){ len, 0 };
+}
 int (*same)(struct node *, int) __attribute__((unused)) = get;
 extern int get_alias(struct node *, int) __attribute__((alias("get")));
 int main(int argc, char **argv)
@@ -165,6 +174,25 @@ class Show(Case):
         shown = {s["function"]: s["values"][0] for s in self.shown(path, "[gm][ea]*(argc)") if s["file"]}
         self.assertEqual((shown["main"]["missing"], shown["get"]["missing"]), (None, "unknown"))
         self.wrong(path, "[gm][ea]*(nothing)", "no variable nothing")
+
+    def test_split_debug_information(self):
+        self.wrong(self.made("-O0", "-g", "-gsplit-dwarf"), "get(node)", "without -gsplit-dwarf")
+
+    def test_other_languages(self):
+        """What does not follow C's ABI has only what all compilers take alike: as if it were Rust."""
+        path = self.made("-O0", "-gdwarf-5", "-dA", "-S", name="made.s")
+        with open(path) as f:
+            text, n = re.subn(r"\.byte\t0x1d(\s.*DW_AT_language)", r".byte\t0x1c\1", f.read())
+        self.assertEqual(n, 1)
+        with open(path, "w") as f:
+            f.write(text)
+        rust = os.path.join(self.dir, "rust")
+        subprocess.run(["gcc", "-o", rust, path], check=True)
+        for made, missing in ((rust, "no-abi"), (self.made("-O0", "-g"), None)):
+            pairs, = self.shown(made, "mixed(node, pair.x, len)")
+            self.assertEqual([v["missing"] for v in pairs["values"]], [None, missing, missing])
+            returned, = self.shown(made, "both%return($retval.x)")
+            self.assertEqual(returned["values"][0]["missing"], missing)
 
     def test_all_of_our_own(self):
         """Of a program with debug information, nearly all parameters are there at the entries."""
