@@ -6,6 +6,7 @@
 
 int hodo_probe_image_open(struct hodo_probe_image *i, const char *path, const char *debug_root)
 {
+	GElf_Shdr sh;
 	int err;
 
 	*i = (struct hodo_probe_image){ .path = path, .elf = HODO_ELF_CLOSED };
@@ -20,7 +21,9 @@ int hodo_probe_image_open(struct hodo_probe_image *i, const char *path, const ch
 		hodo_probe_image_close(i);
 		return err;
 	}
-	i->frames = dwarf_getcfi_elf(i->elf.elf);
+	/* libdw looks further where there is none, and forgets memory over files that are damaged. */
+	if (hodo_elf_section(i->elf.elf, NULL, ".eh_frame", &sh))
+		i->frames = dwarf_getcfi_elf(i->elf.elf);
 	return 0;
 }
 
