@@ -35,16 +35,20 @@ struct hodo_plan {
 	struct hodo_plan_table traps;     /* struct hodo_plan_trap, by address */
 	struct hodo_plan_table fixes;     /* struct hodo_plan_fix */
 	struct hodo_plan_table functions; /* struct hodo_plan_function, by address */
+	struct hodo_plan_table events;    /* struct hodo_plan_event */
 };
-HODO_ASSERT_SIZE_(struct hodo_plan, 104);
+HODO_ASSERT_SIZE_(struct hodo_plan, 120);
 
-/* Pages of slots, which nothing else may be in. */
+/* Pages that nothing else may be in: of slots, which are run, or of what slots refer to, which is written. */
+#define HODO_PLAN_DATA 1u
 struct hodo_plan_pages {
 	uint64_t addr;
 	uint64_t offset; /* in the file, of what is in them */
 	uint64_t bytes;
+	uint32_t flags; /* HODO_PLAN_DATA */
+	uint32_t reserved;
 };
-HODO_ASSERT_SIZE_(struct hodo_plan_pages, 24);
+HODO_ASSERT_SIZE_(struct hodo_plan_pages, 32);
 
 /*
  * What is replaced: the first byte by int3, and then, in a window that gets a jump, the first five by a jump. Each byte
@@ -69,12 +73,13 @@ struct hodo_plan_trap {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_trap, 16);
 
-/* An address of libhodo's that slots go through: 8 bytes in the pages. */
+/* An address of libhodo's that slots go through: 8 bytes in pages of data. */
 enum hodo_plan_import {
 	HODO_IMPORT_ENTRY = 0,   /* a function's entry */
 	HODO_IMPORT_EXIT = 1,    /* its exit */
 	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, with the address behind the slot's own one in rcx */
-	HODO_PLAN_IMPORTS = 3
+	HODO_IMPORT_SITE = 3,    /* an event, as sites enter libhodo (hodo/trace_user.h): r11 the values, r10 back */
+	HODO_PLAN_IMPORTS = 4
 };
 struct hodo_plan_fix {
 	uint64_t addr;   /* a multiple of 8 */
@@ -101,6 +106,16 @@ struct hodo_plan_function {
 #define HODO_PLAN_NO_WINDOW UINT32_MAX
 HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 
+/* An event that happens at one window, or at several: then it stands here several times, each with a state. */
+struct hodo_plan_event {
+	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT, its fields of fixed size */
+	uint64_t state;  /* struct hodo_state, in pages of data */
+	uint64_t semaphore; /* of the program: a uint16_t that is 1 greater while the event is recorded; 0: none */
+	uint32_t bytes;  /* of the descriptor */
+	uint32_t window;
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_event, 32);
+
 /*
  * How a process comes to its plan, between its configuration and its buffers (hodo/abi.h, section 4), unless it is a
  * fork child, which has its parent's code:
@@ -108,6 +123,10 @@ HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
  *   process -> recorder   hodo_msg_plan: it asks for one
  *   recorder -> process   hodo_msg_plan + the file (SCM_RIGHTS), or without: it has none
  *   process -> recorder   hodo_msg_planned
+ *
+ * With the result -EINPROGRESS the recorder is to stop all threads of the process, set the windows that are
+ * HODO_PLAN_ALWAYS, and unblock SIGTRAP and SIGILL in each; the second and third message follow once more, without a
+ * file.
  */
 #define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
 struct hodo_msg_plan {

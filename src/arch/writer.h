@@ -77,7 +77,7 @@ HODO_HIDDEN int hodo_x86_gather(struct hodo_state *state, const void *values);
 extern HODO_HIDDEN void (*hodo_x86_gather_slow)(struct hodo_state *state, const uint8_t *values,
 						const uintptr_t *frame);
 extern HODO_HIDDEN void (*hodo_x86_probes)(struct hodo_state *state, const void *values, const uintptr_t *frame);
-HODO_HIDDEN void hodo_x86_site(void);
+HODO_SHARED void hodo_x86_site(void);
 HODO_HIDDEN void hodo_x86_span_end(void);
 
 /* -------------------------------------------------------- vector registers */

@@ -52,8 +52,8 @@ static void write_window(const struct hodo_plan_window *w, bool on, unsigned ste
 	}
 }
 
-/* As we left it: else a debugger's breakpoint is there, or another object. */
-static bool is_ours(const struct hodo_plan_window *w, bool on)
+/* Else a debugger's breakpoint is there, or another object. */
+bool hodo_engine_is(const struct hodo_plan_window *w, bool on)
 {
 	const uint8_t *code = (const uint8_t *)w->addr;
 
@@ -77,7 +77,7 @@ static uint32_t begin(struct hodo_engine_plan *p)
 
 		if (want == on || state & HODO_ENGINE_REFUSED)
 			continue;
-		if (!is_ours(&p->windows[i], on)) {
+		if (!hodo_engine_is(&p->windows[i], on)) {
 			p->state[i] |= HODO_ENGINE_REFUSED;
 			continue;
 		}
@@ -93,7 +93,7 @@ static void end(struct hodo_engine_plan *p)
 		uint8_t state = p->state[i] & (uint8_t)~(HODO_ENGINE_CHANGES | HODO_ENGINE_ON);
 
 		if (p->state[i] & HODO_ENGINE_CHANGES)
-			p->state[i] = state | (is_ours(&p->windows[i], true) ? HODO_ENGINE_ON : 0);
+			p->state[i] = state | (hodo_engine_is(&p->windows[i], true) ? HODO_ENGINE_ON : 0);
 	}
 }
 
@@ -110,7 +110,7 @@ int hodo_engine_apply(void)
 	uint32_t n = 0;
 	int error = 0;
 
-	for (uint32_t i = 0; i < hodo_engine_nplans; i++)
+	for (uint32_t i = 0; i < hodo_engine_nplans && hodo_engine_guarded; i++)
 		n += begin(&hodo_engine_plans[i]);
 	for (unsigned step = 0; step < STEPS && n && !error; step++) {
 		hodo_patch_begin(&patch);

@@ -31,11 +31,12 @@ static bool check_pages(const struct hodo_engine_plan *p, uint64_t bytes)
 	return true;
 }
 
-static bool in_pages(const struct hodo_engine_plan *p, uint64_t addr)
+static bool in_pages(const struct hodo_engine_plan *p, uint64_t addr, uint64_t len, uint32_t flags)
 {
 	uint32_t n = hodo_search(i, p->head->pages.n, p->pages[i].addr > addr);
+	const struct hodo_plan_pages *x = &p->pages[n ? n - 1 : 0];
 
-	return n && addr - p->pages[n - 1].addr < p->pages[n - 1].bytes;
+	return n && x->flags == flags && addr - x->addr < x->bytes && len <= x->bytes - (addr - x->addr);
 }
 
 /* int3, or a byte that begins no instruction in 64-bit mode: without that nobody could tell where a thread was. */
@@ -71,7 +72,9 @@ static bool check_window(const struct hodo_engine_plan *p, const struct hodo_pla
 			return false;
 	}
 	__builtin_memcpy(&distance, w->jump + 1, sizeof(distance));
-	return !jump || (w->jump[0] == JUMP && in_pages(p, w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance));
+	if (!jump)
+		return true;
+	return w->jump[0] == JUMP && in_pages(p, w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance, 1, 0);
 }
 
 static bool check_windows(const struct hodo_engine_plan *p)
@@ -89,7 +92,7 @@ static bool check_windows(const struct hodo_engine_plan *p)
 static bool check_traps(const struct hodo_engine_plan *p)
 {
 	for (uint32_t i = 0; i < p->head->traps.n; i++) {
-		if ((i && p->traps[i].from <= p->traps[i - 1].from) || !in_pages(p, p->traps[i].to))
+		if ((i && p->traps[i].from <= p->traps[i - 1].from) || !in_pages(p, p->traps[i].to, 1, 0))
 			return false;
 	}
 	return true;
@@ -100,7 +103,7 @@ static bool check_fixes(const struct hodo_engine_plan *p)
 	for (uint32_t i = 0; i < p->head->fixes.n; i++) {
 		const struct hodo_plan_fix *x = &p->fixes[i];
 
-		if (x->import >= HODO_PLAN_IMPORTS || x->addr % 8 || !in_pages(p, x->addr))
+		if (x->import >= HODO_PLAN_IMPORTS || x->addr % 8 || !in_pages(p, x->addr, 8, HODO_PLAN_DATA))
 			return false;
 	}
 	return true;
@@ -120,6 +123,22 @@ static bool check_functions(const struct hodo_engine_plan *p)
 	return true;
 }
 
+/* What a descriptor says of itself, the registry checks. */
+static bool check_events(const struct hodo_engine_plan *p, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < p->head->events.n; i++) {
+		const struct hodo_plan_event *e = &p->events[i];
+		const struct hodo_desc *desc = (const void *)(p->file + (e->desc < bytes ? e->desc : 0));
+
+		if (e->desc % 8 || e->desc > bytes || e->bytes > bytes - e->desc || e->bytes < sizeof(*desc) ||
+		    desc->kind != HODO_KIND_EVENT || e->window >= p->head->windows.n || e->state % 8 ||
+		    e->semaphore % 2 || e->semaphore >= USER_END ||
+		    !in_pages(p, e->state, sizeof(struct hodo_state), HODO_PLAN_DATA))
+			return false;
+	}
+	return true;
+}
+
 bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 {
 	const struct hodo_plan *h = p->head;
@@ -132,6 +151,7 @@ bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 	p->traps = table(p, &h->traps, sizeof(*p->traps), bytes);
 	p->fixes = table(p, &h->fixes, sizeof(*p->fixes), bytes);
 	p->functions = table(p, &h->functions, sizeof(*p->functions), bytes);
-	return p->pages && p->windows && p->traps && p->fixes && p->functions && check_pages(p, bytes) &&
-	       check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p);
+	p->events = table(p, &h->events, sizeof(*p->events), bytes);
+	return p->pages && p->windows && p->traps && p->fixes && p->functions && p->events && check_pages(p, bytes) &&
+	       check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p) && check_events(p, bytes);
 }

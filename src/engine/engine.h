@@ -5,6 +5,7 @@
  *	state.c     what the others share; below all of them
  *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked
  *	apply.c     writes its windows, all that are to change at once
+ *	events.c    the events of its windows
  *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
  *	mask.c      the program's system calls that would block these signals, or take them
  *
@@ -36,6 +37,7 @@
 #define HODO_ENGINE_ON      2u
 #define HODO_ENGINE_REFUSED 4u /* memory is not as planned, or it is mapped no more */
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
+#define HODO_ENGINE_COUNTED 16u /* the semaphore of its event is up */
 
 struct hodo_engine_plan {
 	const uint8_t *file;
@@ -45,6 +47,7 @@ struct hodo_engine_plan {
 	const struct hodo_plan_trap *traps;
 	const struct hodo_plan_fix *fixes;
 	const struct hodo_plan_function *functions;
+	const struct hodo_plan_event *events;
 	uint8_t *state; /* of each window, HODO_ENGINE_* */
 	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
 	uint32_t nalways;
@@ -57,12 +60,15 @@ HODO_HIDDEN void hodo_engine_import(enum hodo_plan_import import, uintptr_t addr
 
 /*
  * Takes a plan in: its slots are mapped, and what must always be on is. The file is sealed: F_SEAL_WRITE and
- * F_SEAL_SHRINK. 0; -EPROTO: it is no plan that can be right; -EEXIST: something is where its slots are to be; -EBUSY:
- * there are threads whose signal masks are not known; -EFAULT: a system call is not where it should be; -ENOSYS: the
- * kernel has no barrier for code; -ENOSPC: there were HODO_ENGINE_PLANS_MAX; -ENOMEM or what mmap() and /proc/self/mem
- * say. After an error nothing is patched.
+ * F_SEAL_SHRINK. 0; -EINPROGRESS: it is taken, but threads may block the signals, so that somebody who stops them must
+ * set what is always on: then hodo_engine_guard(); -EPROTO: it is no plan that can be right; -EEXIST: something is
+ * where its slots are to be; -EFAULT: a system call is not where it should be; -ENOSYS: the kernel has no barrier for
+ * code; -ENOSPC: there were HODO_ENGINE_PLANS_MAX; -ENOMEM or what mmap() and /proc/self/mem say. After an error
+ * nothing is patched.
  */
 HODO_HIDDEN int hodo_engine_take(int fd);
+/* What is always on in the last plan has been set, and no thread blocks the signals. 0, or -EBUSY: it was not. */
+HODO_HIDDEN int hodo_engine_guard(void);
 
 /* Of plan 0, 1, …; NULL behind the last. */
 HODO_HIDDEN const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *n);
@@ -73,6 +79,9 @@ HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uin
 HODO_HIDDEN void hodo_engine_want(uintptr_t window, bool on);
 /* Switches those that are wanted otherwise than they are. 0, or what patching says: some are as they were then. */
 HODO_HIDDEN int hodo_engine_apply(void);
+
+/* events.c: a recording has begun, or ended: the events of all plans with it. */
+HODO_HIDDEN void hodo_engine_recording(void);
 
 /* Whose code is mapped no more: its windows are neither written nor wanted. */
 HODO_HIDDEN void hodo_engine_forget(uintptr_t start, uintptr_t end);
@@ -87,6 +96,9 @@ extern HODO_HIDDEN struct hodo_engine_counts hodo_engine_counts;
 
 /* ------------------------------------------------------------------------- inside */
 
+/* events.c: makes the events of a plan known that is being taken in. */
+HODO_HIDDEN void hodo_engine_events(const struct hodo_engine_plan *p);
+
 /* state.c. Plans are published whole, and never taken back. */
 extern HODO_HIDDEN struct hodo_engine_plan hodo_engine_plans[HODO_ENGINE_PLANS_MAX];
 extern HODO_HIDDEN uint32_t hodo_engine_nplans;
@@ -96,8 +108,13 @@ extern HODO_HIDDEN uint32_t hodo_engine_pid; /* of the process whose handlers ar
 /* The first of the plan's traps that is not before the address. */
 HODO_HIDDEN uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from);
 
-/* trap.c: takes the signals over, once. 0, -EBUSY. */
+/* trap.c: takes the signals over, once. 0, or what rt_sigaction() says. */
 HODO_HIDDEN int hodo_engine_arm(void);
+/* No thread blocks them, nor will. Until then no window is written. */
+extern HODO_HIDDEN bool hodo_engine_guarded;
+HODO_HIDDEN void hodo_engine_set_guarded(void);
+/* apply.c: whether it is as we leave it when it is on, or off. */
+HODO_HIDDEN bool hodo_engine_is(const struct hodo_plan_window *w, bool on);
 struct hodo_engine_action { /* as the kernel has it */
 	void (*handler)(int, siginfo_t *, void *);
 	uint64_t flags;

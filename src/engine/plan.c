@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static uintptr_t imports[HODO_PLAN_IMPORTS] = { [HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall };
+static uintptr_t imports[HODO_PLAN_IMPORTS] = {
+	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
+	[HODO_IMPORT_SITE] = (uintptr_t)hodo_x86_site,
+};
 
 void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
 {
@@ -53,7 +56,8 @@ static int map_pages(const struct hodo_engine_plan *p, int fd)
 {
 	for (uint32_t i = 0; i < p->head->pages.n; i++) {
 		const struct hodo_plan_pages *x = &p->pages[i];
-		long at = hodo_sys6(SYS_mmap, (long)x->addr, (long)x->bytes, PROT_READ | PROT_EXEC,
+		int rights = PROT_READ | (x->flags & HODO_PLAN_DATA ? PROT_WRITE : PROT_EXEC);
+		long at = hodo_sys6(SYS_mmap, (long)x->addr, (long)x->bytes, rights,
 				    MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, (long)x->offset);
 
 		if (at == (long)x->addr)
@@ -95,12 +99,29 @@ static bool as_planned(struct view *v, const struct hodo_plan_window *w)
 	return true;
 }
 
+/* By a plan that was taken before. */
+static bool is_on_already(uint64_t addr)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+
+		for (uint32_t k = 0; k < p->nalways; k++) {
+			if (p->windows[p->always[k]].addr == addr && hodo_engine_is(&p->windows[p->always[k]], true))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* 0; -EFAULT: a system call that must always go through us cannot. */
 static int look_at_windows(struct hodo_engine_plan *p, struct view *v)
 {
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
-		bool always = p->windows[i].flags & HODO_PLAN_ALWAYS, fine = as_planned(v, &p->windows[i]);
+		bool always = p->windows[i].flags & HODO_PLAN_ALWAYS, fine;
 
+		if (always && is_on_already(p->windows[i].addr))
+			continue;
+		fine = as_planned(v, &p->windows[i]);
 		p->state[i] = !fine ? HODO_ENGINE_REFUSED : always ? HODO_ENGINE_WANTED : 0;
 		if (always && !fine)
 			return -EFAULT;
@@ -124,14 +145,10 @@ static int look_at_memory(struct hodo_engine_plan *p)
 	return error;
 }
 
-static int write_fixes(const struct hodo_engine_plan *p)
+static void write_fixes(const struct hodo_engine_plan *p)
 {
-	static struct hodo_patch patch;
-
-	hodo_patch_begin(&patch);
 	for (uint32_t i = 0; i < p->head->fixes.n; i++)
-		hodo_patch_store(&patch, p->fixes[i].addr, &imports[p->fixes[i].import], sizeof(imports[0]));
-	return hodo_patch_end(&patch);
+		*(uintptr_t *)p->fixes[i].addr = imports[p->fixes[i].import];
 }
 
 /* ---------------------------------------------------------------------------- taking */
@@ -151,12 +168,9 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 		hodo_sys2(SYS_munmap, p->always, state_bytes(p));
 		return error;
 	}
-	error = write_fixes(p);
-	if (error) {
-		unmap_pages(p, p->head->pages.n);
-		hodo_sys2(SYS_munmap, p->always, state_bytes(p));
-	}
-	return error;
+	write_fixes(p);
+	hodo_engine_events(p);
+	return 0;
 }
 
 int hodo_engine_take(int fd)
@@ -182,7 +196,25 @@ int hodo_engine_take(int fd)
 	hodo_engine_plans[hodo_engine_nplans] = plan;
 	/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
 	hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
+	if (!hodo_engine_guarded)
+		return -EINPROGRESS;
 	return plan.nalways ? hodo_engine_apply() : 0;
+}
+
+int hodo_engine_guard(void)
+{
+	struct hodo_engine_plan *p = &hodo_engine_plans[hodo_engine_nplans - 1];
+
+	if (hodo_engine_guarded)
+		return 0;
+	for (uint32_t i = 0; i < p->nalways; i++) {
+		if (!hodo_engine_is(&p->windows[p->always[i]], true))
+			return -EBUSY;
+	}
+	for (uint32_t i = 0; i < p->nalways; i++)
+		p->state[p->always[i]] |= HODO_ENGINE_ON;
+	hodo_engine_set_guarded();
+	return 0;
 }
 
 const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *n)

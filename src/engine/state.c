@@ -8,6 +8,7 @@ struct hodo_engine_plan hodo_engine_plans[HODO_ENGINE_PLANS_MAX];
 uint32_t hodo_engine_nplans;
 struct hodo_engine_counts hodo_engine_counts;
 uint32_t hodo_engine_pid;
+bool hodo_engine_guarded;
 
 static struct hodo_engine_action trap_action, ill_action;
 

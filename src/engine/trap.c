@@ -104,6 +104,16 @@ static bool is_alone(void)
 	return threads == 1;
 }
 
+void hodo_engine_set_guarded(void)
+{
+	const uint64_t ours = HODO_ENGINE_SIGNALS;
+
+	hodo_signals_all = ~ours;
+	hodo_engine_guarded = true;
+	/* Here too: the caller has blocked all that there were. */
+	hodo_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, SIGNAL_BYTES);
+}
+
 static int take_over(int signal)
 {
 	/* SA_ONSTACK: the stack that it happens on may have no room. SA_NODEFER: neither is ever blocked. */
@@ -115,20 +125,18 @@ static int take_over(int signal)
 
 int hodo_engine_arm(void)
 {
-	const uint64_t ours = HODO_ENGINE_SIGNALS;
 	int error;
 
 	if (armed)
 		return 0;
-	if (!is_alone())
-		return -EBUSY;
 	error = take_over(SIGTRAP);
 	if (!error)
 		error = take_over(SIGILL);
 	if (error)
 		return error;
-	hodo_signals_all = ~ours;
 	hodo_engine_pid = (uint32_t)hodo_sys0(SYS_getpid);
 	armed = true;
+	if (is_alone())
+		hodo_engine_set_guarded();
 	return 0;
 }

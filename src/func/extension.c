@@ -22,6 +22,12 @@ static void forked(void)
 	hodo_engine_forked();
 }
 
+static void recording(void)
+{
+	hodo_engine_recording();
+	hodo_events_recording();
+}
+
 const struct hodo_extension hodo_extension = {
 	.init = init,
 	.scan_begin = hodo_slots_scan_begin,
@@ -29,7 +35,7 @@ const struct hodo_extension hodo_extension = {
 	.scan_end = scan_end,
 	.forked = forked,
 	.plan = hodo_planned_answer,
-	.recording = hodo_events_recording,
+	.recording = recording,
 	.inside = hodo_dispatch_inside,
 	.settle = hodo_grace_recording,
 	.tracer_register = hodo_tracers_register,

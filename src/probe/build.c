@@ -12,22 +12,22 @@
 #include <base/vec.h>
 
 #include "build_file.h"
+#include "event_code.h"
 #include "place.h"
 #include "plan.h"
 #include "syscalls.h"
 
 #define HOOK_BYTES         13u /* call *disp32(%rip); nopl disp32(%rax) */
 #define SYSCALL_HOOK_BYTES 13u /* lea disp32(%rip),%rcx; jmp *disp32(%rip) */
-#define POOL_ALIGN         8u
 
 /* What makes one plan: all lists are parallel to `windows`, but where it says so. */
 struct build {
 	const struct hodo_probe_target *target; /* in hand */
-	uint64_t pool; /* of the target: where its imports stand */
+	struct hodo_plan_data *data; /* of the target */
 	struct hodo_plan_item *items;
 	uint32_t nitems;
 	struct hodo_plan_function *functions;
-	uint32_t nfunctions;
+	uint32_t nfunctions, nevents;
 	struct hodo_probe_built *built;
 };
 
@@ -46,16 +46,17 @@ static int add_item(struct build *b, const struct hodo_probe_planned *p, uint64_
 		    unsigned hook)
 {
 	struct hodo_plan_item *x = hodo_vec_add(b->items, b->nitems);
+	uint64_t end;
 	int err;
 
 	if (!x)
 		return -ENOMEM;
 	*x = (struct hodo_plan_item){ .window = p->window, .entry = p->entry, .exits = p->exits, .flags = flags,
-				      .function = function, .pool = b->pool };
+				      .function = function, .pool = b->data->addr, .bias = b->target->bias };
 	err = hodo_probe_recipe_make(&x->recipe, &p->window, b->target->bias, (uint16_t)hook);
 	x->recipe.low = x->pool < x->recipe.low ? x->pool : x->recipe.low;
-	x->recipe.high = x->pool + HODO_PLAN_POOL_BYTES > x->recipe.high ? x->pool + HODO_PLAN_POOL_BYTES :
-									     x->recipe.high;
+	end = x->pool + (uint64_t)b->data->pages * HODO_PROBE_PAGE_BYTES;
+	x->recipe.high = end > x->recipe.high ? end : x->recipe.high;
 	/* A thread that sleeps in a system call of a slot would be where no unwinder knows it. */
 	return err ? err : !(flags & HODO_PLAN_ALWAYS) && has_syscall(&x->recipe) ? -EAGAIN : 0;
 }
@@ -135,19 +136,66 @@ static int add_function(struct build *b, uint32_t function)
 	return 0;
 }
 
+/* What cannot have a jump is left out, and says why. */
+static int add_event(struct build *b, struct hodo_probe_event *e)
+{
+	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
+	struct hodo_probe_event_code code = { .values = e->values, .nvalues = e->nvalues };
+	uint8_t room[HODO_PROBE_HOOK_BYTES];
+	size_t bytes = hodo_probe_event_code(&code, 0, room, sizeof(room));
+	int err = -EAGAIN;
+
+	hodo_probe_window_at(b->target->object, e->addr, &p.window);
+	e->reason = p.window.kind == HODO_PROBE_JUMP && bytes ? HODO_PROBE_FINE : p.window.reason;
+	if (p.window.kind == HODO_PROBE_JUMP && bytes) {
+		hodo_probe_window_hook(&p.window, e->addr);
+		err = add_item(b, &p, 0, HODO_PLAN_JUMP, (unsigned)bytes);
+	}
+	if (err == -EAGAIN) {
+		b->nitems -= p.window.kind == HODO_PROBE_JUMP && bytes;
+		b->built->without++;
+		return 0;
+	}
+	if (err)
+		return err;
+	hodo_probe_window_keep(b->target->object, &p.window);
+	b->items[b->nitems - 1].event = e;
+	b->items[b->nitems - 1].state = b->data->addr + HODO_PLAN_POOL_BYTES +
+					sizeof(struct hodo_state) * (uint64_t)(e - b->target->events);
+	b->nevents++;
+	b->built->events++;
+	return 0;
+}
+
 /* ------------------------------------------------------------------------- places */
 
-/* Somewhere that all of the object's code can be reached from. */
-static int place_pool(struct build *b, struct hodo_probe_space *space)
+/* So much of memory on each side of the code is looked at: the slots must reach it as well, from farther. */
+#define NEAR (512ull << 20)
+
+/* Pages for data, which nothing else is in, near all of the object's code. */
+static int place_data(struct build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	uint64_t low = o->segments[0].start + b->target->bias;
-	uint64_t high = o->segments[o->nsegments - 1].end + b->target->bias;
-	struct hodo_probe_slot slot = { .addr = low, .low = low, .high = high, .kind = HODO_PROBE_TRAP,
-					.bytes = HODO_PLAN_POOL_BYTES + POOL_ALIGN };
-	int err = hodo_probe_place(space, &slot, 1);
+	uint64_t at = (low > NEAR ? low - NEAR : 0x10000) & ~(uint64_t)(HODO_PAGE - 1);
+	uint64_t bytes = HODO_PLAN_POOL_BYTES + b->target->nevents * sizeof(struct hodo_state), next = 0;
+	uint32_t n = (uint32_t)((bytes + HODO_PAGE - 1) / HODO_PAGE), found = 0;
+	int err = 0;
 
-	b->pool = (slot.slot + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
+	for (; found < n && at < low + NEAR; at += HODO_PAGE) {
+		bool fits = hodo_probe_space_page(space, at) == space->npages ||
+			    space->pages[hodo_probe_space_page(space, at)].addr > at;
+
+		fits = fits && hodo_probe_space_fits(space, at, HODO_PAGE, true, &next);
+		found = fits ? found + 1 : 0;
+		if (!fits && next > at)
+			at = ((next + HODO_PAGE - 1) & ~(uint64_t)(HODO_PAGE - 1)) - HODO_PAGE;
+	}
+	if (found < n)
+		return -ENOMEM;
+	*b->data = (struct hodo_plan_data){ .addr = at - (uint64_t)n * HODO_PAGE, .pages = n };
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = hodo_probe_space_put(space, b->data->addr + (uint64_t)i * HODO_PAGE, HODO_PAGE);
 	return err;
 }
 
@@ -189,12 +237,21 @@ static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import impor
 	put_distance(to + 9, address + 6, in_function);
 }
 
+static size_t put_event(const struct hodo_plan_item *x, uint64_t address, uint8_t *to, size_t bytes)
+{
+	const struct hodo_probe_event_code code = { x->event->values, x->event->nvalues,
+						    x->pool + sizeof(uint64_t) * HODO_IMPORT_SITE, x->state };
+
+	return hodo_probe_event_code(&code, address, to, bytes);
+}
+
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
 	size_t n = 0;
 
-	(void)bytes;
+	if (x->event)
+		return put_event(x, address, to, bytes);
 	if (x->flags & HODO_PLAN_ALWAYS) {
 		memcpy(to, "\x48\x8d\x0d", 3);
 		put_distance(to + 3, address + 7, address + SYSCALL_HOOK_BYTES + 2);
@@ -252,40 +309,50 @@ static void number(struct build *b)
 static int plan_target(struct build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_target *t = b->target;
-	int err = t->object->nsegments ? place_pool(b, space) : -EBADMSG;
+	int err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
 
 	/* They must be had: that a jump enters one, and traps each time, is no hindrance. */
 	t->object->enter_windows = true;
 	if (!err && t->system_calls)
 		err = hodo_probe_syscalls(t->object, add_system_call, b);
 	t->object->enter_windows = false;
+	for (uint32_t i = 0; i < t->nevents && !err; i++)
+		err = add_event(b, &t->events[i]);
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		err = add_function(b, t->functions[i]);
 	return err;
 }
 
+static int write_file(struct build *b, const struct hodo_plan_data *data, unsigned n,
+		      const struct hodo_probe_space *space)
+{
+	const struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .functions = b->functions,
+					       .nfunctions = b->nfunctions, .data = data, .ndata = n,
+					       .nevents = b->nevents, .hook = put_hook };
+
+	number(b);
+	b->built->windows = b->nitems;
+	b->built->fd = hodo_plan_write(&parts, space);
+	return b->built->fd < 0 ? b->built->fd : 0;
+}
+
 int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
 		     struct hodo_probe_built *built)
 {
+	HODO_AUTO_FREE struct hodo_plan_data *data = calloc(n + 1, sizeof(*data));
 	struct build b = { .built = built };
-	HODO_AUTO_FREE uint64_t *pools = calloc(n + 1, sizeof(*pools));
-	int err = pools ? 0 : -ENOMEM;
+	int err = data ? 0 : -ENOMEM;
 
 	*built = (struct hodo_probe_built){ .fd = -1 };
 	for (unsigned i = 0; i < n && !err; i++) {
 		b.target = &targets[i];
+		b.data = &data[i];
 		err = plan_target(&b, space);
-		pools[i] = b.pool;
 	}
 	if (!err)
 		err = place_all(&b, space);
-	if (!err) {
-		number(&b);
-		built->windows = b.nitems;
-		built->fd = hodo_plan_write(&(struct hodo_plan_parts){ b.items, b.nitems, b.functions, b.nfunctions,
-								       pools, n, put_hook }, space);
-		err = built->fd < 0 ? built->fd : 0;
-	}
+	if (!err)
+		err = write_file(&b, data, n, space);
 	free(b.items);
 	free(b.functions);
 	return err;

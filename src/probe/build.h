@@ -8,12 +8,25 @@
 
 #include "object.h"
 #include "space.h"
+#include "operand.h"
+
+/* An event at an instruction of the object. */
+struct hodo_probe_event {
+	uint64_t addr;
+	uint64_t semaphore; /* as struct hodo_elf_sdt has it; 0: none */
+	const char *provider, *name;
+	struct hodo_probe_operand values[HODO_PROBE_OPERANDS_MAX];
+	unsigned nvalues;
+	uint8_t reason; /* out: why it has no window; else HODO_PROBE_FINE */
+};
 
 struct hodo_probe_target {
 	struct hodo_probe_object *object; /* its windows are kept in it */
 	uint64_t bias;
 	const uint32_t *functions; /* by address: the object's functions that are wanted */
 	uint32_t nfunctions;
+	struct hodo_probe_event *events;
+	uint32_t nevents;
 	bool system_calls; /* those that may change signal masks are planned as well: of every object that has some */
 };
 
@@ -24,6 +37,8 @@ struct hodo_probe_built {
 	uint32_t exits;     /* of those that can be traced; … */
 	uint32_t missed;    /* … exits that have no jump: their calls end unseen */
 	uint32_t calls;     /* system calls */
+	uint32_t events;    /* that can happen; … */
+	uint32_t without;   /* … that have no window by a jump */
 	uint32_t windows;
 	uint64_t bytes;     /* of slots */
 	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 /* The file in memory. */
 struct file {
 	struct hodo_plan *head;
-	uint64_t bytes, code; /* code: where the pages begin */
+	uint64_t bytes, descs, code; /* where descriptors and pages begin */
 	const struct hodo_probe_space *space;
 };
 
@@ -47,6 +48,15 @@ static uint32_t count_traps(const struct hodo_plan_parts *p)
 	return n;
 }
 
+static uint64_t desc_bytes(const struct hodo_probe_event *e)
+{
+	uint64_t bytes = sizeof(struct hodo_desc) + e->nvalues + strlen(e->provider) + strlen(e->name) + 6;
+
+	for (unsigned i = 0; i < e->nvalues; i++)
+		bytes += strlen(e->values[i].name) + 2;
+	return (bytes + 7) / 8 * 8;
+}
+
 static int make(struct file *f, const struct hodo_plan_parts *p)
 {
 	struct hodo_plan head = { .magic = HODO_PLAN_MAGIC, .version = HODO_ABI_VERSION };
@@ -55,8 +65,12 @@ static int make(struct file *f, const struct hodo_plan_parts *p)
 	at = put_table(&head.pages, at, f->space->npages, sizeof(struct hodo_plan_pages));
 	at = put_table(&head.windows, at, p->nitems, sizeof(struct hodo_plan_window));
 	at = put_table(&head.traps, at, count_traps(p), sizeof(struct hodo_plan_trap));
-	at = put_table(&head.fixes, at, (uint64_t)p->npools * HODO_PLAN_IMPORTS, sizeof(struct hodo_plan_fix));
+	at = put_table(&head.fixes, at, (uint64_t)p->ndata * HODO_PLAN_IMPORTS, sizeof(struct hodo_plan_fix));
 	at = put_table(&head.functions, at, p->nfunctions, sizeof(struct hodo_plan_function));
+	at = put_table(&head.events, at, p->nevents, sizeof(struct hodo_plan_event));
+	f->descs = at;
+	for (uint32_t i = 0; i < p->nitems; i++)
+		at += p->items[i].event ? desc_bytes(p->items[i].event) : 0;
 	f->code = (at + HODO_PAGE - 1) / HODO_PAGE * HODO_PAGE;
 	f->bytes = head.bytes = f->code + (uint64_t)f->space->npages * HODO_PROBE_PAGE_BYTES;
 	f->head = f->bytes <= HODO_PLAN_BYTES_MAX ? calloc(1, f->bytes) : NULL;
@@ -66,22 +80,72 @@ static int make(struct file *f, const struct hodo_plan_parts *p)
 	return 0;
 }
 
-/* Pages beside each other are one range. */
-static void put_pages(const struct file *f)
+static bool is_data(const struct hodo_plan_parts *p, uint64_t addr)
+{
+	for (unsigned i = 0; i < p->ndata; i++)
+		if (addr - p->data[i].addr < (uint64_t)p->data[i].pages * HODO_PROBE_PAGE_BYTES)
+			return true;
+	return false;
+}
+
+/* Pages of one kind beside each other are one range. */
+static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 {
 	struct hodo_plan_pages *list = table(f, &f->head->pages);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < f->space->npages; i++) {
 		uint64_t addr = f->space->pages[i].addr;
+		uint32_t flags = is_data(p, addr) ? HODO_PLAN_DATA : 0;
 
-		if (n && list[n - 1].addr + list[n - 1].bytes == addr)
+		if (n && list[n - 1].addr + list[n - 1].bytes == addr && list[n - 1].flags == flags)
 			list[n - 1].bytes += HODO_PROBE_PAGE_BYTES;
 		else
 			list[n++] = (struct hodo_plan_pages){ addr, f->code + (uint64_t)i * HODO_PROBE_PAGE_BYTES,
-							      HODO_PROBE_PAGE_BYTES };
+							      HODO_PROBE_PAGE_BYTES, flags, 0 };
 	}
 	f->head->pages.n = n;
+}
+
+/* Returns how many bytes it is. */
+static uint64_t put_desc(const struct hodo_probe_event *e, uint8_t *to)
+{
+	struct hodo_desc *desc = (struct hodo_desc *)to;
+	char *text = (char *)(desc + 1) + e->nvalues;
+
+	*desc = (struct hodo_desc){ .size = sizeof(*desc), .version = HODO_ABI_VERSION, .kind = HODO_KIND_EVENT,
+				    .nfields = (uint16_t)e->nvalues, .labels = HODO_DESC_DIFFERS,
+				    .strings = (uint32_t)(text - (char *)to) };
+	for (unsigned i = 0; i < e->nvalues; i++)
+		to[sizeof(*desc) + i] = e->values[i].type;
+	text = stpcpy(text, e->provider) + 1;
+	text = stpcpy(text, e->name) + 1;
+	for (unsigned i = 0; i < e->nvalues; i++) {
+		text = stpcpy(text, i ? ", " : "");
+		text = stpcpy(text, e->values[i].name);
+	}
+	text += 4; /* format, file and function are empty */
+	desc->total = (uint32_t)(text - (char *)to);
+	return desc_bytes(e);
+}
+
+static void put_events(const struct file *f, const struct hodo_plan_parts *p)
+{
+	struct hodo_plan_event *list = table(f, &f->head->events);
+	uint64_t at = f->descs;
+
+	for (uint32_t i = 0; i < p->nitems; i++) {
+		const struct hodo_plan_item *x = &p->items[i];
+
+		if (!x->event)
+			continue;
+		*list = (struct hodo_plan_event){ .desc = at, .state = x->state, .window = i };
+		if (x->event->semaphore)
+			list->semaphore = x->event->semaphore + x->bias;
+		at += put_desc(x->event, (uint8_t *)f->head + at);
+		list->bytes = (uint32_t)(at - list->desc);
+		list++;
+	}
 }
 
 static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_hook_fn hook,
@@ -115,14 +179,15 @@ static int put_all(const struct file *f, const struct hodo_plan_parts *p)
 	struct hodo_plan_fix *fixes = table(f, &f->head->fixes);
 	int err = 0;
 
-	put_pages(f);
+	put_pages(f, p);
 	for (uint32_t i = 0; i < p->nitems && !err; i++)
 		err = put_item(f, &p->items[i], p->hook, &windows[i], &trap);
 	f->head->traps.n = (uint32_t)(trap - first);
-	for (unsigned i = 0; i < p->npools * HODO_PLAN_IMPORTS; i++)
-		fixes[i] = (struct hodo_plan_fix){ .addr = p->pools[i / HODO_PLAN_IMPORTS] +
+	for (unsigned i = 0; i < p->ndata * HODO_PLAN_IMPORTS; i++)
+		fixes[i] = (struct hodo_plan_fix){ .addr = p->data[i / HODO_PLAN_IMPORTS].addr +
 							   sizeof(uint64_t) * (i % HODO_PLAN_IMPORTS),
 						   .import = i % HODO_PLAN_IMPORTS };
+	put_events(f, p);
 	if (p->nfunctions)
 		memcpy(table(f, &f->head->functions), p->functions, p->nfunctions * sizeof(*p->functions));
 	return err;

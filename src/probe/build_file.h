@@ -5,10 +5,17 @@
 
 #include <hodo/abi_plan.h>
 
+#include "build.h"
 #include "recipe.h"
 #include "space.h"
 
 #define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
+
+/* Pages of data near an object: the imports, then a struct hodo_state for each of its events. */
+struct hodo_plan_data {
+	uint64_t addr;
+	uint32_t pages;
+};
 
 /* A window, and all about it. */
 struct hodo_plan_item {
@@ -18,6 +25,8 @@ struct hodo_plan_item {
 	uint64_t pool, slot;
 	uint8_t entry, exits; /* as struct hodo_probe_planned has them */
 	uint8_t flags;        /* HODO_PLAN_* */
+	const struct hodo_probe_event *event; /* NULL: none */
+	uint64_t bias, state; /* of the event */
 };
 
 struct hodo_plan_parts {
@@ -25,8 +34,9 @@ struct hodo_plan_parts {
 	uint32_t nitems;
 	const struct hodo_plan_function *functions;
 	uint32_t nfunctions;
-	const uint64_t *pools; /* where imports stand, HODO_PLAN_IMPORTS each */
-	unsigned npools;
+	const struct hodo_plan_data *data;
+	unsigned ndata;
+	uint32_t nevents;
 	hodo_probe_hook_fn hook; /* its argument is the item */
 };
 

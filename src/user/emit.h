@@ -26,6 +26,9 @@ HODO_HIDDEN void hodo_site_slow(struct hodo_state *state, const void *data, size
 /* In the constructor. */
 HODO_HIDDEN void hodo_gather_init(void);
 
+/* scan.c. A state is this event's from now on. Under the control lock. */
+HODO_SHARED void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc);
+
 /* plan.c. How values become a payload, hodo_event.plan: a byte a step, as writer.S has them, too. */
 enum hodo_step {
 	HODO_STEP_END = 0,

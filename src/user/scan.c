@@ -26,7 +26,7 @@ static bool site_valid(const struct hodo_site *s)
 	return (code[0] == 0xa9 || code[0] == 0xe9) && (uintptr_t)(code + 5 + distance) == HODO_TARGET(s->cold);
 }
 
-static void bind_state(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc)
+void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc)
 {
 	state->values = event->varying ? desc->nlabels : event->room;
 	state->how = event->varying ? HODO_HOW_GATHER : 0;
@@ -79,7 +79,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 	}
 	if (!event->states && hodo_recording.on)
 		hodo_rules_select(event);
-	bind_state(state, event, desc);
+	hodo_state_bind(state, event, desc);
 	hodo_registry_publish(event);
 }
 

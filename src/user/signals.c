@@ -11,3 +11,9 @@ uint64_t hodo_signals_block(void)
 	hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &hodo_signals_all, &old, sizeof(old));
 	return old;
 }
+
+void hodo_signals_restore(uint64_t old)
+{
+	old &= hodo_signals_all; /* it may be from before */
+	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));
+}

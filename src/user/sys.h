@@ -50,10 +50,7 @@ static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, lo
 /* signals.c: the kernel's signal mask is one word. All, but those that must never be blocked here (src/engine). */
 extern HODO_SHARED uint64_t hodo_signals_all;
 HODO_SHARED uint64_t hodo_signals_block(void); /* the mask as it was */
-static inline void hodo_signals_restore(uint64_t old)
-{
-	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));
-}
+HODO_SHARED void hodo_signals_restore(uint64_t old);
 static inline void hodo_sleep_ns(long ns)
 {
 	struct timespec pause = { 0, ns };

@@ -65,7 +65,7 @@
 	notrack jmp *%r10
 	.endm
 
-	FUNCTION hodo_x86_site
+	FUNCTION hodo_x86_site, SHARED
 	.cfi_def_cfa %rsp, 0
 	.cfi_register %rip, %r10
 	FROM_SITE

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c - events in code that nobody prepared: each has a state, as a site's, in the plan's pages of data, and its
+ * windows are on while there is a recording.
+ */
+#include <user/emit.h>
+#include "engine.h"
+
+static struct hodo_state *state_of(const struct hodo_plan_event *e)
+{
+	return (struct hodo_state *)e->state;
+}
+
+void hodo_engine_events(const struct hodo_engine_plan *p)
+{
+	for (uint32_t i = 0; i < p->head->events.n; i++) {
+		const struct hodo_plan_event *e = &p->events[i];
+		const struct hodo_desc *desc = (const struct hodo_desc *)(p->file + e->desc);
+		struct hodo_event *event = hodo_registry_add(desc, e->bytes, "");
+
+		state_of(e)->on = &hodo_zero_on;
+		/* Texts and arrays are pointers into the program, and nobody has looked whether they lead anywhere. */
+		if (event && !event->varying)
+			hodo_state_bind(state_of(e), event, desc);
+	}
+}
+
+/* Up while the event is on. Its object is mapped: else its window is refused. */
+static void count_semaphore(uint8_t *window, uint64_t addr, bool on)
+{
+	bool counted = *window & HODO_ENGINE_COUNTED;
+
+	if (!addr || counted == on || *window & HODO_ENGINE_REFUSED)
+		return;
+	__atomic_fetch_add((uint16_t *)addr, on ? 1 : -1, __ATOMIC_RELAXED);
+	*window ^= HODO_ENGINE_COUNTED;
+}
+
+static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_event *e, bool on)
+{
+	struct hodo_state *state = state_of(e);
+
+	if (!state->event)
+		return;
+	hodo_store_release(&state->on, on ? &hodo_on_words()[state->id] : &hodo_zero_on);
+	hodo_registry_publish(state->event);
+	count_semaphore(&p->state[e->window], e->semaphore, on);
+	hodo_engine_want(p->windows[e->window].addr, on);
+}
+
+void hodo_engine_recording(void)
+{
+	uint32_t events = 0;
+
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		bool on = hodo_recording.on && i + 1 == hodo_engine_nplans; /* that of the present recording */
+
+		for (uint32_t k = 0; k < p->head->events.n; k++)
+			switch_event(p, &p->events[k], on);
+		events += p->head->events.n;
+	}
+	if (events)
+		hodo_engine_apply();
+}
