@@ -3,9 +3,8 @@
  * attach.c - bringing libhodo into a process that runs: looks at it from outside, then stops
  * a thread after the other briefly until one stands where it may be made to call.
  *
- * All of it is done by a child of the caller, in a session of its own and with
- * signals blocked: Ctrl-C, or the end of the caller, does not come between. A thread
- * whose tracer is killed all the same finds its way back by itself (call.c).
+ * All of it is done by a child of the caller (apart.c). A thread whose tracer is killed all the same finds its way
+ * back by itself (call.c).
  */
 #ifdef __x86_64__
 
@@ -17,11 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,16 +32,8 @@
 #define TRY_STOPS  500
 #define TRY_MS_MAX 30000
 #define START_MS  5000 /* for the thread that listens */
-#define TICK_US   5000
 #define EXEC_MS   3000 /* wrappers call exec some times before they are the program */
 #define YOUNG_MS  2000 /* in which a program has its libraries, also on a busy machine */
-
-struct answer {
-	bool complete;
-	int error;
-	struct hodo_attach_done done;
-	char why[HODO_ATTACH_WHY];
-};
 
 struct thread {
 	pid_t tid;
@@ -324,31 +312,25 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 	return error;
 }
 
-static void on_tick(int signal)
-{
-}
+struct attaching {
+	pid_t pid;
+	int pidfd;
+	const char *library;
+};
 
-static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
+static void attach(void *arg, struct hodo_attach_answer *a)
 {
-	struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
-	struct sigaction action = { .sa_handler = on_tick };
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	const struct attaching *x = arg;
+	struct pollfd end = { .fd = x->pidfd, .events = POLLIN };
 	int64_t until = now_ms() + EXEC_MS, young = now_ms() + YOUNG_MS;
 	struct timespec pause = { 0, 2000000 };
-	sigset_t mask;
 
-	setsid();
-	sigfillset(&mask);
-	sigdelset(&mask, SIGALRM);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	sigaction(SIGALRM, &action, NULL);
-	signal(SIGCHLD, SIG_DFL);
-	setitimer(ITIMER_REAL, &tick, NULL);
 	do {
-		struct hodo_attach_target t = { .pid = pid, .pidfd = pidfd, .why = a->why, .why_size = sizeof(a->why) };
+		struct hodo_attach_target t = { .pid = x->pid, .pidfd = x->pidfd, .why = a->why,
+						.why_size = sizeof(a->why) };
 
 		a->why[0] = 0;
-		a->error = attach_once(&t, library, &a->done);
+		a->error = attach_once(&t, x->library, &a->done);
 		if (a->error == -ESRCH)
 			young = now_ms() + YOUNG_MS;
 		/* A program that has just begun has no libraries yet. */
@@ -359,40 +341,21 @@ static void attach(pid_t pid, int pidfd, const char *library, struct answer *a)
 	if (a->error == -EAGAIN)
 		a->error = -EOPNOTSUPP;
 	if (a->error == -ESRCH)
-		snprintf(a->why, sizeof(a->why), hodo_attach_alive(pidfd) ? "process %d becomes another program again and again"
-			 : "process %d has ended", (int)pid);
+		snprintf(a->why, sizeof(a->why), hodo_attach_alive(x->pidfd) ?
+			 "process %d becomes another program again and again" : "process %d has ended", (int)x->pid);
 }
 
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
 			size_t why_size)
 {
-	struct answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char path[4096];
-	pid_t child;
-	int error = -EIO;
+	struct attaching x = { pid, pidfd, path };
+	int error;
 
-	if (a == MAP_FAILED || !realpath(library, path)) {
-		error = -errno;
-		snprintf(why, why_size, "%s: %s", library, strerror(errno));
-	} else {
-		child = fork();
-		if (child == 0) {
-			attach(pid, pidfd, path, a);
-			a->complete = true;
-			_exit(0);
-		}
-		while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			;
-		if (a->complete)
-			error = a->error;
-		else
-			snprintf(a->why, sizeof(a->why), "the process that was to stop %d was ended", (int)pid);
-		snprintf(why, why_size, "%s", a->why);
-		if (done)
-			*done = a->done;
-	}
-	if (a != MAP_FAILED)
-		munmap(a, sizeof(*a));
+	if (realpath(library, path))
+		return hodo_attach_apart(pid, attach, &x, done, why, why_size);
+	error = -errno;
+	snprintf(why, why_size, "%s: %s", library, strerror(errno));
 	return error;
 }
 
@@ -407,6 +370,13 @@ int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_a
 {
 	snprintf(why, why_size, "process %d: only processes that listen can be recorded on this architecture: start it with "
 		 "HODO_LISTEN=1", (int)pid);
+	return -EOPNOTSUPP;
+}
+
+int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
+		      char *why, size_t why_size)
+{
+	snprintf(why, why_size, "process %d: code can be replaced on x86-64 alone", (int)pid);
 	return -EOPNOTSUPP;
 }
 

@@ -30,4 +30,29 @@ struct hodo_attach_done {
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
 			size_t why_size);
 
+/* What is written over code of the process while all its threads stand: no thread is where it could matter. */
+struct hodo_attach_write {
+	uint64_t addr;
+	uint8_t bytes[8];
+	uint8_t len;
+};
+/* A thread that stands there goes on there. */
+struct hodo_attach_move {
+	uint64_t from, to;
+};
+struct hodo_attach_still {
+	const struct hodo_attach_write *writes;
+	const struct hodo_attach_move *moves;
+	uint32_t nwrites, nmoves;
+	uint64_t unblocked; /* signals that no thread blocks from then on */
+};
+
+/*
+ * Stops all threads of the process, which libhodo is in, writes, moves and unblocks, and lets them go on. All or
+ * nothing: what was written before an error is taken back. 0, or a negative errno and why: -EAGAIN: a thread could
+ * not be stopped now.
+ */
+int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
+		      char *why, size_t why_size);
+
 #endif

@@ -9,6 +9,8 @@
  *	tracee.c     one stopped thread: registers, signals, system calls that are entered again, signal frames
  *	call.c       calls made in it that find their way back without us
  *	attach.c     all together
+ *	still.c      all threads, stopped while code is written
+ *	apart.c      in a process of its own: the threads go on if that one is killed, whatever becomes of ours
  */
 #ifndef HODO_ATTACH_INTERNAL_H
 #define HODO_ATTACH_INTERNAL_H
@@ -146,6 +148,8 @@ int hodo_attach_tracee_release(struct hodo_attach_tracee *e);
  */
 int hodo_attach_tracee_go_on(struct hodo_attach_tracee *e, enum __ptrace_request request, int deliver);
 bool hodo_attach_tracee_is_fault(const struct hodo_attach_tracee *e, int signal); /* that the code itself made */
+/* A system call that the kernel would restart is entered again from its instruction. False: it stands in none. */
+bool hodo_attach_tracee_again(struct hodo_attach_tracee *e);
 bool hodo_attach_tracee_set_regs(const struct hodo_attach_tracee *e, const struct user_regs_struct *regs);
 bool hodo_attach_tracee_set_mask(const struct hodo_attach_tracee *e, uint64_t mask);
 /* The vector state, as XSAVE has it: e->xstate_size bytes; in it, which components are in use. On a processor without
@@ -174,6 +178,18 @@ void hodo_attach_frame_fill(struct hodo_attach_frame *f, const struct user_regs_
 			    uint64_t vectors);
 /* The saved vector registers: at most as long as e->xstate, and four bytes more. */
 void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e);
+
+/* -------------------------------------------------------------------- apart */
+
+struct hodo_attach_answer {
+	struct hodo_attach_done done;
+	int error;
+	char why[HODO_ATTACH_WHY];
+	bool complete;
+};
+/* Calls it in a child, with ticks that end every wait, and gives its answer. */
+int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answer *a), void *arg,
+		      struct hodo_attach_done *done, char *why, size_t why_size);
 
 /* ------------------------------------------------------------------- unwind */
 

@@ -116,6 +116,14 @@ void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_
 
 /* -------------------------------------------------------------------- stopping */
 
+bool hodo_attach_tracee_again(struct hodo_attach_tracee *e)
+{
+	if (!is_restarted(&e->regs))
+		return false;
+	enter_again(&e->regs);
+	return hodo_attach_tracee_set_regs(e, &e->regs);
+}
+
 static uint64_t hexadecimal(const char *status, const char *name)
 {
 	const char *value = hodo_attach_status(status, name);

@@ -256,6 +256,7 @@ static int open_session(struct recording *r)
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
 		.plan = o->functions.functions.tracers && !o->kernel ? hodo_planner_plan : NULL,
+		.plan_still = hodo_planner_still,
 		.plan_arg = &r->planner,
 		.reporter = { report, r },
 	};

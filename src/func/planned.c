@@ -106,13 +106,13 @@ static int take(int file, uint32_t *functions, uint32_t *refused)
 	hodo_engine_import(HODO_IMPORT_ENTRY, stubs + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
 	hodo_engine_import(HODO_IMPORT_EXIT, stubs + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
 	error = hodo_engine_take(file);
-	if (error)
+	if (error && error != -EINPROGRESS)
 		return error;
 	plans++;
 	count(functions, refused);
 	if (hodo_func_wanted)
 		hodo_objects_scan();
-	return 0;
+	return error;
 }
 
 /* ------------------------------------------------------------------- conversation */
@@ -144,12 +144,15 @@ int hodo_planned_answer(int fd)
 	long n = receive(fd, &m, &file);
 	bool plan = n == sizeof(m) && m.head.magic == HODO_MSG_MAGIC && m.head.type == HODO_MSG_PLAN;
 
-	if (file >= 0 && plan)
+	/* Behind an answer of -EINPROGRESS comes one without a file: the threads have stood. */
+	if (plan && file >= 0)
 		planned.result = take(file, &planned.functions, &planned.refused);
+	else if (plan && plans)
+		planned.result = hodo_engine_guard();
 	if (file >= 0)
 		hodo_sys1(SYS_close, file);
 	if (!plan)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	n = hodo_sys6(SYS_sendto, fd, (long)&planned, sizeof(planned), MSG_NOSIGNAL, 0, 0);
-	return n < 0 ? (int)n : 0;
+	return n < 0 ? (int)n : planned.result == -EINPROGRESS ? -EINPROGRESS : 0;
 }

@@ -192,14 +192,30 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 static void send_plan(struct hodo_connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
-	struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
-	HODO_AUTO_CLOSE int file = -1;
+	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
 
-	if (config->plan)
-		file = config->plan(config->plan_arg, c->id.pid, c->adopted);
+	if (config->plan && !c->planned)
+		c->plan = config->plan(config->plan_arg, c->id.pid, c->adopted);
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	if (hodo_socket_send(c->fd, &m, sizeof(m), file < 0 ? -1 : file) < 0)
+	if (c->planned || hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
+	else
+		c->planned = true;
+}
+
+/* It has taken the plan in, and its threads are to stand. What becomes of that, it sees itself, and says. */
+static void keep_still(struct hodo_connection *c)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
+
+	if (config->plan_still && c->plan >= 0 && !c->stood)
+		config->plan_still(config->plan_arg, c->id.pid, c->pidfd, c->plan);
+	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
+	if (c->stood || hodo_socket_send(c->fd, &m, sizeof(m), -1) < 0)
+		hodo_connection_refuse(c, UNANSWERED);
+	else
+		c->stood = true;
 }
 
 /* Why a process has not taken its plan in. */
@@ -207,7 +223,7 @@ static const char *plan_flaw(int err)
 {
 	switch (err) {
 	case -EBUSY:
-		return "it has threads already, whose signal masks are not known";
+		return "its threads could not be stopped";
 	case -ENOSYS:
 		return "this kernel has no membarrier(2) for code, or the processor cannot have its code changed while it runs";
 	case -EFAULT:
@@ -222,7 +238,9 @@ static const char *plan_flaw(int err)
 
 static void take_planned(struct hodo_connection *c, const struct hodo_msg_planned *m)
 {
-	if (m->result < 0)
+	if (m->result == -EINPROGRESS)
+		keep_still(c);
+	else if (m->result < 0)
 		hodo_report(&c->session->config.reporter, "%s[%d]: functions that were not built to be traced are not: %s",
 			    c->id.flight.comm, (int)c->id.pid, plan_flaw(m->result));
 }

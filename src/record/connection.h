@@ -21,8 +21,10 @@ struct hodo_connection {
 	int fd;
 	int pidfd; /* -1 until it said hello */
 	int memfd; /* -1 until it is ready */
+	int plan;  /* what it was sent; -1: nothing */
 	bool adopted;    /* it stays */
 	bool stranger;   /* it came by the abstract address, and has not shown the key */
+	bool planned, stood; /* it has asked for a plan; its threads have stood for it */
 	bool superseded; /* another image of the same process has said hello since: exec */
 	int64_t deadline_ns; /* not of one that is ready */
 	uid_t uid;

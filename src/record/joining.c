@@ -36,7 +36,7 @@ struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t p
 	c->watch.ready = ready;
 	c->session = s;
 	c->fd = fd;
-	c->pidfd = c->memfd = -1;
+	c->pidfd = c->memfd = c->plan = -1;
 	c->id.pid = pid;
 	c->id.came = s->images.number;
 	c->uid = uid;
@@ -65,6 +65,8 @@ void hodo_joining_drop(struct hodo_connection *c)
 		close(c->pidfd);
 	if (c->memfd >= 0)
 		close(c->memfd);
+	if (c->plan >= 0)
+		close(c->plan);
 	free(c);
 }
 

@@ -62,6 +62,11 @@ struct hodo_session_config {
 	 * the session is to be called.
 	 */
 	int (*plan)(void *arg, pid_t pid, bool came);
+	/*
+	 * Sets what is always on in a process of which the threads must stand meanwhile, by the plan that it was sent.
+	 * 0, or negative errno, which the user knows then.
+	 */
+	int (*plan_still)(void *arg, pid_t pid, int pidfd, int plan);
 	void *plan_arg;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;

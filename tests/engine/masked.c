@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * masked.c - a program that nobody prepared, whose threads block signals of all kinds, in all ways, while somebody
+ * comes to patch it. Ends when its standard input does, with a number of what was done; 1 if anything went wrong.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static atomic_bool stop, wrong;
+static atomic_ulong done;
+
+/* What is recorded. */
+__attribute__((noinline)) static unsigned long mix(unsigned long x, unsigned long y)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x * 31 + (y ^ x >> 7);
+}
+
+static unsigned long work(unsigned long seed)
+{
+	char text[64];
+
+	for (int i = 0; i < 50; i++)
+		seed = mix(seed, (unsigned long)i);
+	snprintf(text, sizeof(text), "%lx", seed);
+	return strtoul(text, NULL, 16);
+}
+
+static void check(unsigned long seed)
+{
+	static _Atomic unsigned long expected[2];
+	unsigned long now = work(seed), none = 0;
+
+	if (!atomic_compare_exchange_strong(&expected[seed & 1], &none, now) && none != now)
+		wrong = true;
+	done++;
+}
+
+static void *block(void *arg)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	while (!stop) {
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		check(0);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		check(1);
+	}
+	return arg;
+}
+
+static void *wait_blocked(void *arg)
+{
+	struct timespec soon = { 0, 3000000 };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event;
+	sigset_t all;
+
+	sigfillset(&all);
+	while (!stop) {
+		ppoll(NULL, 0, &soon, &all);
+		check(0);
+		epoll_pwait(epoll, &event, 1, 2, &all);
+		check(1);
+	}
+	close(epoll);
+	return arg;
+}
+
+/* All its life. */
+static void *never(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	while (!stop) {
+		check(0);
+		usleep(100);
+	}
+	return arg;
+}
+
+static void *brief(void *arg)
+{
+	check(0);
+	return arg;
+}
+
+/* Threads and processes that come and go: libc blocks all signals while it makes them. */
+static void *start(void *arg)
+{
+	char *const argv[] = { (char *)"/bin/true", NULL }, *const envp[] = { NULL };
+
+	while (!stop) {
+		pthread_t thread;
+		pid_t child;
+		int status;
+
+		if (pthread_create(&thread, NULL, brief, NULL) != 0 || pthread_join(thread, NULL) != 0 ||
+		    posix_spawn(&child, argv[0], NULL, NULL, argv, envp) != 0 || waitpid(child, &status, 0) != child ||
+		    status != 0)
+			wrong = true;
+	}
+	return arg;
+}
+
+int main(void)
+{
+	void *(*const threads[])(void *) = { block, wait_blocked, never, start };
+	pthread_t thread[4];
+	char c;
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&thread[i], NULL, threads[i], NULL) != 0)
+			return 1;
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		check(1);
+	stop = true;
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	printf("%lu\n", (unsigned long)done);
+	return wrong;
+}
