@@ -58,7 +58,7 @@ says missed_said "events were missed: another probe was just being handled"
 status awaited 0 hodo record -k -e 'kprobe:do_nanosleep%return' -o "$OUT/awaited" -- ./kpwork sleep 1040
 says awaited_said "events were missed: more calls at one time"
 awaited=$(count "$OUT/awaited" 'kprobe:do_nanosleep%return')
-check awaited_count test "$awaited" -gt 1000 -a "$awaited" -le 1024
+check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040 # one that has returned makes room for another
 
 # ------------------------------------------------------------- a module's function, which goes
 status module 0 hodo record -k -e 'kprobe:kpcalls_step($arg1, $arg2:i64),kprobe:kpcalls_step%return($retval:i32)' -o "$OUT/module" -- \
