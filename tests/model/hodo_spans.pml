@@ -11,8 +11,8 @@
  * a signal handler interrupts it anywhere, with a scope of the same name, while the thread stands still. The
  * second opens its own, one in the other, and closes as many as CLOSED: the rest it has left by longjmp.
  *
- * Each access to a word is a step; memory is in order. That a store releases, or a load acquires, is shown by mutants
- * that move words across a ticket, as a machine could without it.
+ * Each access to a word is a step, with what the thread makes of it alone; memory is in order. That a store releases,
+ * or a load acquires, is shown by mutants that move words across a ticket, as a machine could without it.
  *
  * Left out: spans that are distinguished by an id, which nest as scopes do or have no order to keep.
  *
@@ -46,35 +46,44 @@ byte tickets;
 byte now = 1;
 bit handling;
 
+/* What has been read of slot s: is it a better one? The next is looked at. */
+inline found(k, latest)
+{
+	if
+	:: f_w >= FIRST_TICKET && f_k == k && (f_slot == NONE || (latest && f_t > f_ns) || (!latest && f_t < f_ns)) ->
+		f_slot = s;
+		f_ticket = f_w;
+		f_ns = f_t
+	:: else
+	fi;
+	s++;
+	f_k = NONE;
+	f_t = 0;
+	f_w = FREE
+}
+
 /* The oldest begin of a key, or the latest: f_slot (NONE: none), f_ticket, f_ns. */
 inline find(k, latest)
 {
-	f_slot = NONE;
-	s = k;
+	atomic { f_slot = NONE; s = k };
 	do
-	:: s < k + WINDOW ->
 #ifdef M_WORDS_FIRST
+	:: s < k + WINDOW ->
 		f_k = key[s];
 		f_t = begin_ns[s];
-		f_w = state[s];
+		atomic { f_w = state[s]; found(k, latest) }
 #else
+	:: atomic { s < k + WINDOW && f_w == FREE ->
 		f_w = state[s];
-		if
-		:: f_w >= FIRST_TICKET -> f_k = key[s]
-		:: else -> f_k = NONE
-		fi;
-		if
-		:: f_k == k -> f_t = begin_ns[s]
-		:: else
-		fi;
+		s = s + (f_w < FIRST_TICKET);
+		f_w = (f_w < FIRST_TICKET -> FREE : f_w) }
+	:: atomic { f_w != FREE && f_k != k ->
+		f_k = key[s];
+		s = s + (f_k != k);
+		f_w = (f_k == k -> f_w : FREE);
+		f_k = (f_k == k -> k : NONE) }
+	:: atomic { f_w != FREE && f_k == k -> f_t = begin_ns[s]; found(k, latest) }
 #endif
-		if
-		:: f_w >= FIRST_TICKET && f_k == k &&
-		   (f_slot == NONE || (latest && f_t > f_ns) || (!latest && f_t < f_ns)) ->
-			atomic { f_slot = s; f_ticket = f_w; f_ns = f_t }
-		:: else
-		fi;
-		atomic { s++; f_k = 0; f_t = 0; f_w = 0 }
 	:: else -> break
 	od;
 	atomic { s = 0 }
@@ -164,38 +173,37 @@ again:		skip
 	atomic { look = 0; seen = 0; v_k = 0 }
 }
 
+/* Claims slot c, if it is free; f_w: the ticket of a begin that has it. */
+inline claim_free()
+{
+	f_w = state[c];
+	if
+	:: f_w == FREE -> state[c] = BUSY; got = c
+	:: f_w == BUSY -> f_w = FREE; c++
+	:: else
+	fi
+}
+
 /* got: the slot of a new begin of key k, or NONE. */
 inline claim(k)
 {
 	atomic { got = NONE; v_slot = NONE };
 	c = k;
 	do
-	:: c < k + WINDOW && got == NONE ->
 #ifdef M_CLAIM_STORE
-		f_w = state[c];
-		if
-		:: f_w == FREE -> state[c] = BUSY; got = c
-		:: else
-		fi;
+	:: c < k + WINDOW && got == NONE && f_w == FREE -> claim_free()
 #else
-		atomic {
-			f_w = state[c];
-			if
-			:: f_w == FREE -> state[c] = BUSY; got = c
-			:: else
-			fi
-		}
+	:: atomic { c < k + WINDOW && got == NONE && f_w == FREE -> claim_free() }
 #endif
+	:: atomic { f_w != FREE ->
+		f_t = begin_ns[c];
 		if
-		:: f_w >= FIRST_TICKET ->
-			f_t = begin_ns[c];
-			if
-			:: v_slot == NONE || f_t < v_ns -> atomic { v_slot = c; v_ticket = f_w; v_ns = f_t }
-			:: else
-			fi
+		:: v_slot == NONE || f_t < v_ns -> v_slot = c; v_ticket = f_w; v_ns = f_t
 		:: else
 		fi;
-		atomic { c++; f_w = 0; f_t = 0 }
+		c++;
+		f_w = FREE;
+		f_t = 0 }
 	:: else -> break
 	od;
 	c = 0;
@@ -273,7 +281,7 @@ inline end(k, mine)
 }
 
 #define LOCALS							\
-	byte s, f_slot = NONE, f_ticket, f_ns, f_k, f_t, f_w;	\
+	byte s, f_slot = NONE, f_ticket, f_ns, f_k = NONE, f_t, f_w;	\
 	byte v_slot = NONE, v_ticket, v_ns, v_k;		\
 	byte c, got = NONE, look, seen;				\
 	bit ok
