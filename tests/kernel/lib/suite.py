@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
 """The tests below tests/kernel: what they say of themselves, and how their programs and modules are built."""
+import filecmp
+import hashlib
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
-from guest import ROOT, BuildError, run_build
-from kernels import locked
+from guest import ROOT, BuildError, run_build, takes_turns
+from kernels import cache, locked
 
 TESTS = ROOT / "tests" / "kernel"
 # As src/kmod/Makefile has it: the headers are unpacked without what their package needs.
 NO_BTF = [] if shutil.which("pahole") else ["CONFIG_DEBUG_INFO_BTF_MODULES="]
+KEPT = 4  # builds of hodo.ko for a kernel
 CFLAGS = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-static", "-pthread", "-I", ROOT / "include"]
 
 
@@ -91,21 +95,66 @@ def find(names):
 
 
 def build_hodo_ko(kernel, out, events):
-    """hodo.ko and, where the build makes them, its companions."""
+    """hodo.ko and, where the build makes them, its companions. To find the events of a kernel takes minutes: what was
+    once built of the same sources, with the same headers and compiler, is kept beside the kernels and taken again."""
     folder = out / ("kmod" if events is None else "kmod-" + re.sub(r"\W+", "-", events))
     command = ["make", "-C", ROOT / "src" / "kmod", f"KVER={kernel.version}", f"KDIR={kernel.headers}", f"O={folder}",
                f"-j{os.cpu_count()}"]
     if events is not None:
         command.append(f"EVENTS={events}")
-    with locked(out / ".kmod.lock"):
-        run_build(command)
+    kept = cache().parent / "kmod" / kernel.version / _made_of(kernel, events)
+    with locked(out / ".kmod.lock"), locked(kept.parent / ".lock"):
+        if not kept.exists():
+            run_build(command)
+            _keep(folder, kept)
+        elif not _holds(folder, kept):
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(kept, folder)
+        os.utime(kept)
     return folder
+
+
+def _made_of(kernel, events):
+    """A digest of all that decides what hodo.ko is."""
+    settings = kernel.headers / ".kernelvariables"  # Debian's: the kernel's compiler
+    compilers = {"gcc", *re.findall(r"\bgcc-\d+", settings.read_text() if settings.exists() else "")}
+    versions = [run_build([name, "--version"]) for name in sorted(compilers) if shutil.which(name)]
+    others = (events, str(kernel.headers), NO_BTF, os.environ.get("KCFLAGS"), versions)
+    digest = hashlib.sha256(repr(others).encode())
+    files = [kernel.headers / ".config", kernel.headers / "Module.symvers", settings]
+    for name in ("src/kmod", "src/core", "include"):
+        files += sorted((ROOT / name).rglob("*"))
+    for file in filter(pathlib.Path.is_file, files):
+        name = os.path.relpath(file, ROOT if file.is_relative_to(ROOT) else kernel.headers)
+        digest.update(f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def _keep(folder, kept):
+    """What tests use of a build; of those that are older, a few stay."""
+    with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".keep.") as work:
+        made = pathlib.Path(work) / "made"
+        for file in [*folder.glob("*.ko"), folder / "events" / "events.skipped"]:
+            to = made / file.relative_to(folder)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, to)
+        made.rename(kept)
+    for old in sorted(kept.parent.glob("[!.]*"), key=os.path.getmtime)[:-KEPT]:
+        shutil.rmtree(old)
+
+
+def _holds(folder, kept):
+    """Whether the folder has what was kept, and nothing in the way of it."""
+    pairs = [(file, folder / file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()]
+    return {file.name for file in folder.glob("*.ko")} == {file.name for file in kept.glob("*.ko")} and all(
+        other.is_file() and filecmp.cmp(file, other, shallow=False) for file, other in pairs)
 
 
 def groups(tests):
     """Lists of tests that share a boot."""
     together = {}
     for test in sorted(tests, key=lambda test: test.last):
-        key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb), test.turns)
+        turns = test.turns or takes_turns()
+        key = (test.name,) if test.alone else (test.network, test.memory, bool(test.disk_mb), turns)
         together.setdefault(key, []).append(test)
     return list(together.values())
