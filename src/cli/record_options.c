@@ -161,7 +161,7 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
 	  .help = "events for which EXPR on their fields holds, see\nhodo-filter(7)" },
 	{ .name = "functions", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_functions,
-	  .help = "functions as well: all, or GLOB; a library's: FILE!GLOB" },
+	  .help = "functions as well: all, GLOB, or FILE!GLOB" },
 	{ .name = "duration", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(duration_ns), .min = 1, .max = TIME_MAX_NS,
 	  .help = "stop after TIME: 10 (seconds), 100ms, 2m" },
 	{ .name = "max-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(limits.max_bytes), .min = 1,
