@@ -93,6 +93,12 @@ static void show_progress(struct recording *r)
 
 /* ------------------------------------------------------------ recording */
 
+/* Code that nobody prepared may have to be: libhodo-func does it. */
+static bool patches(const struct recording *r)
+{
+	return (r->options.functions.functions.tracers || r->options.sdt.n) && !r->options.kernel;
+}
+
 /* So that functions have names where the program is not. */
 static void keep_symbols(const struct recording *r)
 {
@@ -255,7 +261,7 @@ static int open_session(struct recording *r)
 		.drain_threads = o->drain_threads, .compress = o->compress,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
-		.plan = o->functions.functions.tracers && !o->kernel ? hodo_planner_plan : NULL,
+		.plan = patches(r) ? hodo_planner_plan : NULL,
 		.plan_still = hodo_planner_still,
 		.plan_arg = &r->planner,
 		.reporter = { report, r },
@@ -263,6 +269,7 @@ static int open_session(struct recording *r)
 
 	r->planner.functions = &o->functions.functions;
 	r->planner.min_bytes = o->functions.min_bytes;
+	r->planner.sdt = &o->sdt;
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));
 	if (r->out_fd == -EEXIST) {
 		hodo_error("%s", why);
@@ -325,8 +332,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 	if (err)
 		return hodo_cannot_run(r->options.command[0], err);
 	if (hodo_launch_library(library, library_size, why, sizeof(why)) < 0 ||
-	    (r->options.functions.functions.tracers && !r->options.kernel &&
-	     hodo_launch_add_functions(library, library_size, why, sizeof(why)) < 0))
+	    (patches(r) && hodo_launch_add_functions(library, library_size, why, sizeof(why)) < 0))
 		return hodo_error("%s", why);
 	hodo_attach_find(&r->options.attach);
 	return 0;

@@ -17,6 +17,17 @@
 
 /* ------------------------------------------------------------------------ values */
 
+/* sdt:PROVIDER:NAME, of programs as they are installed; the event is PROVIDER:NAME. */
+static int set_sdt(struct hodo_record_options *o, const char *name)
+{
+	char why[200];
+
+	if (!strchr(name, ':'))
+		return hodo_usage(VERB, "-e 'sdt:%.200s': give it as sdt:PROVIDER:NAME; 'hodo list --sdt FILE' shows them",
+				  name);
+	return hodo_pattern_add(&o->sdt, name, why, sizeof(why)) < 0 ? hodo_usage(VERB, "%s", why) : 0;
+}
+
 /* A probe's event has a name of its own, by which it is recorded. */
 static int set_event(void *args, const char *value)
 {
@@ -27,6 +38,13 @@ static int set_event(void *args, const char *value)
 		if (hodo_kprobe_list_add(&o->kprobes, value, why, sizeof(why)) < 0)
 			return hodo_usage(VERB, "-e '%.200s': %s", value, why);
 		value = o->kprobes.probe[o->kprobes.n - 1].event;
+	}
+	if (!strncmp(value, "sdt:", 4)) {
+		int err = set_sdt(o, value + 4);
+
+		if (err)
+			return err;
+		value += 4;
 	}
 	return hodo_function_options_event(&o->functions, &o->patterns, value);
 }

@@ -35,6 +35,7 @@ struct hodo_record_options {
 	uint64_t packet_age_ns;
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
+	struct hodo_pattern_list sdt; /* of static probes, PROVIDER:NAME */
 	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */

@@ -19,6 +19,7 @@
 #include <elf/slots.h>
 #include <probe/build.h>
 #include <probe/plan.h>
+#include <probe/sdt.h>
 #include <probe/select.h>
 
 #include "cli.h"
@@ -51,7 +52,7 @@ struct planning {
 	struct hodo_planner *planner;
 	pid_t pid;
 	bool by_default;
-	const char **patterns;
+	const char **patterns, **sdt;
 	struct hodo_probe_target *targets;
 	uint32_t ntargets;
 	bool meant;      /* some file is */
@@ -197,7 +198,7 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 
 	if (f) {
 		choice = choice_of(p, f, mapped);
-		p->meant |= hodo_probe_select_means(&choice);
+		p->meant |= hodo_probe_select_means(&choice) || p->planner->sdt->n;
 	}
 	return 0;
 }
@@ -234,7 +235,9 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		err = hodo_probe_select(&choice, f->object, mapped->ours, &list, &t->nfunctions);
 	}
 	t->functions = list;
-	p->wanted += t->nfunctions;
+	if (!err)
+		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
+	p->wanted += t->nfunctions + t->nevents;
 	return err;
 }
 
@@ -270,6 +273,21 @@ static const char *flaw(int err, const struct hodo_probe_built *built)
 	return err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err);
 }
 
+static const char **texts_of(const struct hodo_pattern_list *list)
+{
+	const char **texts = calloc(list->n + 1, sizeof(*texts));
+
+	for (uint32_t i = 0; texts && i < list->n; i++)
+		texts[i] = list->pattern[i].text;
+	return texts;
+}
+
+static void free_target(struct hodo_probe_target *t)
+{
+	free((void *)t->functions);
+	hodo_probe_sdt_free(t);
+}
+
 int hodo_planner_plan(void *arg, pid_t pid, bool came)
 {
 	struct hodo_planner *planner = arg;
@@ -278,10 +296,9 @@ int hodo_planner_plan(void *arg, pid_t pid, bool came)
 	struct hodo_probe_built built = { .fd = -1 };
 	int err = -ENOMEM;
 
-	p.patterns = calloc(patterns->n + 1, sizeof(*p.patterns));
-	for (uint32_t i = 0; p.patterns && i < patterns->n; i++)
-		p.patterns[i] = patterns->pattern[i].text;
-	if (p.patterns)
+	p.patterns = texts_of(patterns);
+	p.sdt = texts_of(planner->sdt);
+	if (p.patterns && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
 	if (!err && p.meant)
 		err = hodo_process_files(pid, add_file, &p);
@@ -291,8 +308,9 @@ int hodo_planner_plan(void *arg, pid_t pid, bool came)
 		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
 			     flaw(err, &built));
 	for (uint32_t i = 0; i < p.ntargets; i++)
-		free((void *)p.targets[i].functions);
+		free_target(&p.targets[i]);
 	free(p.targets);
 	free(p.patterns);
+	free(p.sdt);
 	return err ? err : built.fd;
 }

@@ -86,13 +86,14 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hodo_process_exe(hello->exe, sizeof(hello->exe));
 }
 
-/* Whether the configuration that has come, and is left where it is, asks for functions. */
+/* Whether the configuration that has come, and is left where it is, asks for functions, or for code to be patched. */
 static bool functions_wanted(int fd)
 {
 	uint32_t head[offsetof(struct hodo_msg_config, text) / 4];
 
 	return hodo_sys6(SYS_recvfrom, fd, (long)head, sizeof(head), MSG_PEEK, 0, 0) == sizeof(head) &&
-	       head[offsetof(struct hodo_msg_config, functions_len) / 4];
+	       (head[offsetof(struct hodo_msg_config, functions_len) / 4] ||
+		head[offsetof(struct hodo_msg_config, flags) / 4] & HODO_CONFIG_PLANS);
 }
 
 /*

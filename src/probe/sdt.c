@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sdt.c - static probes of programs and libraries as they are installed (USDT): events that a plan has. Their arguments
+ * are fields, arg1, arg2, …; one whose place the note does not say is left out.
+ */
+#include "sdt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/scope.h>
+#include <base/vec.h>
+#include <core/glob.h>
+#include <elf/sdt.h>
+
+struct taking {
+	const char *const *patterns;
+	unsigned n;
+	struct hodo_probe_target *t;
+};
+
+static bool is_wanted(const struct taking *t, const struct hodo_elf_sdt *probe)
+{
+	HODO_AUTO_FREE char *name = NULL;
+	bool wanted = false;
+	int len = asprintf(&name, "%s:%s", probe->provider, probe->name);
+
+	for (unsigned i = 0; i < t->n && len > 0 && !wanted; i++)
+		wanted = hodo_glob(t->patterns[i], strlen(t->patterns[i]), name, (size_t)len);
+	return wanted;
+}
+
+static int take(void *arg, const struct hodo_elf_sdt *probe)
+{
+	struct taking *take = arg;
+	struct hodo_probe_event *e;
+	const char *at = probe->args;
+	struct hodo_sdt_arg a;
+
+	if (!is_wanted(take, probe))
+		return 0;
+	e = hodo_vec_add(take->t->events, take->t->nevents);
+	if (!e)
+		return -ENOMEM;
+	*e = (struct hodo_probe_event){ .addr = probe->address, .semaphore = probe->semaphore,
+					.provider = strdup(probe->provider), .name = strdup(probe->name) };
+	for (unsigned n = 1; e->nvalues < HODO_PROBE_OPERANDS_MAX && hodo_sdt_arg_next(&at, &a); n++)
+		e->nvalues += hodo_probe_operand_sdt(&e->values[e->nvalues], &a, n, take->t->bias);
+	return e->provider && e->name ? 0 : -ENOMEM;
+}
+
+int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+	struct taking taking = { patterns, n, t };
+	uint32_t damaged;
+
+	if (!n || hodo_elf_open(&e, path) < 0)
+		return 0;
+	return hodo_elf_sdt(&e, take, &taking, &damaged);
+}
+
+void hodo_probe_sdt_free(struct hodo_probe_target *t)
+{
+	for (uint32_t i = 0; i < t->nevents; i++) {
+		free((char *)t->events[i].provider);
+		free((char *)t->events[i].name);
+	}
+	free(t->events);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* sdt.h - the static probes of a file as events of a target (build.h). */
+#ifndef HODO_PROBE_SDT_H
+#define HODO_PROBE_SDT_H
+
+#include "build.h"
+
+/*
+ * Adds those of the file, which is the target's, that one of the n patterns names as PROVIDER:NAME, with wildcards. 0,
+ * also if the file has none or cannot be read; -ENOMEM. hodo_probe_sdt_free() frees what was added in any case.
+ */
+int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n);
+void hodo_probe_sdt_free(struct hodo_probe_target *t);
+
+#endif

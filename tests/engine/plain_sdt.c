@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plain_sdt.c - a program with static probes as other headers leave them: a nop, a note, and a semaphore. For each line
+ * of its standard input it meets both of them 100 times, and says how often it found the semaphore up.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+__attribute__((section(".probes"))) volatile uint16_t plain_semaphore;
+
+#define NOTE(name, semaphore, args)                                          \
+	"990: nop\n.pushsection .note.stapsdt,\"?\",\"note\"\n"              \
+	".balign 4\n.4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n" \
+	"992: .balign 4\n993: .8byte 990b,_.stapsdt.base," semaphore "\n"    \
+	".asciz \"plain\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n"       \
+	"994: .balign 4\n.popsection\n"
+
+__asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
+	".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n"
+	".size _.stapsdt.base,1\n.popsection\n");
+
+__attribute__((noinline)) static long step(long i, double f)
+{
+	struct {
+		int8_t small;
+		int32_t number;
+	} local = { (int8_t)-i, (int32_t)(i * 1000) };
+
+	__asm__ volatile(NOTE("values", "0", "8@%[i] -1@%[small] -4@%[number] 8f@%[f] -4@$-7 2@%w[i]")
+			 : : [i] "r"(i), [small] "m"(local.small), [number] "m"(local.number), [f] "x"(f));
+	return local.number + i;
+}
+
+int main(void)
+{
+	long up = 0, sum = 0;
+
+	for (int c; (c = getchar()) != EOF;) {
+		up = 0;
+		for (long i = 0; i < 100; i++) {
+			sum += step(i, (double)i / 2);
+			__asm__ volatile(NOTE("guarded", "plain_semaphore", "8@%[i]") : : [i] "r"(i));
+			up += plain_semaphore != 0;
+		}
+		printf("%ld %ld\n", up, sum);
+		fflush(stdout);
+	}
+	return 0;
+}

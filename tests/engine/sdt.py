@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sdt - static probes of programs as they are installed: recorded with their arguments, from the start and in a process
+that runs, and the semaphore is up as long."""
+import os
+import signal
+import subprocess
+
+from hodo_test import Case, HODO, main, wait_for
+
+PLAIN = os.environ["PLAIN"]
+
+
+class Sdt(Case):
+    def check_events(self, folder, times):
+        events = self.events(folder)
+        values = [e for e in events if e["name"] == "plain:values"]
+        self.assertEqual(len(values), 100 * times)
+        self.assertEqual(len([e for e in events if e["name"] == "plain:guarded"]), 100 * times)
+        for i, e in enumerate(values):
+            i %= 100
+            self.assertEqual(e["fields"], {"arg1": i, "arg2": -i, "arg3": i * 1000, "arg4": i / 2, "arg5": -7,
+                                           "arg6": i})
+
+    def test_started(self):
+        done = self.hodo("record", "-q", "-o", "started", "-e", "sdt:plain:*", "--", PLAIN, input="xx")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], ["100", "100"])
+        self.check_events("started", 2)
+
+    def test_running(self):
+        program = self.start(PLAIN, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(self.ask(program), "0")
+        for n in range(3):
+            recorder = self.start(HODO, "record", "-q", "-o", f"running{n}", "-e", "sdt:plain:*", "-p", program.pid)
+            wait_for("the semaphore", lambda: self.ask(program) == "100")
+            self.assertEqual(self.ask(program), "100")
+            recorder.send_signal(signal.SIGINT)
+            self.assertEqual(recorder.wait(timeout=600), 0)
+            self.assertEqual(self.ask(program), "0")
+            self.assertGreater(len(self.events(f"running{n}")), 300)
+        program.stdin.close()
+        self.assertEqual(program.wait(timeout=600), 0)
+
+    @staticmethod
+    def ask(program):
+        program.stdin.write("x")
+        program.stdin.flush()
+        return program.stdout.readline().split()[0]
+
+    def test_named_wrongly(self):
+        done = self.hodo("record", "-q", "-o", "none", "-e", "sdt:plain", "--", PLAIN)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give it as sdt:PROVIDER:NAME", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
