@@ -72,7 +72,8 @@ class Hostile(Case):
                 result = self.beside("garbage-profile", "--tracer", "profile", "-m", "64K", number=number)
                 self.assertIn("calls not in the profile", result.stderr)
                 for folder in self.folders():
-                    self.babeltrace(os.path.join(self.data, folder))
+                    if not folder.startswith("."):  # the process beside has functions, which have names
+                        self.babeltrace(os.path.join(self.data, folder))
                 if number:
                     fake = next(f for f in self.folders() if f.startswith("fake-"))
                     events, _ = self.babeltrace(os.path.join(self.data, fake))
