@@ -67,6 +67,8 @@ HODO_HIDDEN void hodo_engine_import(enum hodo_plan_import import, uintptr_t addr
  * nothing is patched.
  */
 HODO_HIDDEN int hodo_engine_take(int fd);
+/* state.c: the number of the plan that the next recording has, if it wants one: the last one taken in; -1: none. */
+extern HODO_HIDDEN int32_t hodo_engine_present;
 /* What is always on in the last plan has been set, and no thread blocks the signals. 0, or -EBUSY: it was not. */
 HODO_HIDDEN int hodo_engine_guard(void);
 

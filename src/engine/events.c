@@ -50,11 +50,12 @@ static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_even
 
 void hodo_engine_recording(void)
 {
+	bool wanted = hodo_recording.on && hodo_recording.config.flags & HODO_CONFIG_PLANS;
 	uint32_t events = 0;
 
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
-		bool on = hodo_recording.on && i + 1 == hodo_engine_nplans; /* that of the present recording */
+		bool on = wanted && (int32_t)i == hodo_engine_present;
 
 		for (uint32_t k = 0; k < p->head->events.n; k++)
 			switch_event(p, &p->events[k], on);

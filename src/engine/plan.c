@@ -194,6 +194,7 @@ int hodo_engine_take(int fd)
 		return error;
 	}
 	hodo_engine_plans[hodo_engine_nplans] = plan;
+	hodo_engine_present = (int32_t)hodo_engine_nplans;
 	/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
 	hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
 	if (!hodo_engine_guarded)

@@ -9,6 +9,7 @@ uint32_t hodo_engine_nplans;
 struct hodo_engine_counts hodo_engine_counts;
 uint32_t hodo_engine_pid;
 bool hodo_engine_guarded;
+int32_t hodo_engine_present = -1;
 
 static struct hodo_engine_action trap_action, ill_action;
 

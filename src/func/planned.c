@@ -9,17 +9,17 @@
 #include <sys/uio.h>
 #include "near.h"
 
-static uint32_t plans; /* taken in */
+static uint32_t plans; /* that came, or were said not to */
 
-/* The newest plan's; NULL: there is none. */
-static const struct hodo_plan_function *functions_of_newest(uint32_t *n)
+/* The present plan's; NULL: there is none. */
+static const struct hodo_plan_function *present_functions(uint32_t *n)
 {
-	return plans ? hodo_engine_functions(plans - 1, n) : 0;
+	return hodo_engine_present < 0 ? 0 : hodo_engine_functions((unsigned)hodo_engine_present, n);
 }
 
 static const struct hodo_plan_window *window(uint32_t i)
 {
-	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window(plans - 1, i);
+	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window((unsigned)hodo_engine_present, i);
 }
 
 /* Those of earlier plans, which nobody wants any more. */
@@ -71,7 +71,7 @@ void hodo_scan_planned(struct hodo_scan *scan)
 {
 	struct hodo_func_object *o = scan->object;
 	uint32_t n = 0, known, i;
-	const struct hodo_plan_function *functions = functions_of_newest(&n);
+	const struct hodo_plan_function *functions = present_functions(&n);
 
 	drop(o);
 	known = hodo_scan_sort(o);
@@ -90,7 +90,7 @@ bool hodo_planned_known(const struct hodo_func_object *o)
 static void count(uint32_t *fine, uint32_t *refused)
 {
 	uint32_t n = 0;
-	const struct hodo_plan_function *functions = functions_of_newest(&n);
+	const struct hodo_plan_function *functions = present_functions(&n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (functions[i].entry != HODO_PLAN_NO_WINDOW)
@@ -106,10 +106,23 @@ static int take(int file, uint32_t *functions, uint32_t *refused)
 	hodo_engine_import(HODO_IMPORT_ENTRY, stubs + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
 	hodo_engine_import(HODO_IMPORT_EXIT, stubs + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
 	error = hodo_engine_take(file);
-	if (error && error != -EINPROGRESS)
-		return error;
+	if (!error || error == -EINPROGRESS)
+		count(functions, refused);
+	return error;
+}
+
+/* What the recorder has sent: a plan, that there is none, or that the threads have stood for the last one. */
+static int go_on(int file, bool stood, struct hodo_msg_planned *planned)
+{
+	int error = 0;
+
+	if (stood)
+		error = hodo_engine_guard();
+	else if (file >= 0)
+		error = take(file, &planned->functions, &planned->refused);
+	if ((error && error != -EINPROGRESS) || (file < 0 && !stood))
+		hodo_engine_present = -1;
 	plans++;
-	count(functions, refused);
 	if (hodo_func_wanted)
 		hodo_objects_scan();
 	return error;
@@ -136,7 +149,7 @@ static long receive(int fd, struct hodo_msg_plan *m, int *file)
 	return n;
 }
 
-int hodo_planned_answer(int fd)
+int hodo_planned_answer(int fd, bool stood)
 {
 	struct hodo_msg_planned planned = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLANNED } };
 	struct hodo_msg_plan m;
@@ -144,11 +157,8 @@ int hodo_planned_answer(int fd)
 	long n = receive(fd, &m, &file);
 	bool plan = n == sizeof(m) && m.head.magic == HODO_MSG_MAGIC && m.head.type == HODO_MSG_PLAN;
 
-	/* Behind an answer of -EINPROGRESS comes one without a file: the threads have stood. */
-	if (plan && file >= 0)
-		planned.result = take(file, &planned.functions, &planned.refused);
-	else if (plan && plans)
-		planned.result = hodo_engine_guard();
+	if (plan)
+		planned.result = go_on(file, stood, &planned);
 	if (file >= 0)
 		hodo_sys1(SYS_close, file);
 	if (!plan)

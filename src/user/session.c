@@ -132,15 +132,13 @@ static int take_plan(int fd, enum hodo_start how)
 {
 	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
 	long n = hodo_socket_send(fd, &ask, sizeof(ask), -1);
-	bool again;
 
-	do {
-		n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
-		n = n ? n : hodo_func->plan(fd);
-		again = n == -EINPROGRESS;
-		n = again ? 0 : n;
-	} while (again);
-	return (int)n;
+	n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+	n = n ? n : hodo_func->plan(fd, false);
+	if (n != -EINPROGRESS)
+		return (int)n;
+	n = wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+	return n ? (int)n : hodo_func->plan(fd, true);
 }
 
 /* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */

@@ -23,6 +23,11 @@ class Attached(Case):
                     stat = run(HODO, "report", f"trace{i}")
                     self.assertIn(" mix", stat.stdout)
                     self.assertIsNone(program.poll())
+                # What was planned before is not recorded by who does not ask for it.
+                done = run(HODO, "record", "-q", "-o", "none", "--functions=no_such_function", "--duration", "0.1",
+                           "-p", str(program.pid))
+                self.assertEqual(done.returncode, 0)
+                self.assertNotIn(" mix", run(HODO, "report", "none").stdout)
                 out, _ = program.communicate("x", timeout=600)
             finally:
                 program.kill()

@@ -5,6 +5,7 @@
 #endif
 #include "load.h"
 
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,20 +108,28 @@ struct hodo_probe_built load_build(const char *const *ends, unsigned n)
 	return built;
 }
 
+/* What the planner has allocated may lie where it wanted to have slots: it is in the same process. */
+#define TRIES 10
+
 struct hodo_probe_built load_plan(const char *const *ends, unsigned n)
 {
-	struct hodo_probe_built built = load_build(ends, n);
-	uint64_t mask = hodo_control_lock();
-	int err;
+	struct hodo_probe_built built;
+	int err = -EEXIST;
 
 	hodo_engine_import(HODO_IMPORT_ENTRY, (uintptr_t)count_entry);
 	hodo_engine_import(HODO_IMPORT_EXIT, (uintptr_t)count_exit);
-	err = hodo_engine_take(built.fd);
-	hodo_control_unlock(mask);
+	for (int i = 0; i < TRIES && err == -EEXIST; i++) {
+		uint64_t mask;
+
+		built = load_build(ends, n);
+		mask = hodo_control_lock();
+		err = hodo_engine_take(built.fd);
+		hodo_control_unlock(mask);
+		close(built.fd);
+	}
 	if (err)
 		fprintf(stderr, "take: %s\n", strerror(-err));
 	CHECK(err == 0);
-	close(built.fd);
 	return built;
 }
 

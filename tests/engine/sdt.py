@@ -39,6 +39,11 @@ class Sdt(Case):
             self.assertEqual(recorder.wait(timeout=600), 0)
             self.assertEqual(self.ask(program), "0")
             self.assertGreater(len(self.events(f"running{n}")), 300)
+        # Another recording, which does not ask for them.
+        recorder = self.start(HODO, "record", "-q", "-o", "others", "-e", "plain:*", "--duration", "0.5", "-p",
+                              program.pid)
+        while recorder.poll() is None:
+            self.assertEqual(self.ask(program), "0")
         program.stdin.close()
         self.assertEqual(program.wait(timeout=600), 0)
 

@@ -125,8 +125,9 @@ class Root:
         for name, value in os.environ.items():
             if name.lower().endswith("_proxy") or name == "NODE_EXTRA_CA_CERTS":
                 self.environment[name] = value
-        authorities = self.environment.get("NODE_EXTRA_CA_CERTS")
-        if authorities: # beside those of Debian's package, which come later
+        # A machine behind a proxy has that proxy's authority among its own, and npm knows only those that it brings.
+        authorities = self.environment.get("NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca-certificates.crt")
+        if os.path.exists(authorities): # beside those of Debian's package, which come later
             shutil.copy(authorities, folder / "etc/machine-ca.pem")
             self.environment["NODE_EXTRA_CA_CERTS"] = "/etc/machine-ca.pem"
 

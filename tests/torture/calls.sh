@@ -16,8 +16,9 @@ run() { # what it is, threads, rounds, command prefix...
 	local what=$1 threads=$2 rounds=$3
 	shift 3
 	rm -rf "$dir/trace" "$dir/shared"
-	"$HODO" record -q -o "$dir/trace" --functions "${options[@]}" -- \
-		"$@" "$TARGET" "$dir/shared" "$threads" "$rounds" 100 2>"$dir/err" || { cat "$dir/err"; exit 1; }
+	# The command in front is not recorded: it has functions, too.
+	"$@" "$HODO" record -q -o "$dir/trace" --functions "${options[@]}" -- \
+		"$TARGET" "$dir/shared" "$threads" "$rounds" 100 2>"$dir/err" || { cat "$dir/err"; exit 1; }
 	echo -n "$what $mode: "
 	"$CHECK" "$dir/trace" "$dir/shared" exact || { cat "$dir/err"; exit 1; }
 }
