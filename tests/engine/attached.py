@@ -8,7 +8,7 @@ import subprocess
 from hodo_test import Case, HODO, main, run
 
 MASKED = os.environ["MASKED"]
-TIMES = 6
+TIMES = 4
 
 
 class Attached(Case):
