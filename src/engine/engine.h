@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine.h - patches code that nobody prepared, as a plan (hodo/abi_plan.h) says, while it runs. Nobody is stopped.
+ * engine.h - patches code that nobody prepared, as a plan (hodo/abi_plan.h) says, while it runs.
  *
  *	state.c     what the others share; below all of them
  *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked

@@ -2,7 +2,7 @@
 /*
  * planned.c - functions of code that nobody prepared: a plan (hodo/abi_plan.h) says where their slots are, and the
  * engine puts windows there that lead to these. Who made the plan has chosen the functions, so all that it has are
- * wanted in a recording (select.c). A new plan takes the place of those before. Under the control lock.
+ * wanted in the recording that it is for (select.c). Under the control lock.
  */
 #include <engine/engine.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch.h - how a value is had where a probe is met: a short program of steps over one number of 64 bits. It has no
+ * fetch.h - how a value is found where a probe is met: a short program of steps over one number of 64 bits. It has no
  * jumps, and needs no memory. Whoever runs it has the registers as they were, the process's memory, and the object's
  * bias. Any thread.
  */

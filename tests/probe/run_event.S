@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_event.S - runs code with all registers as they are told, and says how they are then.
+ * run_event.S - runs code with all registers set from a struct, and stores them there afterwards.
  *
  * run_event(registers)          rdi: struct of test_event_code.c; code at `code` returns
  * event_site                    what the code enters in place of libhodo: keeps the values, changes what it may
