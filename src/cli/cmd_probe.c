@@ -222,7 +222,7 @@ static int take(struct probing *p, const char *text)
 
 	if (err)
 		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, error);
-	if (!hodo_spec_is_of(s, p->path))
+	if (!hodo_spec_is_of(s, p->path, hodo_elf_soname(p->image.elf.elf)))
 		return hodo_error("%s: %s is another file than %s: give that one", text, s->object, p->path);
 	points = hodo_must(hodo_vec_add(p->points, p->npoints));
 	err = p->all ? hodo_probe_resolve_all(points, &p->image, s, error) :

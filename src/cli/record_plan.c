@@ -38,6 +38,8 @@ struct hodo_plan_file {
 	bool slots_known, slots; /* it has functions that were built to be traced */
 	bool by_default; /* its functions were asked for in a process that was */
 	bool said;       /* why it is refused */
+	bool said_sources; /* that it has no debug information */
+	char *soname;    /* NULL: not looked at */
 	bool seen;       /* in planner->seen */
 	enum hodo_probe_reason why;
 	int err;
@@ -86,6 +88,15 @@ static bool has_slots(struct hodo_plan_file *f, const char *path)
 		f->slots = hodo_elf_slots_find(&slots, &e) == 0 && slots.n;
 	f->slots_known = true;
 	return f->slots;
+}
+
+static const char *soname_of(struct hodo_plan_file *f, const char *path)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+
+	if (!f->soname)
+		f->soname = strdup(hodo_elf_open(&e, path) == 0 ? hodo_elf_soname(e.elf) : "");
+	return f->soname ? f->soname : "";
 }
 
 static void decode(struct hodo_plan_file *f, const char *path)
@@ -137,6 +148,7 @@ void hodo_planner_free(struct hodo_planner *p)
 		if (p->files[i].object)
 			hodo_probe_object_close(p->files[i].object);
 		free(p->files[i].object);
+		free(p->files[i].soname);
 	}
 	free(p->files);
 	p->files = NULL;
@@ -175,13 +187,22 @@ static void say_refused(struct hodo_plan_file *f, const char *path)
 	f->said = true;
 }
 
+/* Likewise. */
+static void say_sourceless(struct hodo_plan_file *f, const char *path)
+{
+	if (!f->said_sources)
+		hodo_warning("%s: its functions cannot be chosen by source file: it has no debug information", path);
+	f->said_sources = true;
+}
+
 static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_plan_file *f,
 					  const struct hodo_process_file *mapped)
 {
 	struct hodo_probe_choice choice = { .patterns = p->patterns, .npatterns = p->planner->functions->patterns.n,
 					    .min_bytes = p->planner->min_bytes };
 
-	choice.file = strrchr(mapped->path, '/') + 1;
+	choice.path = mapped->path;
+	choice.soname = soname_of(f, mapped->ours);
 	if (is_program(p->pid, f)) {
 		f->by_default |= p->by_default;
 		choice.by_default = f->by_default && !has_slots(f, mapped->ours);
@@ -233,6 +254,8 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		p->planner->seen += f->seen ? 0 : f->object->nfunctions;
 		f->seen = true;
 		err = hodo_probe_select(&choice, f->object, mapped->ours, &list, &t->nfunctions);
+		if (choice.sourceless)
+			say_sourceless(f, mapped->path);
 	}
 	t->functions = list;
 	if (!err)

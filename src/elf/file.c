@@ -92,6 +92,24 @@ const uint8_t *hodo_elf_section_bytes(Elf *elf, const char *name, uint64_t *addr
 	return data->d_buf;
 }
 
+const char *hodo_elf_soname(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, ".dynamic", &sh)) != NULL;) {
+		Elf_Data *data = elf_getdata(scn, NULL);
+		GElf_Dyn dyn;
+
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+			const char *name = dyn.d_tag == DT_SONAME ? elf_strptr(elf, sh.sh_link, dyn.d_un.d_val) : NULL;
+
+			if (name)
+				return name;
+		}
+	}
+	return "";
+}
+
 bool hodo_elf_has_lines(Elf *elf)
 {
 	GElf_Shdr sh;

@@ -35,6 +35,7 @@ Elf_Scn *hodo_elf_section(Elf *elf, Elf_Scn *after, const char *name, GElf_Shdr 
 const char *hodo_elf_section_name(Elf *elf, const GElf_Shdr *header); /* "" where it has none */
 /* Its address and bytes, as they are in the file, in libelf's memory; NULL: there is none such. */
 const uint8_t *hodo_elf_section_bytes(Elf *elf, const char *name, uint64_t *address, size_t *size);
+const char *hodo_elf_soname(Elf *elf); /* DT_SONAME, "" if it has none; in libelf's memory */
 bool hodo_elf_has_lines(Elf *elf);
 
 /* Reads bytes that the loader would put at that address. 0, -EBADMSG if the file has none there, -EIO. */

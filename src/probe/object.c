@@ -7,25 +7,6 @@
 
 #include "parts.h"
 
-/* DT_SONAME, "" if it has none. */
-static const char *soname(Elf *elf)
-{
-	GElf_Shdr sh;
-
-	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, ".dynamic", &sh)) != NULL;) {
-		Elf_Data *data = elf_getdata(scn, NULL);
-		GElf_Dyn dyn;
-
-		for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
-			const char *name = dyn.d_tag == DT_SONAME ? elf_strptr(elf, sh.sh_link, dyn.d_un.d_val) : NULL;
-
-			if (name)
-				return name;
-		}
-	}
-	return "";
-}
-
 static enum hodo_probe_reason refuse(Elf *elf)
 {
 	static const struct {
@@ -35,7 +16,7 @@ static enum hodo_probe_reason refuse(Elf *elf)
 		{ "ld-linux", HODO_PROBE_LOADER }, { "ld-musl", HODO_PROBE_LOADER }, { "linux-vdso", HODO_PROBE_VDSO },
 		{ "libhodo.so", HODO_PROBE_HODO }, { "libhodo-func.so", HODO_PROBE_HODO },
 	};
-	const char *name = soname(elf);
+	const char *name = hodo_elf_soname(elf);
 	GElf_Shdr section;
 	GElf_Ehdr header;
 

@@ -12,12 +12,24 @@
 #include <elf/demangle.h>
 #include <elf/object.h>
 
-/* "libz.so.1!deflate*": the file's part, if it has one, and the function's. */
+#include "file_name.h"
+#include "source_file.h"
+
+/* "libz.so.1!deflate.c:deflate*": the file's part, if it has one, that of the source, likewise, and the function's. */
 struct pattern {
-	const char *file, *glob;
-	size_t file_len;
+	const char *file, *source, *glob;
+	size_t file_len, source_len;
 	bool without;
 };
+
+/* The first colon that stands alone: C++'s come in pairs. NULL: none does. */
+static const char *find_colon(const char *text)
+{
+	for (const char *c = strchr(text, ':'); c; c = strchr(c + 2, ':'))
+		if (c[1] != ':')
+			return c;
+	return NULL;
+}
 
 static struct pattern take_apart(const char *text)
 {
@@ -29,12 +41,18 @@ static struct pattern take_apart(const char *text)
 	p.glob = mark ? mark + 1 : text;
 	p.file = mark ? text : NULL;
 	p.file_len = mark ? (size_t)(mark - text) : 0;
+	mark = find_colon(p.glob);
+	if (mark) {
+		p.source = p.glob;
+		p.source_len = (size_t)(mark - p.glob);
+		p.glob = mark + 1;
+	}
 	return p;
 }
 
 static bool means_file(const struct hodo_probe_choice *c, const struct pattern *p)
 {
-	return p->file ? hodo_glob(p->file, p->file_len, c->file, strlen(c->file)) : c->by_default;
+	return p->file ? hodo_probe_file_is(p->file, p->file_len, c->path, c->soname) : c->by_default;
 }
 
 /* Whether some pattern does more than leave out. */
@@ -63,6 +81,7 @@ bool hodo_probe_select_means(const struct hodo_probe_choice *c)
 struct names {
 	const struct hodo_elf_symbols *symbols;
 	uint32_t first, end;
+	const char *source; /* the file that it was written in; NULL: not known */
 };
 
 /* Without parameters, arguments of templates, and what stands before the name. In place. */
@@ -98,8 +117,12 @@ static bool one_matches(const char *glob, const char *symbol)
 	return hodo_glob(glob, len, name, strlen(name));
 }
 
-static bool matches(const char *glob, const struct names *names)
+static bool matches(const struct pattern *p, const struct names *names)
 {
+	const char *glob = p->glob;
+
+	if (p->source && !(names->source && hodo_source_file_is(p->source, p->source_len, names->source)))
+		return false;
 	if (!strcmp(glob, "*"))
 		return true;
 	for (uint32_t i = names->first; i < names->end; i++)
@@ -121,7 +144,7 @@ static bool is_wanted(const struct hodo_probe_choice *c, const struct names *nam
 		/* One that leaves out leaves out everywhere, unless it names a file. */
 		if ((!p.without || p.file) && !means_file(c, &p))
 			continue;
-		if ((p.without || !wanted) && matches(p.glob, names)) {
+		if ((p.without || !wanted) && matches(&p, names)) {
 			if (p.without)
 				return false;
 			wanted = true;
@@ -159,10 +182,36 @@ static bool needs_names(const struct hodo_probe_choice *c)
 	return false;
 }
 
-int hodo_probe_select(const struct hodo_probe_choice *c, const struct hodo_probe_object *o, const char *path,
+/* Whether some pattern that can mean the file's functions names a source. */
+static bool needs_sources(const struct hodo_probe_choice *c)
+{
+	for (uint32_t i = 0; i < c->npatterns; i++) {
+		struct pattern p = take_apart(c->patterns[i]);
+
+		if (p.source && (means_file(c, &p) || (p.without && !p.file)))
+			return true;
+	}
+	return false;
+}
+
+static int read_sources(struct hodo_probe_choice *c, const struct hodo_elf_object *names, struct hodo_elf_dwarf *debug,
+			struct hodo_source_files *sources)
+{
+	int err = 0;
+
+	if (names->lines && hodo_elf_dwarf_open(debug, names->lines, names->build_id, names->build_id_len) == 0)
+		err = hodo_source_files_read(sources, debug);
+	c->sourceless = !sources->n;
+	return err;
+}
+
+int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_object *o, const char *path,
 		      uint32_t **list, uint32_t *n)
 {
 	HODO_AUTO(hodo_elf_object_close) struct hodo_elf_object names = { 0 };
+	HODO_AUTO(hodo_elf_dwarf_close) struct hodo_elf_dwarf debug = { .file = HODO_ELF_CLOSED };
+	HODO_AUTO(hodo_source_files_free) struct hodo_source_files sources = { 0 };
+	bool by_source = needs_sources(c);
 	int err = 0;
 
 	*n = 0;
@@ -170,13 +219,16 @@ int hodo_probe_select(const struct hodo_probe_choice *c, const struct hodo_probe
 	if (!*list)
 		return -ENOMEM;
 	/* Without symbols, functions have no names, which is no error. */
-	if (needs_names(c) && hodo_elf_object_open(&names, path, NULL, 0, NULL) == 0)
+	if ((needs_names(c) || by_source) && hodo_elf_object_open(&names, path, NULL, 0, NULL) == 0)
 		err = hodo_elf_symbols_join(&names.symbols);
+	if (!err && by_source)
+		err = read_sources(c, &names, &debug, &sources);
 	for (uint32_t i = 0; i < o->nfunctions && !err; i++) {
 		const struct hodo_probe_function *f = &o->functions[i];
 		uint64_t bytes;
 		struct names own = names_of(&names.symbols, f, &bytes);
 
+		own.source = hodo_source_file_at(&sources, f->start);
 		if (!f->reason && bytes >= c->min_bytes && is_wanted(c, &own))
 			(*list)[(*n)++] = i;
 	}

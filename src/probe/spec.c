@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/glob.h>
+#include "file_name.h"
 
 struct piece {
 	const char *text;
@@ -41,13 +41,9 @@ bool hodo_spec_is_glob(const char *name)
 	return strcspn(name, "*?[") < (op ? (size_t)(op - name) : strlen(name));
 }
 
-bool hodo_spec_is_of(const struct hodo_spec *s, const char *path)
+bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t len = s->object ? strlen(s->object) : 0;
-
-	return !s->object || strcmp(s->object, path) == 0 || hodo_glob(s->object, len, name, strlen(name)) ||
-	       (strncmp(name, s->object, len) == 0 && name[len] == '.');
+	return !s->object || hodo_probe_file_is(s->object, strlen(s->object), path, soname);
 }
 
 /* ------------------------------------------------------------------------- places */

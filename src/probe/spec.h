@@ -92,9 +92,8 @@ int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_
 void hodo_spec_free(struct hodo_spec *s);
 
 bool hodo_spec_is_glob(const char *name);
-/* Whether the object that it names, if it does, is the file of that path: by its path, its name as a glob, or its name
- * up to a dot ("libz.so" is libz.so.1). */
-bool hodo_spec_is_of(const struct hodo_spec *s, const char *path);
+/* Whether the object that it names, if it does, is the file (file_name.h). */
+bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname);
 
 /* ------------------------------------------------------------------ between the files */
 

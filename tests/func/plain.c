@@ -22,12 +22,9 @@ __attribute__((visibility("default"))) CODE int library_work(int n)
 #include <stdio.h>
 #include <stdlib.h>
 
-static volatile int table[64];
+#include "plain_parts.h"
 
-CODE static int small(int n)
-{
-	return n * 5 - 3;
-}
+static volatile int table[64];
 
 CODE static int large(int n)
 {

@@ -5,6 +5,7 @@
 PLAIN and LIBRARY are in the environment, beside HODO; OBJCOPY is binutils'."""
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -53,6 +54,41 @@ def check_named(d):
         said, calls = record(folder, f"--functions={patterns}")
         assert calls == expected, (patterns, calls)
         assert ("traceable functions matches" in said) == (not expected), (patterns, said)
+
+
+def check_soname(d):
+    """A library is found by its soname, too, and by the name that it is linked by."""
+    dynamic = run("readelf", "-d", LIBRARY, status=0).stdout
+    soname = dynamic.split("soname: [")[1].split("]")[0]
+    shutil.copy(LIBRARY, d / "installed-9.8.7")
+    (d / soname).symlink_to("installed-9.8.7")
+    os.environ["LD_LIBRARY_PATH"] = str(d)
+    for i, name in enumerate((soname, soname.removesuffix(".so"), "installed-9", f"{d}/installed-9.8.7")):
+        (d / str(i)).mkdir()
+        _, calls = record(d / str(i), f"--functions={name}!*")
+        assert calls == ITS, (name, calls)
+
+
+def check_source(d):
+    """Of a file of source; where nothing says what that is, none, and it is said."""
+    small = {"small": 2 * N}
+    cases = {
+        "plain.c:*": {"main": 1, "large": N},
+        "plain_parts.h:*": small,
+        "func/*.h:s*,large": {"large": N, **small},
+        "!plain.c:l*": {"main": 1, **small},
+        f"{PLAIN.name}!plain_parts.h:*": small,
+        "parts.h:*": {},
+    }
+    for i, (patterns, expected) in enumerate(cases.items()):
+        (d / str(i)).mkdir()
+        said, calls = record(d / str(i), f"--functions={patterns}")
+        assert calls == expected and "debug information" not in said, (patterns, calls, said)
+    bare = d / "bare"
+    run("objcopy", "--strip-debug", PLAIN, bare, status=0)
+    said, calls = record(d, "--functions=plain_parts.h:*,large", command=(bare, N))
+    assert calls == {"large": N}, calls
+    assert said.count(f"{bare}: its functions cannot be chosen by source file: ") == 1, said
 
 
 def check_size(d):
