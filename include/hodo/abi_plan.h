@@ -79,8 +79,16 @@ enum hodo_plan_import {
 	HODO_IMPORT_EXIT = 1,    /* its exit */
 	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, with the address behind the slot's own one in rcx */
 	HODO_IMPORT_SITE = 3,    /* an event, as sites enter libhodo (hodo/trace_user.h): r11 the values, r10 back */
-	HODO_PLAN_IMPORTS = 4
+	HODO_IMPORT_READ = 4,    /* memory that may not be there, for an event's values: called */
+	HODO_PLAN_IMPORTS = 5
 };
+/*
+ * HODO_IMPORT_READ: rax is where from, r10 where to, r11 how many bytes, or, with HODO_PLAN_READ_TEXT, how many a text
+ * has at most; for that there is room for 8 at least. rax becomes how many there are, of a text up to its NUL. Of what
+ * cannot be read that is 0, a text becomes "(fault)", and a text at 0 r10 = 0. All other registers are kept.
+ */
+#define HODO_PLAN_READ_TEXT 0x80000000u
+
 struct hodo_plan_fix {
 	uint64_t addr;   /* a multiple of 8 */
 	uint32_t import; /* enum hodo_plan_import */
@@ -108,7 +116,7 @@ HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 
 /* An event that happens at one window, or at several: then it stands here several times, each with a state. */
 struct hodo_plan_event {
-	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT, its fields of fixed size */
+	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT; all texts have a length */
 	uint64_t state;  /* struct hodo_state, in pages of data */
 	uint64_t semaphore; /* of the program: a uint16_t that is 1 greater while the event is recorded; 0: none */
 	uint32_t bytes;  /* of the descriptor */

@@ -96,7 +96,9 @@ static void show_progress(struct recording *r)
 /* Code that nobody prepared may have to be: libhodo-func does it. */
 static bool patches(const struct recording *r)
 {
-	return (r->options.functions.functions.tracers || r->options.sdt.n) && !r->options.kernel;
+	const struct hodo_record_options *o = &r->options;
+
+	return (o->functions.functions.tracers || o->sdt.n || o->probes.n) && !o->kernel;
 }
 
 /* So that functions have names where the program is not. */
@@ -116,6 +118,7 @@ static void end_recording(struct recording *r)
 	if (!r->session)
 		return;
 	clear_progress(r);
+	hodo_record_probes_end(&r->options.probes);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	keep_symbols(r);
@@ -270,6 +273,8 @@ static int open_session(struct recording *r)
 	r->planner.functions = &o->functions.functions;
 	r->planner.min_bytes = o->functions.min_bytes;
 	r->planner.sdt = &o->sdt;
+	r->planner.probes = &r->options.probes;
+	r->options.probes.patterns = &r->options.patterns;
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));
 	if (r->out_fd == -EEXIST) {
 		hodo_error("%s", why);

@@ -28,12 +28,26 @@ static int set_sdt(struct hodo_record_options *o, const char *name)
 	return hodo_pattern_add(&o->sdt, name, why, sizeof(why)) < 0 ? hodo_usage(VERB, "%s", why) : 0;
 }
 
+/* probe:SPEC */
+static int set_probe(struct hodo_record_options *o, const char *text)
+{
+	char error[HODO_SPEC_ERROR], why[200];
+	int err = hodo_record_probes_add(&o->probes, text, error);
+
+	if (err)
+		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "-e '%.200s': %s", text, error);
+	return hodo_pattern_add(&o->patterns, o->probes.list[o->probes.n - 1].pattern, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(VERB, "-e '%.200s': %s", text, why);
+}
+
 /* A probe's event has a name of its own, by which it is recorded. */
 static int set_event(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
 	char why[HODO_KPROBE_WHY_MAX];
 
+	if (hodo_record_probe_is(value))
+		return set_probe(o, value);
 	if (hodo_kprobe_is(value)) {
 		if (hodo_kprobe_list_add(&o->kprobes, value, why, sizeof(why)) < 0)
 			return hodo_usage(VERB, "-e '%.200s': %s", value, why);
@@ -355,6 +369,7 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions.functions);
+	hodo_record_probes_free(&o->probes);
 	hodo_kprobe_list_free(&o->kprobes);
 	hodo_attach_options_free(&o->attach);
 }

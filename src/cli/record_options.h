@@ -12,6 +12,7 @@
 #include <record/record.h>
 
 #include "options.h"
+#include "record_probes.h"
 #include "target.h"
 
 struct hodo_function_options {
@@ -36,6 +37,7 @@ struct hodo_record_options {
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
 	struct hodo_pattern_list sdt; /* of static probes, PROVIDER:NAME */
+	struct hodo_record_probes probes;
 	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */

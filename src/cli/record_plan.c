@@ -18,6 +18,7 @@
 #include <base/vec.h>
 #include <elf/slots.h>
 #include <probe/build.h>
+#include <probe/events.h>
 #include <probe/plan.h>
 #include <probe/sdt.h>
 #include <probe/select.h>
@@ -35,6 +36,8 @@ struct hodo_plan_file {
 	struct timespec changed;
 	bool decoded;
 	struct hodo_probe_object *object; /* NULL: refused */
+	char *path; /* of the image */
+	struct hodo_probe_image *image; /* NULL: not opened */
 	bool slots_known, slots; /* it has functions that were built to be traced */
 	bool by_default; /* its functions were asked for in a process that was */
 	bool said;       /* why it is refused */
@@ -149,6 +152,10 @@ void hodo_planner_free(struct hodo_planner *p)
 			hodo_probe_object_close(p->files[i].object);
 		free(p->files[i].object);
 		free(p->files[i].soname);
+		if (p->files[i].image)
+			hodo_probe_image_close(p->files[i].image);
+		free(p->files[i].image);
+		free(p->files[i].path);
 	}
 	free(p->files);
 	p->files = NULL;
@@ -178,12 +185,17 @@ static bool find_bias(const struct hodo_plan_file *f, const struct hodo_process_
 	return false;
 }
 
+static const char *why_refused(const struct hodo_plan_file *f)
+{
+	return f->err == -EOPNOTSUPP ? hodo_probe_reason_text(f->why) : strerror(-f->err);
+}
+
 /* Once a file. */
 static void say_refused(struct hodo_plan_file *f, const char *path)
 {
 	if (!f->said)
 		hodo_warning("%s: its functions are not traced: %s", path,
-			     f->err == -EOPNOTSUPP ? hodo_probe_reason_text(f->why) : strerror(-f->err));
+			     why_refused(f));
 	f->said = true;
 }
 
@@ -219,9 +231,37 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 
 	if (f) {
 		choice = choice_of(p, f, mapped);
-		p->meant |= hodo_probe_select_means(&choice) || p->planner->sdt->n;
+		p->meant |= hodo_probe_select_means(&choice) || p->planner->sdt->n ||
+			    hodo_record_probes_mean(p->planner->probes, mapped->path, choice.soname);
 	}
 	return 0;
+}
+
+/* What probes are in a file, which is open for them from the first one on. */
+static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      struct hodo_probe_target *t)
+{
+	struct hodo_record_probes *probes = p->planner->probes;
+	const char *path = mapped->path, *soname = soname_of(f, mapped->ours);
+	int err = 0;
+
+	if (!hodo_record_probes_mean(probes, path, soname))
+		return 0;
+	if (!f->object)
+		return hodo_record_probes_take(probes, path, soname, NULL, why_refused(f), t);
+	if (!f->image) {
+		f->path = strdup(mapped->ours);
+		f->image = calloc(1, sizeof(*f->image));
+		err = f->path && f->image ? hodo_probe_image_open(f->image, f->path, NULL) : -ENOMEM;
+		if (err) {
+			free(f->image);
+			f->image = NULL;
+			return err == -ENOMEM ? err :
+			       hodo_record_probes_take(probes, path, soname, NULL, strerror(-err), t);
+		}
+		f->image->code = f->object;
+	}
+	return hodo_record_probes_take(probes, path, soname, f->image, NULL, t);
 }
 
 static int add_file(void *arg, const struct hodo_process_file *mapped)
@@ -240,7 +280,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	if (!f->object) {
 		if (hodo_probe_select_means(&choice))
 			say_refused(f, mapped->path);
-		return f->err == -ENOMEM ? -ENOMEM : 0;
+		return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
 	}
 	t = hodo_vec_add(p->targets, p->ntargets);
 	if (!t)
@@ -260,6 +300,8 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	t->functions = list;
 	if (!err)
 		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
+	if (!err)
+		err = add_probes(p, f, mapped, t);
 	p->wanted += t->nfunctions + t->nevents;
 	return err;
 }
@@ -308,7 +350,7 @@ static const char **texts_of(const struct hodo_pattern_list *list)
 static void free_target(struct hodo_probe_target *t)
 {
 	free((void *)t->functions);
-	hodo_probe_sdt_free(t);
+	hodo_probe_events_free(t);
 }
 
 int hodo_planner_plan(void *arg, pid_t pid, bool came)
@@ -327,6 +369,8 @@ int hodo_planner_plan(void *arg, pid_t pid, bool came)
 		err = hodo_process_files(pid, add_file, &p);
 	if (!err)
 		err = p.wanted ? build(&p, &built) : -ENOENT;
+	if (!err || err == -ENOENT)
+		hodo_record_probes_look(planner->probes, p.targets, p.ntargets, came);
 	if (err && err != -ENOENT && err != -ESRCH)
 		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
 			     flaw(err, &built));

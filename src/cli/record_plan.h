@@ -5,12 +5,15 @@
 
 #include <record/record.h>
 
+#include "record_probes.h"
+
 struct hodo_plan_file;
 
 /* All zero but for what the caller sets. */
 struct hodo_planner {
 	const struct hodo_functions *functions; /* the caller's */
 	const struct hodo_pattern_list *sdt;    /* static probes: PROVIDER:NAME */
+	struct hodo_record_probes *probes;
 	uint64_t min_bytes; /* of a function */
 	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
 	struct hodo_plan_file *files; /* decoded, for further processes */

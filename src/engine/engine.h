@@ -6,6 +6,7 @@
  *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked
  *	apply.c     writes its windows, all that are to change at once
  *	events.c    the events of its windows
+ *	read.c      memory that these events follow pointers to
  *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
  *	mask.c      the program's system calls that would block these signals, or take them
  *
@@ -136,8 +137,12 @@ struct hodo_engine_registers {
 #define HODO_ENGINE_SYSCALL_BYTES 15u /* of the slot of a system call, up to `back` */
 HODO_HIDDEN long hodo_engine_syscall(struct hodo_engine_registers *r);
 
+/* read.c, from x86_64/engine.S: as HODO_IMPORT_READ. Returns what rax becomes; -1: a text at 0. */
+HODO_HIDDEN long hodo_engine_read(uintptr_t from, uint8_t *to, uint32_t what);
+
 /* x86_64/engine.S */
 HODO_HIDDEN void hodo_x86_engine_restore(void);
 HODO_HIDDEN void hodo_x86_engine_syscall(void);
+HODO_HIDDEN void hodo_x86_engine_read(void);
 
 #endif

@@ -19,8 +19,8 @@ void hodo_engine_events(const struct hodo_engine_plan *p)
 		struct hodo_event *event = hodo_registry_add(desc, e->bytes, "");
 
 		state_of(e)->on = &hodo_zero_on;
-		/* Texts and arrays are pointers into the program, and nobody has looked whether they lead anywhere. */
-		if (event && !event->varying)
+		/* Texts and byte ranges lead to copies in the slot's frame. */
+		if (event)
 			hodo_state_bind(state_of(e), event, desc);
 	}
 }

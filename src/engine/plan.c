@@ -8,6 +8,7 @@
 static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
 	[HODO_IMPORT_SITE] = (uintptr_t)hodo_x86_site,
+	[HODO_IMPORT_READ] = (uintptr_t)hodo_x86_engine_read,
 };
 
 void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)

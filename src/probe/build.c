@@ -136,29 +136,69 @@ static int add_function(struct build *b, uint32_t function)
 	return 0;
 }
 
+static size_t event_code(const struct build *b, const struct hodo_probe_event *e, uint64_t address, uint8_t *to,
+			 const struct hodo_plan_item *x)
+{
+	const struct hodo_probe_event_code code = {
+		.fields = e->fields, .nfields = e->nfields, .bias = x ? x->bias : b->target->bias,
+		.pc = e->addr + (x ? x->bias : b->target->bias),
+		.site = x ? x->pool + sizeof(uint64_t) * HODO_IMPORT_SITE : 0,
+		.read = x ? x->pool + sizeof(uint64_t) * HODO_IMPORT_READ : 0,
+		.state = x ? x->state : 0,
+	};
+
+	return hodo_probe_event_code(&code, address, to, HODO_PROBE_HOOK_BYTES);
+}
+
+/* An entry's is behind its endbr64, where all registers are what they were. */
+static void event_window(const struct hodo_probe_object *o, uint64_t addr, struct hodo_probe_window *w)
+{
+	const struct hodo_probe_function *f = hodo_probe_function_at(o, addr);
+
+	if (f && f->start == addr && !f->part)
+		hodo_probe_window_entry(o, f, w);
+	else
+		hodo_probe_window_at(o, addr, w);
+	hodo_probe_window_hook(w, w->addr);
+}
+
+/* Its window, or why it has none. */
+static int take_event(struct build *b, struct hodo_probe_event *e)
+{
+	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
+	uint8_t room[HODO_PROBE_HOOK_BYTES];
+	size_t bytes = event_code(b, e, 0, room, NULL);
+	int err;
+
+	event_window(b->target->object, e->addr, &p.window);
+	e->reason = p.window.kind == HODO_PROBE_JUMP ? HODO_PROBE_FINE : p.window.reason;
+	if (e->reason == HODO_PROBE_FINE && !bytes)
+		e->reason = HODO_PROBE_TOO_LONG;
+	if (e->reason != HODO_PROBE_FINE)
+		return 0;
+	err = add_item(b, &p, 0, HODO_PLAN_JUMP, (unsigned)bytes);
+	if (err == -EAGAIN)
+		e->reason = HODO_PROBE_SYSTEM_CALL;
+	else if (!err && b->items[b->nitems - 1].recipe.bytes > HODO_PROBE_PAGE_BYTES)
+		e->reason = HODO_PROBE_TOO_LONG;
+	if (e->reason != HODO_PROBE_FINE) {
+		b->nitems--;
+		return 0;
+	}
+	if (!err)
+		hodo_probe_window_keep(b->target->object, &p.window);
+	return err;
+}
+
 /* What cannot have a jump is left out, and says why. */
 static int add_event(struct build *b, struct hodo_probe_event *e)
 {
-	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
-	struct hodo_probe_event_code code = { .values = e->values, .nvalues = e->nvalues };
-	uint8_t room[HODO_PROBE_HOOK_BYTES];
-	size_t bytes = hodo_probe_event_code(&code, 0, room, sizeof(room));
-	int err = -EAGAIN;
+	int err = take_event(b, e);
 
-	hodo_probe_window_at(b->target->object, e->addr, &p.window);
-	e->reason = p.window.kind == HODO_PROBE_JUMP && bytes ? HODO_PROBE_FINE : p.window.reason;
-	if (p.window.kind == HODO_PROBE_JUMP && bytes) {
-		hodo_probe_window_hook(&p.window, e->addr);
-		err = add_item(b, &p, 0, HODO_PLAN_JUMP, (unsigned)bytes);
-	}
-	if (err == -EAGAIN) {
-		b->nitems -= p.window.kind == HODO_PROBE_JUMP && bytes;
+	if (err || e->reason != HODO_PROBE_FINE) {
 		b->built->without++;
-		return 0;
-	}
-	if (err)
 		return err;
-	hodo_probe_window_keep(b->target->object, &p.window);
+	}
 	b->items[b->nitems - 1].event = e;
 	b->items[b->nitems - 1].state = b->data->addr + HODO_PLAN_POOL_BYTES +
 					sizeof(struct hodo_state) * (uint64_t)(e - b->target->events);
@@ -237,21 +277,13 @@ static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import impor
 	put_distance(to + 9, address + 6, in_function);
 }
 
-static size_t put_event(const struct hodo_plan_item *x, uint64_t address, uint8_t *to, size_t bytes)
-{
-	const struct hodo_probe_event_code code = { x->event->values, x->event->nvalues,
-						    x->pool + sizeof(uint64_t) * HODO_IMPORT_SITE, x->state };
-
-	return hodo_probe_event_code(&code, address, to, bytes);
-}
-
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
 	size_t n = 0;
 
 	if (x->event)
-		return put_event(x, address, to, bytes);
+		return event_code(NULL, x->event, address, to, x);
 	if (x->flags & HODO_PLAN_ALWAYS) {
 		memcpy(to, "\x48\x8d\x0d", 3);
 		put_distance(to + 3, address + 7, address + SYSCALL_HOOK_BYTES + 2);

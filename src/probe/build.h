@@ -8,15 +8,16 @@
 
 #include "object.h"
 #include "space.h"
-#include "operand.h"
+#include "value.h"
 
-/* An event at an instruction of the object. */
+/* An event at an instruction of the object. Names and fields are its own. */
 struct hodo_probe_event {
 	uint64_t addr;
 	uint64_t semaphore; /* as struct hodo_elf_sdt has it; 0: none */
-	const char *provider, *name;
-	struct hodo_probe_operand values[HODO_PROBE_OPERANDS_MAX];
-	unsigned nvalues;
+	char *provider, *name;
+	uint32_t probe; /* which of the caller's texts of probes it is of, from 1; 0: none */
+	struct hodo_probe_field *fields; /* at most HODO_TRACE_FIELDS_MAX */
+	uint32_t nfields;
 	uint8_t reason; /* out: why it has no window; else HODO_PROBE_FINE */
 };
 

@@ -50,10 +50,10 @@ static uint32_t count_traps(const struct hodo_plan_parts *p)
 
 static uint64_t desc_bytes(const struct hodo_probe_event *e)
 {
-	uint64_t bytes = sizeof(struct hodo_desc) + e->nvalues + strlen(e->provider) + strlen(e->name) + 6;
+	uint64_t bytes = sizeof(struct hodo_desc) + e->nfields + strlen(e->provider) + strlen(e->name) + 6;
 
-	for (unsigned i = 0; i < e->nvalues; i++)
-		bytes += strlen(e->values[i].name) + 2;
+	for (unsigned i = 0; i < e->nfields; i++)
+		bytes += strlen(e->fields[i].name) + 2;
 	return (bytes + 7) / 8 * 8;
 }
 
@@ -111,18 +111,21 @@ static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 static uint64_t put_desc(const struct hodo_probe_event *e, uint8_t *to)
 {
 	struct hodo_desc *desc = (struct hodo_desc *)to;
-	char *text = (char *)(desc + 1) + e->nvalues;
+	char *text = (char *)(desc + 1) + e->nfields;
 
 	*desc = (struct hodo_desc){ .size = sizeof(*desc), .version = HODO_ABI_VERSION, .kind = HODO_KIND_EVENT,
-				    .nfields = (uint16_t)e->nvalues, .labels = HODO_DESC_DIFFERS,
+				    .nfields = (uint16_t)e->nfields, .labels = HODO_DESC_DIFFERS,
 				    .strings = (uint32_t)(text - (char *)to) };
-	for (unsigned i = 0; i < e->nvalues; i++)
-		to[sizeof(*desc) + i] = e->values[i].type;
+	for (unsigned i = 0; i < e->nfields; i++) {
+		to[sizeof(*desc) + i] = e->fields[i].type;
+		if (e->fields[i].type == HODO_TYPE_STR)
+			desc->nlabels |= (uint16_t)(1u << i);
+	}
 	text = stpcpy(text, e->provider) + 1;
 	text = stpcpy(text, e->name) + 1;
-	for (unsigned i = 0; i < e->nvalues; i++) {
+	for (unsigned i = 0; i < e->nfields; i++) {
 		text = stpcpy(text, i ? ", " : "");
-		text = stpcpy(text, e->values[i].name);
+		text = stpcpy(text, e->fields[i].name);
 	}
 	text += 4; /* format, file and function are empty */
 	desc->total = (uint32_t)(text - (char *)to);

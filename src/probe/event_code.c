@@ -7,165 +7,163 @@
  *	-144      flags, by lahf and seto
  *	-152      r10
  *	-160      r11
- *	then      the values, one behind the other, as the event's payload is
- *
- * While values are gathered rax alone is changed: r10 and r11 are saved for what follows.
+ *	then      the frame, from its lowest address on: the values, one behind the other, as a site hands them over (of
+ *	          a text or a byte range where it is and how long), 8 bytes of which some are read with the last value,
+ *	          8 for loads that may fault, and what texts and byte ranges are copied to
  */
 #include "event_code.h"
 
-#include <stdbool.h>
+#include <core/fields.h>
+#include <hodo/abi.h>
+#include <hodo/abi_plan.h>
 #include <string.h>
 
-#define RED_ZONE 128u
-#define SAVED    32u
-#define RAX_AT   24u /* in what is saved */
-#define RAX 0u
-#define RSP 4u
-#define BEFORE_BYTES 8u /* of a value that is stored, read by eights: there is as much room */
+#include "machine_code.h"
 
-struct out {
-	uint8_t *to;
-	size_t n, room;
-	unsigned frame; /* bytes of values, rounded up */
-};
+#define BEFORE_BYTES 8u  /* of a value that is stored, read by eights: there is as much room */
+#define DATA_BYTES   16u /* a pointer and a length */
+#define WORD_BYTES   8u  /* "(fault)" and the like */
+#define ABSENT       "(absent)"
 
-static void put(struct out *o, const void *bytes, size_t len)
+static bool varies(const struct hodo_probe_field *f)
 {
-	if (len <= o->room - o->n)
-		memcpy(o->to + o->n, bytes, len);
-	else
-		o->room = 0; /* from now on nothing fits */
-	o->n += o->room ? len : 0;
+	return f->type == HODO_TYPE_STR || f->type == HODO_TYPE_BYTES;
 }
 
-static void put_byte(struct out *o, unsigned byte)
+static unsigned value_bytes(const struct hodo_probe_field *f)
 {
-	uint8_t b = (uint8_t)byte;
-
-	put(o, &b, 1);
+	return varies(f) ? DATA_BYTES : hodo_fields_fixed_size(f->type);
 }
 
-static void put32(struct out *o, int64_t number)
+static unsigned data_bytes(const struct hodo_probe_field *f)
 {
-	int32_t n = (int32_t)number;
+	unsigned most = f->most > WORD_BYTES ? f->most : WORD_BYTES;
 
-	put(o, &n, sizeof(n));
+	return varies(f) ? (most + 7) & ~7u : 0;
 }
 
-static void put_distance(struct out *o, uint64_t address, uint64_t target)
+static void put_number(struct hodo_machine_code *c, const struct hodo_probe_field *f, unsigned at)
 {
-	put32(o, (int64_t)(target - (address + o->n + 4)));
+	unsigned bytes = hodo_fields_fixed_size(f->type), reg;
+	const struct hodo_fetch_step *first = &f->fetch.step[0];
+
+	if (!f->fetch.n) { /* it is missing */
+		hodo_code_constant(c, HODO_CODE_RAX, 0);
+		hodo_code_store(c, HODO_CODE_RAX, bytes, at);
+		return;
+	}
+	if (f->fetch.n == 1 && first->op == HODO_FETCH_REGISTER && first->reg >= HODO_FETCH_XMM0 && bytes >= 4) {
+		hodo_code_store_vector(c, first->reg - HODO_FETCH_XMM0, bytes, at);
+		return;
+	}
+	reg = hodo_code_fetch(c, &f->fetch, f->type == HODO_TYPE_BOOL ? 8 : bytes);
+	if (f->type == HODO_TYPE_BOOL) {
+		hodo_code_store(c, reg, 8, c->scratch);
+		hodo_code_put(c, "\x48\x83\xbc\x24", 4); /* cmpq $0,scratch(%rsp); setne %al */
+		hodo_code_put32(c, c->scratch);
+		hodo_code_put(c, "\0\x0f\x95\xc0", 4);
+		reg = HODO_CODE_RAX;
+	}
+	hodo_code_failed(c, 0);
+	hodo_code_store(c, reg, bytes, at);
 }
 
-/* An instruction with the register and memory at disp(%rsp). prefix: 0: none. */
-static void put_stack(struct out *o, unsigned prefix, bool wide, unsigned opcode, unsigned reg, unsigned disp)
+/* To rax. */
+static void fetch(struct hodo_machine_code *c, const struct hodo_fetch *f, int32_t failed, unsigned disp)
 {
-	if (prefix)
-		put_byte(o, prefix);
-	put_byte(o, 0x40 | (wide ? 8u : 0) | (reg & 8) >> 1);
-	if (opcode > 0xff)
-		put_byte(o, opcode >> 8);
-	put_byte(o, opcode & 0xff);
-	put_byte(o, 0x84 | (reg & 7) << 3);
-	put_byte(o, 0x24);
-	put32(o, disp);
+	unsigned reg = hodo_code_fetch(c, f, 8);
+
+	hodo_code_failed(c, failed);
+	hodo_code_store(c, reg, 8, disp);
 }
 
-/* The register's low bytes to disp(%rsp). */
-static void store(struct out *o, unsigned reg, unsigned bytes, unsigned disp)
+/* How many bytes are asked for, to the length of the value: from 0 to most. */
+static void put_length(struct hodo_machine_code *c, const struct hodo_probe_field *f, unsigned disp)
 {
-	put_stack(o, bytes == 2 ? 0x66 : 0, bytes == 8, bytes == 1 ? 0x88 : 0x89, reg, disp);
+	if (!f->length.n) {
+		hodo_code_constant(c, HODO_CODE_RAX, f->most);
+		hodo_code_store(c, HODO_CODE_RAX, 8, disp);
+		return;
+	}
+	fetch(c, &f->length, 0, disp);
+	hodo_code_load(c, HODO_CODE_RAX, disp);
+	hodo_code_put(c, "\x45\x31\xdb\x48\x85\xc0\x49\x0f\x48\xc3", 10); /* xor %r11d,%r11d; test %rax,%rax; cmovs %r11,%rax */
+	hodo_code_constant(c, HODO_CODE_R11, f->most);
+	hodo_code_put(c, "\x4c\x39\xd8\x49\x0f\x47\xc3", 7); /* cmp %r11,%rax; cmova %r11,%rax */
+	hodo_code_store(c, HODO_CODE_RAX, 8, disp);
 }
 
-/* rax as it was. */
-static void load_rax(struct out *o)
+static void put_data(struct hodo_machine_code *c, const struct hodo_probe_field *f, unsigned at, unsigned data)
 {
-	put_stack(o, 0, true, 0x8b, RAX, o->frame + RAX_AT);
+	bool text = f->type == HODO_TYPE_STR;
+	int64_t word;
+
+	if (f->missing) {
+		memcpy(&word, ABSENT, sizeof(word));
+		hodo_code_constant(c, HODO_CODE_RAX, word);
+		hodo_code_store(c, HODO_CODE_RAX, 8, data);
+		hodo_code_put(c, "\x4c\x8d\x94\x24", 4); /* lea data(%rsp),%r10 */
+		hodo_code_put32(c, data);
+		hodo_code_constant(c, HODO_CODE_RAX, text ? (int64_t)strlen(ABSENT) : 0);
+	} else {
+		if (!text)
+			put_length(c, f, at + 8);
+		fetch(c, &f->fetch, -1, c->scratch);
+		hodo_code_load(c, HODO_CODE_RAX, c->scratch);
+		if (!text)
+			hodo_code_load(c, HODO_CODE_R11, at + 8);
+		hodo_code_read(c, data, text ? f->most | HODO_PLAN_READ_TEXT : 0);
+	}
+	hodo_code_store(c, HODO_CODE_R10, 8, at);
+	hodo_code_store(c, HODO_CODE_RAX, 8, at + 8);
 }
 
-/* mov offset(base,index,scale),%rax, as many bytes as the value has. */
-static void load_memory(struct out *o, const struct hodo_probe_operand *v)
+static void put_values(struct hodo_machine_code *c, const struct hodo_probe_event_code *e, unsigned data)
 {
-	unsigned base = v->base, index = v->index, scale = (unsigned)__builtin_ctz(v->scale ? v->scale : 1u);
-	int64_t offset = v->offset + (base == RSP ? o->frame + SAVED + RED_ZONE : 0);
-	bool none = base == HODO_PROBE_NO_REGISTER, alone = index == HODO_PROBE_NO_REGISTER;
+	unsigned at = 0;
 
-	if (base == RAX || index == RAX)
-		load_rax(o);
-	if (v->fs)
-		put_byte(o, 0x64);
-	if (v->bytes == 2)
-		put_byte(o, 0x66);
-	put_byte(o, 0x40 | (v->bytes == 8 ? 8u : 0) | (alone ? 0 : (index & 8) >> 2) | (none ? 0 : (base & 8) >> 3));
-	put_byte(o, v->bytes == 1 ? 0x8a : 0x8b);
-	/* With a SIB byte always: index 4 is none, and base 5 without a displacement in ModRM is none. */
-	put_byte(o, none ? 0x04 : 0x84);
-	put_byte(o, scale << 6 | (alone ? 4 : index & 7) << 3 | (none ? 5 : base & 7));
-	put32(o, offset);
-}
+	for (unsigned i = 0; i < e->nfields; i++) {
+		const struct hodo_probe_field *f = &e->fields[i];
 
-static void put_value(struct out *o, const struct hodo_probe_operand *v, unsigned at)
-{
-	switch (v->form) {
-	case HODO_PROBE_CONSTANT:
-		put_byte(o, 0x48);
-		put_byte(o, 0xb8);
-		put(o, &v->offset, sizeof(v->offset));
-		store(o, RAX, v->bytes, at);
-		break;
-	case HODO_PROBE_VECTOR: /* movq, movd: no vector register is changed */
-		put_stack(o, 0x66, v->bytes == 8, 0x0f7e, v->base, at);
-		break;
-	case HODO_PROBE_MEMORY:
-		load_memory(o, v);
-		store(o, RAX, v->bytes, at);
-		break;
-	default:
-		if (v->base == RAX)
-			load_rax(o);
-		if (v->base == RSP) /* lea what it was,%rax */
-			put_stack(o, 0, true, 0x8d, RAX, o->frame + SAVED + RED_ZONE);
-		if (v->shift) { /* ah, ch, dh, bh: through rax */
-			if (v->base != RAX && v->base != RSP) {
-				put_byte(o, 0x48);
-				put_byte(o, 0x89);
-				put_byte(o, 0xc0 | (v->base & 7u) << 3);
-			}
-			put(o, "\x48\xc1\xe8\x08", 4); /* shr $8,%rax */
-		}
-		store(o, v->shift || v->base == RSP ? RAX : v->base, v->bytes, at);
-		break;
+		if (varies(f))
+			put_data(c, f, at, data);
+		else
+			put_number(c, f, at);
+		at += value_bytes(f);
+		data += data_bytes(f);
 	}
 }
 
-size_t hodo_probe_event_code(const struct hodo_probe_event_code *c, uint64_t address, uint8_t *to, size_t room)
+size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t address, uint8_t *to, size_t room)
 {
-	struct out o = { .to = to, .room = room };
-	unsigned bytes = 0;
+	struct hodo_machine_code c = { .to = to, .room = room, .address = address, .read = e->read, .bias = e->bias,
+				       .pc = e->pc };
+	unsigned values = 0, data = 0;
 
-	for (unsigned i = 0; i < c->nvalues; i++)
-		bytes += c->values[i].bytes;
-	o.frame = (bytes + BEFORE_BYTES + 15) / 16 * 16;
-	put(&o, "\x48\x8d\x64\x24\x80", 5);             /* lea -128(%rsp),%rsp */
-	put(&o, "\x50\x9f\x0f\x90\xc0\x50", 6);          /* push %rax; lahf; seto %al; push %rax */
-	put(&o, "\x41\x52\x41\x53", 4);                   /* push %r10; push %r11 */
-	put(&o, "\x48\x8d\xa4\x24", 4);                   /* lea -frame(%rsp),%rsp */
-	put32(&o, -(int64_t)o.frame);
-	bytes = 0;
-	for (unsigned i = 0; i < c->nvalues; i++) {
-		put_value(&o, &c->values[i], bytes);
-		bytes += c->values[i].bytes;
+	for (unsigned i = 0; i < e->nfields; i++) {
+		values += value_bytes(&e->fields[i]);
+		data += data_bytes(&e->fields[i]);
+		if (data > HODO_PROBE_DATA_MAX)
+			return 0;
 	}
-	put(&o, "\x49\x89\xe3", 3);                       /* mov %rsp,%r11 */
-	put(&o, "\x4c\x8d\x15", 3);                       /* lea back(%rip),%r10 */
-	put32(&o, 6 + 4);
-	put(&o, "\xff\x25", 2);                           /* jmp *site(%rip) */
-	put_distance(&o, address, c->site);
-	put32(&o, (int64_t)(c->state - (address + o.n + 4))); /* from back, which is behind */
-	put(&o, "\x48\x8d\xa4\x24", 4);                   /* back: lea frame(%rsp),%rsp */
-	put32(&o, o.frame);
-	put(&o, "\x41\x5b\x41\x5a", 4);                   /* pop %r11; pop %r10 */
-	put(&o, "\x58\x04\x7f\x9e\x58", 5);               /* pop %rax; add $127,%al; sahf; pop %rax */
-	put(&o, "\x48\x8d\xa4\x24\x80\0\0\0", 8);        /* lea 128(%rsp),%rsp */
-	return o.room ? o.n : 0;
+	c.scratch = (values + BEFORE_BYTES + 7) / 8 * 8;
+	c.frame = (c.scratch + 8 + data + 15) / 16 * 16;
+	hodo_code_put(&c, "\x48\x8d\x64\x24\x80", 5);    /* lea -128(%rsp),%rsp */
+	hodo_code_put(&c, "\x50\x9f\x0f\x90\xc0\x50", 6); /* push %rax; lahf; seto %al; push %rax */
+	hodo_code_put(&c, "\x41\x52\x41\x53", 4);          /* push %r10; push %r11 */
+	hodo_code_put(&c, "\x48\x8d\xa4\x24", 4);          /* lea -frame(%rsp),%rsp */
+	hodo_code_put32(&c, -(int64_t)c.frame);
+	put_values(&c, e, c.scratch + 8);
+	hodo_code_put(&c, "\x49\x89\xe3", 3);              /* mov %rsp,%r11 */
+	hodo_code_put(&c, "\x4c\x8d\x15", 3);              /* lea back(%rip),%r10 */
+	hodo_code_put32(&c, 6 + 4);
+	hodo_code_put(&c, "\xff\x25", 2);                  /* jmp *site(%rip) */
+	hodo_code_put_distance(&c, e->site);
+	hodo_code_put32(&c, (int64_t)(e->state - (address + c.n + 4))); /* from back, which is behind */
+	hodo_code_put(&c, "\x48\x8d\xa4\x24", 4);          /* back: lea frame(%rsp),%rsp */
+	hodo_code_put32(&c, c.frame);
+	hodo_code_put(&c, "\x41\x5b\x41\x5a", 4);          /* pop %r11; pop %r10 */
+	hodo_code_put(&c, "\x58\x04\x7f\x9e\x58", 5);      /* pop %rax; add $127,%al; sahf; pop %rax */
+	hodo_code_put(&c, "\x48\x8d\xa4\x24\x80\0\0\0", 8); /* lea 128(%rsp),%rsp */
+	return c.room ? c.n : 0;
 }

@@ -2,23 +2,30 @@
 /*
  * event_code.h - what a slot runs for an event: it gathers the values and enters libhodo as a site does, and all
  * registers, flags and the red zone are as before when it is done.
+ *
+ * A number that cannot be read is 0, a text "(fault)"; one that the compiler removed "(absent)".
  */
 #ifndef HODO_PROBE_EVENT_CODE_H
 #define HODO_PROBE_EVENT_CODE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "value.h"
 
-#include "operand.h"
+/* Bytes that texts and byte ranges of one event take at most, on the stack of who has it: less than a guard page. */
+#define HODO_PROBE_DATA_MAX 3072u
 
 struct hodo_probe_event_code {
-	const struct hodo_probe_operand *values;
-	unsigned nvalues;
+	const struct hodo_probe_field *fields;
+	unsigned nfields;
+	uint64_t bias, pc; /* of the object; of the probe in memory: what rip is */
 	uint64_t site;  /* where libhodo's address is (HODO_IMPORT_SITE) */
+	uint64_t read;  /* where its reader's is (HODO_IMPORT_READ) */
 	uint64_t state; /* the event's struct hodo_state */
 };
 
-/* Writes it, to run at the address, within 2 GiB of site and state. Returns how many bytes; 0: there is no room. */
+/*
+ * Writes it, to run at the address, within 2 GiB of site, read and state. Returns how many bytes, whatever these
+ * addresses are; 0: there is no room, or texts and byte ranges are too long.
+ */
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *c, uint64_t address, uint8_t *to, size_t room);
 
 #endif

@@ -21,6 +21,11 @@ static const char *const names[HODO_FETCH_REGISTERS] = {
 	"xmm12", "xmm13", "xmm14", "xmm15",
 };
 
+unsigned hodo_fetch_general(unsigned number)
+{
+	return by_instruction[number & 15];
+}
+
 const char *hodo_fetch_register_name(unsigned reg)
 {
 	return reg < HODO_FETCH_REGISTERS ? names[reg] : "?";
@@ -58,6 +63,14 @@ bool hodo_fetch_add(struct hodo_fetch *f, int64_t number)
 		return true;
 	}
 	return push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_ADD, .number = number });
+}
+
+bool hodo_fetch_index(struct hodo_fetch *f, unsigned reg, unsigned scale)
+{
+	f->low = f->high = 0;
+	return f->n && reg < HODO_FETCH_RIP && (scale == 1 || scale == 2 || scale == 4 || scale == 8) &&
+	       push(f, (struct hodo_fetch_step){ .op = HODO_FETCH_INDEX, .reg = (uint8_t)reg,
+						 .bytes = (uint8_t)scale });
 }
 
 /* The number is no more an address that is known. */
@@ -124,6 +137,8 @@ static void put_start(const struct hodo_fetch *f, unsigned *i, struct hodo_text 
 		hodo_text_add(to, hodo_fetch_register_name(first->reg));
 	} else if (first->op == HODO_FETCH_CONSTANT) {
 		hodo_text_printf(to, "constant %" PRId64, first->number);
+	} else if (first->op == HODO_FETCH_THREAD) {
+		hodo_text_add(to, "fs");
 	} else if (f->n > 1 && next->op == HODO_FETCH_LOAD) {
 		hodo_text_printf(to, "(0x%" PRIx64 ")", (uint64_t)first->number);
 		*i = 2;
@@ -148,6 +163,8 @@ void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to)
 			hodo_text_printf(to, " -> %+" PRId64, n);
 		else if (s->op == HODO_FETCH_ADD)
 			hodo_text_printf(to, " %c %" PRIu64, n < 0 ? '-' : '+', n < 0 ? -(uint64_t)n : (uint64_t)n);
+		else if (s->op == HODO_FETCH_INDEX)
+			hodo_text_printf(to, " + %s * %u", hodo_fetch_register_name(s->reg), s->bytes);
 		else if (s->op == HODO_FETCH_AND)
 			hodo_text_printf(to, " & 0x%" PRIx64, (uint64_t)s->number);
 		else if (s->op == HODO_FETCH_SHIFT)
@@ -169,7 +186,7 @@ bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes
 	if (!hodo_sdt_arg_next(&at, &arg) || arg.form != HODO_SDT_REGISTER)
 		return false;
 	if (arg.reg.kind == HODO_SDT_GENERAL && arg.reg.number < 16)
-		reg = by_instruction[arg.reg.number];
+		reg = hodo_fetch_general(arg.reg.number);
 	else if (arg.reg.kind == HODO_SDT_VECTOR && arg.reg.number < 16)
 		reg = HODO_FETCH_XMM0 + arg.reg.number;
 	else if (arg.reg.kind == HODO_SDT_RIP)

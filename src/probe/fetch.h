@@ -19,9 +19,11 @@ enum hodo_fetch_op {
 	/* The first step, and never another: */
 	HODO_FETCH_REGISTER, /* reg */
 	HODO_FETCH_CONSTANT, /* number */
+	HODO_FETCH_THREAD,   /* the thread's own address, fs */
 	HODO_FETCH_ADDRESS,  /* number + the object's bias */
 	/* The others: */
 	HODO_FETCH_ADD,      /* + number */
+	HODO_FETCH_INDEX,    /* + reg * bytes */
 	HODO_FETCH_AND,      /* & number */
 	HODO_FETCH_SHIFT,    /* << number */
 	HODO_FETCH_LOAD,     /* what stands there, `bytes` of it, without a sign or with one */
@@ -59,6 +61,7 @@ struct hodo_fetch {
 /* Each adds a step; false: there are too many, or what is asked for cannot be. */
 bool hodo_fetch_start(struct hodo_fetch *f, enum hodo_fetch_op op, unsigned reg, int64_t number);
 bool hodo_fetch_add(struct hodo_fetch *f, int64_t number);
+bool hodo_fetch_index(struct hodo_fetch *f, unsigned reg, unsigned scale); /* a general register; 1, 2, 4, 8 */
 bool hodo_fetch_and(struct hodo_fetch *f, uint64_t mask);
 bool hodo_fetch_shift(struct hodo_fetch *f, unsigned bits);
 bool hodo_fetch_load(struct hodo_fetch *f, unsigned bytes, bool is_signed);
@@ -72,6 +75,8 @@ bool hodo_fetch_faults(const struct hodo_fetch *f, uint32_t bytes);
 struct hodo_text;
 /* In words: "rdi", "16(%rsp)", "rdi -> +24". */
 void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to);
+/* The number that DWARF has for a general register, of which instructions have that one: 0 to 15. */
+unsigned hodo_fetch_general(unsigned number);
 /* "rdi", "xmm0"; number: as above. */
 const char *hodo_fetch_register_name(unsigned reg);
 /* The register of a name with its %, which may be a part of one: %edi, %ah. False: there is no such. */

@@ -14,6 +14,9 @@
 #include <base/vec.h>
 #include <core/glob.h>
 #include <elf/sdt.h>
+#include <hodo/abi.h>
+
+#include "operand.h"
 
 struct taking {
 	const char *const *patterns;
@@ -46,8 +49,15 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 		return -ENOMEM;
 	*e = (struct hodo_probe_event){ .addr = probe->address, .semaphore = probe->semaphore,
 					.provider = strdup(probe->provider), .name = strdup(probe->name) };
-	for (unsigned n = 1; e->nvalues < HODO_PROBE_OPERANDS_MAX && hodo_sdt_arg_next(&at, &a); n++)
-		e->nvalues += hodo_probe_operand_sdt(&e->values[e->nvalues], &a, n, take->t->bias);
+	for (unsigned n = 1; e->nfields < HODO_TRACE_FIELDS_MAX && hodo_sdt_arg_next(&at, &a); n++) {
+		struct hodo_probe_field *f = hodo_vec_add(e->fields, e->nfields);
+		int err = f ? hodo_probe_operand(f, &a, n) : -ENOMEM;
+
+		if (err && f)
+			hodo_probe_field_free(&e->fields[--e->nfields]);
+		if (err == -ENOMEM)
+			return err;
+	}
 	return e->provider && e->name ? 0 : -ENOMEM;
 }
 
@@ -60,13 +70,4 @@ int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *co
 	if (!n || hodo_elf_open(&e, path) < 0)
 		return 0;
 	return hodo_elf_sdt(&e, take, &taking, &damaged);
-}
-
-void hodo_probe_sdt_free(struct hodo_probe_target *t)
-{
-	for (uint32_t i = 0; i < t->nevents; i++) {
-		free((char *)t->events[i].provider);
-		free((char *)t->events[i].name);
-	}
-	free(t->events);
 }

@@ -7,9 +7,8 @@
 
 /*
  * Adds those of the file, which is the target's, that one of the n patterns names as PROVIDER:NAME, with wildcards. 0,
- * also if the file has none or cannot be read; -ENOMEM. hodo_probe_sdt_free() frees what was added in any case.
+ * also if the file has none or cannot be read; -ENOMEM. hodo_probe_events_free() frees what was added in any case.
  */
 int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n);
-void hodo_probe_sdt_free(struct hodo_probe_target *t);
 
 #endif

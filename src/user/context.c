@@ -148,22 +148,7 @@ static uint8_t *put64(uint8_t *at, uint64_t v)
 /* Reads memory that may not be there; how many bytes of it were, from the start on. */
 static uint32_t read_memory(struct buffer *b, void *to, uintptr_t from, uint32_t len)
 {
-	struct iovec into = { to, len };
-	uint32_t n = 0;
-	long got;
-
-	/* Page by page, since no more than whole parts are promised. */
-	for (uintptr_t at = from; at < from + len && n < sizeof(b->part) / sizeof(b->part[0]); n++) {
-		uintptr_t end = (at | (HODO_PAGE - 1)) + 1;
-
-		if (end > from + len)
-			end = from + len;
-		b->part[n].iov_base = (void *)at;
-		b->part[n].iov_len = end - at;
-		at = end;
-	}
-	got = hodo_sys6(SYS_process_vm_readv, current_pid(), (long)&into, 1, (long)b->part, n, 0);
-	return got > 0 ? (uint32_t)got : 0;
+	return hodo_memory_read(current_pid(), to, from, len, b->part, sizeof(b->part) / sizeof(b->part[0]));
 }
 
 /* Of the page that holds what the call to the writer pushed, right below sp: it is there. */

@@ -51,6 +51,12 @@ static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, lo
 extern HODO_SHARED uint64_t hodo_signals_all;
 HODO_SHARED uint64_t hodo_signals_block(void); /* the mask as it was */
 HODO_SHARED void hodo_signals_restore(uint64_t old);
+
+/* memory.c. Of this process, of which task is a thread, or it itself: how many bytes were there, from the start on.
+ * part: room for one a page. */
+struct iovec;
+HODO_SHARED uint32_t hodo_memory_read(uint32_t task, void *to, uintptr_t from, uint32_t len, struct iovec *part,
+				      uint32_t parts);
 static inline void hodo_sleep_ns(long ns)
 {
 	struct timespec pause = { 0, ns };

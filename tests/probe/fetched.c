@@ -99,6 +99,10 @@ static bool fetch(const struct fetched *t, const struct hodo_fetch *f, uint64_t 
 		case HODO_FETCH_CONSTANT:
 			v = (uint64_t)s->number;
 			break;
+		case HODO_FETCH_THREAD: /* of USDT's operands alone, as the next */
+		case HODO_FETCH_INDEX:
+			fail_msg("a value's program has none of these");
+			break;
 		case HODO_FETCH_ADDRESS:
 			v = t->bias + (uint64_t)s->number;
 			break;

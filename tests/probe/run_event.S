@@ -4,8 +4,28 @@
  *
  * run_event(registers)          rdi: struct of test_event_code.c; code at `code` returns
  * event_site                    what the code enters in place of libhodo: keeps the values, changes what it may
+ * event_read                    what it calls in place of libhodo's reader: read_event(rax, r10, r11d), with all kept
  */
 #define REGISTERS rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
+	/* Calls function(rax, r10, r11); rax is its result, and all others but r11 are kept. */
+	.macro KEPT function
+	pushq	%rbp
+	movq	%rsp, %rbp
+	.irp	reg, rcx, rdx, rsi, rdi, r8, r9, r10
+	pushq	%\reg
+	.endr
+	andq	$-16, %rsp
+	movq	%rax, %rdi
+	movq	%r10, %rsi
+	movl	%r11d, %edx
+	call	\function
+	leaq	-56(%rbp), %rsp
+	.irp	reg, r10, r9, r8, rdi, rsi, rdx, rcx
+	popq	%\reg
+	.endr
+	popq	%rbp
+	.endm
+
 	.text
 	.globl	run_event
 	.type	run_event, @function
@@ -79,15 +99,28 @@ event_site:
 	movq	%rax, event_values + at(%rip)
 	.set	at, at + 8
 	.endr
+	movq	%rsp, event_stack(%rip)
+	KEPT	copy_event
 	xorl	%eax, %eax
 	xorl	%r11d, %r11d
 	jmp	*%r10
 	.cfi_endproc
 	.size	event_site, . - event_site
 
+	.globl	event_read
+	.type	event_read, @function
+event_read:
+	.cfi_startproc
+	KEPT	read_event
+	movl	$-1, %r11d
+	ret
+	.cfi_endproc
+	.size	event_read, . - event_read
+
 	.bss
 	.balign	64
-	.globl	event_values, event_state, code
+	.globl	event_values, event_state, event_stack, code
+event_stack: .zero 8
 event_values: .zero 256
 event_state: .zero 8
 code:	.zero	8

@@ -13,6 +13,11 @@
  * As a system call it keeps all but rax, rcx and r11, and the red zone. To an unwinder it was called from where the
  * call stands in the program.
  *
+ * hodo_x86_engine_read                             rax, r10, r11: as hodo/abi_plan.h says; called in a slot
+ *
+ *	rax = hodo_engine_read(rax, r10, r11)
+ *	if that is -1: rax = r10 = 0
+ *
  * hodo_x86_engine_restore                          what a handler returns to: unwinders know it by these bytes alone
  */
 #include <sys/syscall.h>
@@ -91,3 +96,33 @@ hodo_x86_engine_restore:		/* with other unwind data than these bytes they would 
 	.cfi_register %rip, %rcx
 	notrack jmp *%rcx
 	END	hodo_x86_engine_syscall
+
+	FUNCTION hodo_x86_engine_read
+	endbr64
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushfq				/* the direction: the others are the slot's */
+	.irp	reg, rcx, rdx, rsi, rdi, r8, r9, r10
+	pushq	%\reg
+	.endr
+	andq	$-16, %rsp
+	movq	%rax, %rdi
+	movq	%r10, %rsi
+	movl	%r11d, %edx
+	cld
+	call	hodo_engine_read
+	leaq	-64(%rbp), %rsp
+	.irp	reg, r10, r9, r8, rdi, rsi, rdx, rcx
+	popq	%\reg
+	.endr
+	cmpq	$-1, %rax
+	jne	1f
+	xorl	%eax, %eax
+	xorl	%r10d, %r10d
+1:	popfq
+	RESTORE	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	END	hodo_x86_engine_read

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""events - probes of a program that nobody prepared, by -e probe:…: their values beside what the program has, compiled
+with and without optimisation, started and attached to; and that they are events like any other."""
+import os
+import subprocess
+
+from hodo_test import Case, HODO, main, wait_for
+
+LEVELS = {"O0": os.environ["PLAIN"], "O2": os.environ["OPTIMISED"]}
+PART = ("probe:parts(part->number, next=part->next->number, part->name, other=part->next->name, low=part->next->low, "
+        "high=part->next->high, good=part->next->good, own=part->next->text, text, bytes=(bytes, len), len)")
+FAULT = "(fault)"
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "probed.c"), encoding="utf-8") as source:
+    LINE = [n for n, line in enumerate(source, 1) if "the line that is probed" in line][0]
+NUMBERS = [{"a": i, "b": i % 256, "c": i * 1000000000, "d": i / 4, "e": bool(i & 1)} for i in range(-2, 3)]
+FIRST = {"number": 1 << 40, "next": -7, "name": "first", "other": "second", "low": 5, "high": 8000, "good": True,
+         "own": "eight888"}
+NOTHING = {"next": 0, "name": FAULT, "other": FAULT, "low": 0, "high": 0, "good": False, "own": FAULT}
+
+
+class Events(Case):
+    def record(self, folder, program, *args, times=1):
+        done = self.hodo("record", "-q", "-o", folder, *args, "--", program, input="x" * times)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "6\n" * times))
+        return self.events(folder)
+
+    def fields(self, events, name):
+        return [e["fields"] for e in events if e["name"] == name]
+
+    def check_parts(self, seen):
+        self.assertEqual([f.pop("len") for f in seen], [8, 4000, 100, -1, 1])
+        first, long, wrong, null, last = seen
+        self.assertEqual(first, {**FIRST, "text": "a text", "bytes": first["bytes"]})
+        self.assertEqual(self.bytes_of(first), (-7).to_bytes(8, "little", signed=True))
+        self.assertEqual({**long, "bytes": 0}, {**FIRST, "text": "x" * 255, "bytes": 0})
+        self.assertEqual(len(self.bytes_of(long)), 1024)
+        self.assertEqual(self.bytes_of(long)[:400], b"x" * 399 + b"\0")
+        self.assertEqual({**wrong, "bytes": 0}, {**NOTHING, "number": 0, "text": "last", "bytes": 0})
+        self.assertEqual(self.bytes_of(wrong), b"last")
+        self.assertEqual({**null, "bytes": 0}, {**NOTHING, "number": 0, "text": None, "bytes": 0})
+        self.assertEqual(self.bytes_of(null), b"")
+        self.assertEqual({**last, "bytes": 0}, {**NOTHING, "number": int.from_bytes(b"\0\0\0\0last", "little"),
+                                                "text": FAULT, "bytes": 0})
+        self.assertEqual(self.bytes_of(last), b"")
+
+    @staticmethod
+    def bytes_of(fields):
+        return bytes.fromhex(fields["bytes"])
+
+    def test_values(self):
+        for level, program in LEVELS.items():
+            with self.subTest(level):
+                events = self.record(level, program, "-e", "probe:numbers(a, b, c, d, e)", "-e", PART, "-e",
+                                     "probe:twice(n)", "-e", "probe:deep(n)")
+                self.assertEqual(self.fields(events, "probe:numbers"), NUMBERS)
+                self.check_parts(self.fields(events, "probe:parts"))
+                # Inlined copies, too.
+                self.assertEqual([f["n"] for f in self.fields(events, "probe:twice")], [1, 11, 21])
+                # 4 threads, and main()'s own.
+                deep = [f["n"] for f in self.fields(events, "probe:deep")]
+                if level == "O0":
+                    self.assertEqual(len(deep), 4 + sum(10 * t + i % 3 + 1 for t in range(4) for i in range(100)))
+
+    def test_inside_of_functions(self):
+        for level, program in LEVELS.items():
+            with self.subTest(level):
+                events = self.record(level, program, "-e", f"probe:probed.c:{LINE}(a, b)")
+                self.assertEqual(self.fields(events, f"probe:probed.c:{LINE}"),
+                                 [{"a": f["a"], "b": f["b"]} for f in NUMBERS])
+
+    def test_attached(self):
+        program = self.start(LEVELS["O2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for n in range(2):
+            recorder = self.start(HODO, "record", "-q", "-o", f"running{n}", "-e", "probe:numbers(a, b, c, d, e)", "-e",
+                                  PART, "--trigger", "probe:parts if len == 1 -> exit after 5", "-p", program.pid)
+            wait_for("the trigger", lambda: self.ask(program) and recorder.poll() is not None)
+            self.assertEqual(recorder.returncode, 0)
+            events = self.events(f"running{n}")
+            numbers, parts = self.fields(events, "probe:numbers"), self.fields(events, "probe:parts")
+            first = numbers.index(NUMBERS[0])
+            self.assertEqual(numbers[first:first + 5], NUMBERS)
+            first = [f["text"] for f in parts].index("a text")
+            self.check_parts(parts[first:first + 5])
+        self.assertTrue(self.ask(program))
+        program.stdin.close()
+        self.assertEqual(program.wait(timeout=600), 0)
+
+    def ask(self, program):
+        program.stdin.write("x")
+        program.stdin.flush()
+        return program.stdout.readline() == "6\n"
+
+    def test_what_is_not_there_is_said(self):
+        program = LEVELS["O2"]
+        for probe, words in (("probe:number(a)", "there is no function number"),
+                             ("probe:numbers(x)", "there is no variable x"),
+                             ("probe:numbers+1", "no instruction begins there")):
+            with self.subTest(probe):
+                done = self.hodo("record", "-q", "-o", f"none{len(words)}", "-e", probe, "--", program, input="")
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(words, done.stderr)
+        done = self.hodo("record", "-o", "none", "-e", "probe:numbers(", "--", program)
+        self.assertEqual(done.returncode, 2)
+
+
+if __name__ == "__main__":
+    main()
