@@ -144,6 +144,30 @@ bool hodo_elf_find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
 	return false;
 }
 
+bool hodo_elf_find_address(Elf *elf, const char *name, size_t len, uint64_t *address)
+{
+	bool found = false;
+	GElf_Shdr sh;
+	GElf_Sym s;
+
+	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, NULL, &sh));) {
+		Elf_Data *data = sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM ? elf_getdata(scn, NULL) : NULL;
+
+		for (int i = 1; data && gelf_getsym(data, i, &s); i++) {
+			const char *own = elf_strptr(elf, sh.sh_link, s.st_name);
+
+			if (!own || strncmp(own, name, len) != 0 || own[len])
+				continue;
+			if (s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE ||
+			    GELF_ST_TYPE(s.st_info) == STT_TLS || (found && s.st_value != *address))
+				return false;
+			*address = s.st_value;
+			found = true;
+		}
+	}
+	return found;
+}
+
 int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf)
 {
 	Elf_Scn *scn = NULL;

@@ -37,6 +37,9 @@ struct hodo_elf_symbols {
 /* The first symbol of that name that the file defines, of whatever kind. */
 bool hodo_elf_find_symbol(Elf *elf, const char *name, GElf_Sym *symbol);
 
+/* The address, in the file, of what is called so there. False: nothing, several things, or one a thread. */
+bool hodo_elf_find_address(Elf *elf, const char *name, size_t len, uint64_t *address);
+
 /* Adds the functions of a file. 0, -EBADMSG, -ENOMEM. */
 int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf);
 /* When all are added: puts them in order, and drops those that are there twice. */

@@ -6,6 +6,8 @@
 #include <hodo/abi.h>
 #include <stdio.h>
 
+#include <elf/symbols.h>
+
 #define FS 4
 #define ANYWHERE (INT64_MAX / 4)
 
@@ -29,36 +31,49 @@ static bool is_general(const struct hodo_sdt_register *r)
 	return r->kind == HODO_SDT_GENERAL && r->bytes == 8;
 }
 
-static bool memory(struct hodo_fetch *f, const struct hodo_sdt_arg *a, unsigned bytes)
+/* What the others are added to: a segment's base, a symbol, a register, or nothing. *base: a register that is not
+ * yet. */
+static bool start(struct hodo_fetch *f, const struct hodo_elf *e, const struct hodo_sdt_arg *a, bool *base)
 {
-	bool fs = a->segment.kind == HODO_SDT_SEGMENT && a->segment.number == FS;
-	bool base = a->base.kind != HODO_SDT_NONE, index = a->index.kind != HODO_SDT_NONE, done;
+	uint64_t address;
 
-	if (a->symbol || (a->segment.kind != HODO_SDT_NONE && !fs) || (base && !is_general(&a->base)) ||
-	    (index && !is_general(&a->index)))
-		return false;
-	if (fs)
-		done = hodo_fetch_start(f, HODO_FETCH_THREAD, 0, 0);
-	else if (base)
-		done = hodo_fetch_start(f, HODO_FETCH_REGISTER, hodo_fetch_general(a->base.number), 0);
-	else
-		done = hodo_fetch_start(f, HODO_FETCH_CONSTANT, 0, 0);
-	if (done && fs && base)
-		done = hodo_fetch_index(f, hodo_fetch_general(a->base.number), 1);
+	if (a->segment.kind != HODO_SDT_NONE)
+		return a->segment.kind == HODO_SDT_SEGMENT && a->segment.number == FS && !a->symbol &&
+		       hodo_fetch_start(f, HODO_FETCH_THREAD, 0, 0);
+	if (a->symbol) {
+		*base = *base && a->base.kind != HODO_SDT_RIP;
+		return hodo_elf_find_address(e->elf, a->symbol, a->symbol_len, &address) &&
+		       hodo_fetch_start(f, HODO_FETCH_ADDRESS, 0, (int64_t)address);
+	}
+	if (!*base)
+		return hodo_fetch_start(f, HODO_FETCH_CONSTANT, 0, 0);
+	*base = false;
+	return is_general(&a->base) && hodo_fetch_start(f, HODO_FETCH_REGISTER, hodo_fetch_general(a->base.number), 0);
+}
+
+static bool memory(struct hodo_fetch *f, const struct hodo_elf *e, const struct hodo_sdt_arg *a, unsigned bytes)
+{
+	bool base = a->base.kind != HODO_SDT_NONE, index = a->index.kind != HODO_SDT_NONE;
+	bool done = start(f, e, a, &base);
+
+	if (done && base)
+		done = is_general(&a->base) && hodo_fetch_index(f, hodo_fetch_general(a->base.number), 1);
 	if (done && index)
-		done = hodo_fetch_index(f, hodo_fetch_general(a->index.number), a->scale ? a->scale : 1);
+		done = is_general(&a->index) &&
+		       hodo_fetch_index(f, hodo_fetch_general(a->index.number), a->scale ? a->scale : 1);
 	done = done && hodo_fetch_add(f, a->offset);
 	hodo_fetch_mapped(f, -ANYWHERE, ANYWHERE);
 	return done && hodo_fetch_load(f, bytes, false);
 }
 
-static bool fetch(struct hodo_fetch *f, const struct hodo_sdt_arg *a)
+static bool fetch(struct hodo_fetch *f, const struct hodo_elf *e, const struct hodo_sdt_arg *a)
 {
 	unsigned bytes = a->size ? a->size : 8;
+	bool none = false;
 
 	switch (a->form) {
 	case HODO_SDT_CONSTANT:
-		return !a->symbol && hodo_fetch_start(f, HODO_FETCH_CONSTANT, 0, a->offset);
+		return start(f, e, a, &none) && hodo_fetch_add(f, a->offset);
 	case HODO_SDT_REGISTER:
 		if (a->reg.kind == HODO_SDT_VECTOR)
 			return a->reg.number < 16 && bytes >= 4 &&
@@ -67,16 +82,16 @@ static bool fetch(struct hodo_fetch *f, const struct hodo_sdt_arg *a)
 		       hodo_fetch_start(f, HODO_FETCH_REGISTER, hodo_fetch_general(a->reg.number), 0) &&
 		       (!a->reg.shift || hodo_fetch_bits(f, a->reg.shift, 8, false));
 	case HODO_SDT_MEMORY:
-		return memory(f, a, bytes);
+		return memory(f, e, a, bytes);
 	default:
 		return false;
 	}
 }
 
-int hodo_probe_operand(struct hodo_probe_field *f, const struct hodo_sdt_arg *a, unsigned n)
+int hodo_probe_operand(struct hodo_probe_field *f, const struct hodo_elf *e, const struct hodo_sdt_arg *a, unsigned n)
 {
 	*f = (struct hodo_probe_field){ .type = type_of(a) };
-	if (f->type == HODO_TYPE_NONE || !fetch(&f->fetch, a))
+	if (f->type == HODO_TYPE_NONE || !fetch(&f->fetch, e, a))
 		return -ENOENT;
 	return asprintf(&f->name, "arg%u", n) < 0 ? -ENOMEM : 0;
 }

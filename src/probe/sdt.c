@@ -22,6 +22,7 @@ struct taking {
 	const char *const *patterns;
 	unsigned n;
 	struct hodo_probe_target *t;
+	const struct hodo_elf *e;
 };
 
 static bool is_wanted(const struct taking *t, const struct hodo_elf_sdt *probe)
@@ -51,7 +52,7 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 					.provider = strdup(probe->provider), .name = strdup(probe->name) };
 	for (unsigned n = 1; e->nfields < HODO_TRACE_FIELDS_MAX && hodo_sdt_arg_next(&at, &a); n++) {
 		struct hodo_probe_field *f = hodo_vec_add(e->fields, e->nfields);
-		int err = f ? hodo_probe_operand(f, &a, n) : -ENOMEM;
+		int err = f ? hodo_probe_operand(f, take->e, &a, n) : -ENOMEM;
 
 		if (err && f)
 			hodo_probe_field_free(&e->fields[--e->nfields]);
@@ -64,7 +65,7 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n)
 {
 	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-	struct taking taking = { patterns, n, t };
+	struct taking taking = { patterns, n, t, &e };
 	uint32_t damaged;
 
 	if (!n || hodo_elf_open(&e, path) < 0)

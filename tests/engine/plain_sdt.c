@@ -19,6 +19,9 @@ __asm__(".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
 	".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n"
 	".size _.stapsdt.base,1\n.popsection\n");
 
+static int table[4] = { 3, 1, 4, 1 };
+int latest;
+
 __attribute__((noinline)) static long step(long i, double f)
 {
 	struct {
@@ -26,8 +29,10 @@ __attribute__((noinline)) static long step(long i, double f)
 		int32_t number;
 	} local = { (int8_t)-i, (int32_t)(i * 1000) };
 
-	__asm__ volatile(NOTE("values", "0", "8@%[i] -1@%[small] -4@%[number] 8f@%[f] -4@$-7 2@%w[i]")
-			 : : [i] "r"(i), [small] "m"(local.small), [number] "m"(local.number), [f] "x"(f));
+	latest = (int)i;
+	__asm__ volatile(NOTE("values", "0", "8@%[i] -1@%[small] -4@%[number] 8f@%[f] -4@$-7 2@%w[i] -4@latest(%%rip) "
+			      "-4@table+8(%%rip) 8@missing(%%rip)")
+			 : : [i] "r"(i), [small] "m"(local.small), [number] "m"(local.number), [f] "x"(f), "m"(table));
 	return local.number + i;
 }
 

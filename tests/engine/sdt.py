@@ -20,7 +20,7 @@ class Sdt(Case):
         for i, e in enumerate(values):
             i %= 100
             self.assertEqual(e["fields"], {"arg1": i, "arg2": -i, "arg3": i * 1000, "arg4": i / 2, "arg5": -7,
-                                           "arg6": i})
+                                           "arg6": i, "arg7": i, "arg8": 4})
 
     def test_started(self):
         done = self.hodo("record", "-q", "-o", "started", "-e", "sdt:plain:*", "--", PLAIN, input="xx")
