@@ -8,7 +8,9 @@
  *	events.c    the events of its windows
  *	read.c      memory that these events follow pointers to
  *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
+ *	hot.c       windows into which code jumps again and again: they are given up
  *	mask.c      the program's system calls that would block these signals, or take them
+ *	handlers.c  the program's handlers that were there before
  *
  * What is taken in stays: a thread may be in a slot at any time. docs/design/engine.md says why all this is safe.
  *
@@ -18,7 +20,9 @@
  *   take           | excluded (the lock)          | beside: a plan is published whole, and stays
  *   apply          | excluded (the lock)          | beside: whatever byte of a window is written, what a thread meets
  *                  |                              | is an instruction of before or of after, or a trap in the table
- *   a trap         |                              | beside: it reads    | beside
+ *                  |                              | states as bytes; to give a window up it takes the lock, or leaves
+ *                  |                              | that to the next trap
+ *   a trap         |                              | beside: counts are atomic           | beside
  */
 #ifndef HODO_ENGINE_H
 #define HODO_ENGINE_H
@@ -39,6 +43,18 @@
 #define HODO_ENGINE_REFUSED 4u /* memory is not as planned, or it is mapped no more */
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
 #define HODO_ENGINE_COUNTED 16u /* the semaphore of its event is up */
+#define HODO_ENGINE_HOT     32u /* given up */
+
+static inline bool hodo_engine_wanted(uint8_t state)
+{
+	return (state & (HODO_ENGINE_WANTED | HODO_ENGINE_HOT)) == HODO_ENGINE_WANTED;
+}
+
+/* How often a thread came to a window between its first byte and its end, where the jump stands whole. */
+struct hodo_engine_heat {
+	uint32_t traps;
+	uint32_t since_ms;
+};
 
 struct hodo_engine_plan {
 	const uint8_t *file;
@@ -50,6 +66,7 @@ struct hodo_engine_plan {
 	const struct hodo_plan_function *functions;
 	const struct hodo_plan_event *events;
 	uint8_t *state; /* of each window, HODO_ENGINE_* */
+	struct hodo_engine_heat *heat; /* of each window */
 	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
 	uint32_t nalways;
 };
@@ -88,6 +105,8 @@ HODO_HIDDEN void hodo_engine_recording(void);
 
 /* Whose code is mapped no more: its windows are neither written nor wanted. */
 HODO_HIDDEN void hodo_engine_forget(uintptr_t start, uintptr_t end);
+/* hot.c: is called when what has the window at this address is given up, in a handler, under the control lock. */
+extern HODO_HIDDEN void (*hodo_engine_gives_up)(uintptr_t at);
 /* In a fork child, which may have been made while windows were written. */
 HODO_HIDDEN void hodo_engine_forked(void);
 
@@ -111,11 +130,20 @@ extern HODO_HIDDEN uint32_t hodo_engine_pid; /* of the process whose handlers ar
 /* The first of the plan's traps that is not before the address. */
 HODO_HIDDEN uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from);
 
-/* trap.c: takes the signals over, once. 0, or what rt_sigaction() says. */
+/* The window that holds the address; n: there is none. */
+HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr);
+
+/* trap.c: takes the signals over, and gives them back. 0, or what rt_sigaction() says. */
 HODO_HIDDEN int hodo_engine_arm(void);
+HODO_HIDDEN void hodo_engine_disarm(void);
+HODO_HIDDEN bool hodo_engine_alone(void); /* there is one thread */
+/* hot.c: a thread has come to the window behind its first byte. Between any two instructions of the program. */
+HODO_HIDDEN void hodo_engine_heated(struct hodo_engine_plan *p, uint32_t window);
+/* handlers.c: takes our signals out of the masks of the program's handlers. Its system calls go through us already. */
+HODO_HIDDEN void hodo_engine_clean_handlers(void);
 /* No thread blocks them, nor will. Until then no window is written. */
 extern HODO_HIDDEN bool hodo_engine_guarded;
-HODO_HIDDEN void hodo_engine_set_guarded(void);
+HODO_HIDDEN void hodo_engine_set_guarded(bool guarded);
 /* apply.c: whether it is as we leave it when it is on, or off. */
 HODO_HIDDEN bool hodo_engine_is(const struct hodo_plan_window *w, bool on);
 struct hodo_engine_action { /* as the kernel has it */
@@ -126,7 +154,11 @@ struct hodo_engine_action { /* as the kernel has it */
 };
 /* What the program wants of SIGTRAP or SIGILL. */
 HODO_HIDDEN struct hodo_engine_action *hodo_engine_action(int signal);
+#define HODO_ENGINE_SET_BYTES 8 /* of the kernel's signal sets */
 #define HODO_ENGINE_SIGNALS (1ull << (SIGTRAP - 1) | 1ull << (SIGILL - 1))
+
+/* mask.c: the 8 bytes from there on. */
+HODO_HIDDEN bool hodo_engine_readable(const void *p);
 
 /* mask.c, from x86_64/engine.S. Registers as at the system call; the result is its. */
 struct hodo_engine_registers {

@@ -9,15 +9,14 @@
  */
 #include "engine.h"
 
-
-#define SIZE 8 /* of the kernel's signal sets */
+#define SIZE HODO_ENGINE_SET_BYTES
 
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
 #endif
 
 /* The kernel reads the set before it looks at what is to be done with it, and 0x7fff is nothing. */
-static bool is_readable(const void *p)
+bool hodo_engine_readable(const void *p)
 {
 	return hodo_sys4(SYS_rt_sigprocmask, 0x7fff, p, 0, SIZE) == -EINVAL;
 }
@@ -36,7 +35,7 @@ static long call(const struct hodo_engine_registers *r)
 /* The set that the register points to becomes one without ours. False: as it is, it is the kernel's to judge. */
 static bool clean(uint64_t *pointer, uint64_t *set)
 {
-	if (!*pointer || !is_readable((const void *)*pointer))
+	if (!*pointer || !hodo_engine_readable((const void *)*pointer))
 		return false;
 	*set = *(const uint64_t *)*pointer & ~HODO_ENGINE_SIGNALS;
 	*pointer = (uintptr_t)set;
@@ -55,7 +54,7 @@ static long our_action(int signal, const struct hodo_engine_action *new, struct 
 {
 	struct hodo_engine_action *action = hodo_engine_action(signal), was = *action;
 
-	if (new && (!is_readable(new) || !is_readable((const char *)(new + 1) - SIZE)))
+	if (new && (!hodo_engine_readable(new) || !hodo_engine_readable((const char *)(new + 1) - SIZE)))
 		return -EFAULT;
 	if (old && (!is_writable(old) || !is_writable((char *)(old + 1) - SIZE)))
 		return -EFAULT;
@@ -82,7 +81,7 @@ static long action(struct hodo_engine_registers *r)
 		return call(r);
 	if (r->rdi == SIGTRAP || r->rdi == SIGILL)
 		return our_action((int)r->rdi, new, (struct hodo_engine_action *)r->rdx);
-	if (!new || !is_readable(new) || !is_readable((const char *)(new + 1) - SIZE))
+	if (!new || !hodo_engine_readable(new) || !hodo_engine_readable((const char *)(new + 1) - SIZE))
 		return call(r);
 	wanted = *new;
 	wanted.mask &= ~HODO_ENGINE_SIGNALS;
@@ -107,7 +106,7 @@ static long with_pair(struct hodo_engine_registers *r)
 	const uint64_t *pair = (const uint64_t *)r->r9;
 	uint64_t set, ours[2];
 
-	if (!pair || !is_readable(pair) || !is_readable(pair + 1))
+	if (!pair || !hodo_engine_readable(pair) || !hodo_engine_readable(pair + 1))
 		return call(r);
 	ours[0] = pair[0];
 	ours[1] = pair[1];

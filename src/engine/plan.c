@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#define INT3 0xcc
+
 static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
 	[HODO_IMPORT_SITE] = (uintptr_t)hodo_x86_site,
@@ -39,7 +41,7 @@ static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
 
 static size_t state_bytes(const struct hodo_engine_plan *p)
 {
-	return p->head->windows.n * (sizeof(*p->always) + sizeof(*p->state)) + 1;
+	return p->head->windows.n * (sizeof(*p->heat) + sizeof(*p->always) + sizeof(*p->state)) + 1;
 }
 
 static void unmap_pages(const struct hodo_engine_plan *p, uint32_t n)
@@ -100,14 +102,31 @@ static bool as_planned(struct view *v, const struct hodo_plan_window *w)
 	return true;
 }
 
-/* By a plan that was taken before. */
-static bool is_on_already(uint64_t addr)
+/* As an earlier plan's window has it, whole or half written: who was to write it from outside may have been killed. */
+static bool is_part_of(struct view *v, const struct hodo_plan_window *w)
 {
-	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+	int byte = look(v, w->addr);
+
+	if (byte != w->bytes[0] && byte != w->jump[0] && byte != INT3)
+		return false;
+	for (unsigned k = 1; k < w->len; k++) {
+		byte = look(v, w->addr + k);
+		if (byte != w->bytes[k] && (k >= sizeof(w->jump) || byte != w->jump[k]))
+			return false;
+	}
+	return true;
+}
+
+/* whole: it is on; else it may be half written, too. */
+static bool is_of_earlier(struct view *v, uint64_t addr, bool whole)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans && look(v, addr) >= 0; i++) {
 		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
 
 		for (uint32_t k = 0; k < p->nalways; k++) {
-			if (p->windows[p->always[k]].addr == addr && hodo_engine_is(&p->windows[p->always[k]], true))
+			const struct hodo_plan_window *w = &p->windows[p->always[k]];
+
+			if (w->addr == addr && (whole ? hodo_engine_is(w, true) : is_part_of(v, w)))
 				return true;
 		}
 	}
@@ -120,9 +139,10 @@ static int look_at_windows(struct hodo_engine_plan *p, struct view *v)
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
 		bool always = p->windows[i].flags & HODO_PLAN_ALWAYS, fine;
 
-		if (always && is_on_already(p->windows[i].addr))
+		if (always && hodo_engine_guarded && is_of_earlier(v, p->windows[i].addr, true))
 			continue;
-		fine = as_planned(v, &p->windows[i]);
+		fine = as_planned(v, &p->windows[i]) ||
+		       (always && !hodo_engine_guarded && is_of_earlier(v, p->windows[i].addr, false));
 		p->state[i] = !fine ? HODO_ENGINE_REFUSED : always ? HODO_ENGINE_WANTED : 0;
 		if (always && !fine)
 			return -EFAULT;
@@ -158,20 +178,48 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 {
 	int error;
 
-	p->always = hodo_map(state_bytes(p));
-	if (!p->always)
+	p->heat = hodo_map(state_bytes(p));
+	if (!p->heat)
 		return -ENOMEM;
+	p->always = (uint32_t *)(p->heat + p->head->windows.n);
 	p->state = (uint8_t *)(p->always + p->head->windows.n);
 	error = look_at_memory(p);
 	if (!error)
 		error = map_pages(p, fd);
 	if (error) {
-		hodo_sys2(SYS_munmap, p->always, state_bytes(p));
+		hodo_sys2(SYS_munmap, p->heat, state_bytes(p));
 		return error;
 	}
 	write_fixes(p);
 	hodo_engine_events(p);
 	return 0;
+}
+
+static bool always_is(const struct hodo_engine_plan *p, uint8_t flag)
+{
+	for (uint32_t i = 0; i < p->nalways; i++) {
+		if (!(p->state[p->always[i]] & flag))
+			return false;
+	}
+	return true;
+}
+
+/* In a process of one thread, or where others have none of the signals blocked. */
+static int switch_always(const struct hodo_engine_plan *p)
+{
+	bool guarded = hodo_engine_guarded;
+	int error;
+
+	if (!guarded)
+		hodo_engine_set_guarded(true);
+	error = p->nalways ? hodo_engine_apply() : 0;
+	if (!error && !always_is(p, HODO_ENGINE_ON))
+		error = -EFAULT;
+	if (error)
+		hodo_engine_set_guarded(guarded);
+	else if (!guarded)
+		hodo_engine_clean_handlers();
+	return error;
 }
 
 int hodo_engine_take(int fd)
@@ -192,15 +240,15 @@ int hodo_engine_take(int fd)
 		error = set_up(&plan, fd);
 	if (error) {
 		hodo_sys2(SYS_munmap, plan.file, bytes);
+		if (!hodo_engine_nplans)
+			hodo_engine_disarm();
 		return error;
 	}
 	hodo_engine_plans[hodo_engine_nplans] = plan;
 	hodo_engine_present = (int32_t)hodo_engine_nplans;
 	/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
 	hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
-	if (!hodo_engine_guarded)
-		return -EINPROGRESS;
-	return plan.nalways ? hodo_engine_apply() : 0;
+	return hodo_engine_guarded || hodo_engine_alone() ? switch_always(&plan) : -EINPROGRESS;
 }
 
 int hodo_engine_guard(void)
@@ -215,7 +263,8 @@ int hodo_engine_guard(void)
 	}
 	for (uint32_t i = 0; i < p->nalways; i++)
 		p->state[p->always[i]] |= HODO_ENGINE_ON;
-	hodo_engine_set_guarded();
+	hodo_engine_set_guarded(true);
+	hodo_engine_clean_handlers();
 	return 0;
 }
 

@@ -22,3 +22,10 @@ uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from)
 {
 	return hodo_search(i, p->head->traps.n, p->traps[i].from >= from);
 }
+
+uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr)
+{
+	uint32_t n = p->head->windows.n, i = hodo_search(k, n, p->windows[k].addr > addr);
+
+	return i && addr - p->windows[i - 1].addr < p->windows[i - 1].len ? i - 1 : n;
+}

@@ -16,31 +16,52 @@
 #include <ucontext.h>
 
 #define RESTORER 0x04000000u /* SA_RESTORER: the kernel has no other way back */
-#define SIGNAL_BYTES 8
+#define SIGNAL_BYTES HODO_ENGINE_SET_BYTES
+#define INT3 0xcc
 
 static bool armed;
+
+/* Not ours: there is nothing of ours there, nor was there when the trap was met; it may even be other code now. */
+static bool is_gone(uint8_t state)
+{
+	return (state & (HODO_ENGINE_REFUSED | HODO_ENGINE_ON)) == HODO_ENGINE_REFUSED;
+}
 
 static bool find(uint64_t from, greg_t *at)
 {
 	/* The last one's slots first: they are those that are in use, where several plans have the place. */
 	for (uint32_t i = hodo_load_acquire(&hodo_engine_nplans); i-- > 0;) {
-		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
-		uint32_t k = hodo_engine_trap_index(p, from);
+		struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		uint32_t k = hodo_engine_trap_index(p, from), w = hodo_engine_window_index(p, from);
 
-		if (k == p->head->traps.n || p->traps[k].from != from)
+		if (k == p->head->traps.n || p->traps[k].from != from || w == p->head->windows.n ||
+		    is_gone(hodo_load(&p->state[w])))
 			continue;
 		*at = (greg_t)p->traps[k].to;
+		if (from != p->windows[w].addr)
+			hodo_engine_heated(p, w);
 		return true;
 	}
 	return false;
 }
 
-/* int3 leaves rip behind itself; but for a debugger that has seen it first, and set rip back. */
-static bool serve(int signal, greg_t *at)
+/* False, too: nobody can know. */
+static bool is_int3(uint64_t addr)
+{
+	return hodo_engine_readable((const void *)addr) && *(const uint8_t *)addr == INT3;
+}
+
+/*
+ * int3 leaves rip behind itself; but for a debugger that has seen it first, and set rip back. If what stands there is
+ * an int3 that is not ours, it was the program's own. Nor is what a single step or a watchpoint raises.
+ */
+static bool serve(int signal, const siginfo_t *info, greg_t *at)
 {
 	uint64_t rip = (uint64_t)*at;
 
-	return (signal == SIGTRAP && find(rip - 1, at)) || find(rip, at);
+	if (signal != SIGTRAP)
+		return info->si_code > 0 && find(rip, at);
+	return info->si_code == SI_KERNEL && (find(rip - 1, at) || (!is_int3(rip - 1) && find(rip, at)));
 }
 
 /* As if there were no handler of ours. */
@@ -57,10 +78,12 @@ static void die(int signal, siginfo_t *info)
 
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
-	struct hodo_engine_action *action = hodo_engine_action(signal), now = *action;
-	uintptr_t handler = (uintptr_t)now.handler;
-	uint64_t mask = now.mask | (now.flags & SA_NODEFER ? 0 : 1ull << (signal - 1));
+	struct hodo_engine_action *action = hodo_engine_action(signal), now;
+	uintptr_t handler = hodo_load_acquire((uintptr_t *)&action->handler); /* what belongs to it stands there then */
+	uint64_t mask;
 
+	now = *action;
+	mask = now.mask | (now.flags & SA_NODEFER ? 0 : 1ull << (signal - 1));
 	hodo_add(&hodo_engine_counts.others, 1);
 	if (handler == (uintptr_t)SIG_IGN && info->si_code <= 0)
 		return;
@@ -70,16 +93,19 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	}
 	mask &= ~HODO_ENGINE_SIGNALS;
 	hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &mask, 0, sizeof(mask));
-	if (now.flags & SA_RESETHAND)
-		hodo_store((uintptr_t *)&action->handler, (uintptr_t)SIG_DFL);
-	now.handler(signal, info, context);
+	if (now.flags & SA_RESETHAND) { /* unless another thread has set one meanwhile */
+		uintptr_t is = handler;
+
+		hodo_cas_acquire((uintptr_t *)&action->handler, &is, (uintptr_t)SIG_DFL);
+	}
+	((void (*)(int, siginfo_t *, void *))handler)(signal, info, context);
 }
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	greg_t *at = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 
-	if (info->si_code > 0 && serve(signal, at))
+	if (serve(signal, info, at))
 		hodo_add(&hodo_engine_counts.served, 1);
 	else
 		pass_on(signal, info, context);
@@ -92,7 +118,7 @@ static void count_entry(long dir, const char *name, void *threads)
 }
 
 /* Other threads may have blocked the signals, and would be killed by the first trap that they meet. */
-static bool is_alone(void)
+bool hodo_engine_alone(void)
 {
 	long dir = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	unsigned threads = 0;
@@ -104,14 +130,15 @@ static bool is_alone(void)
 	return threads == 1;
 }
 
-void hodo_engine_set_guarded(void)
+void hodo_engine_set_guarded(bool guarded)
 {
 	const uint64_t ours = HODO_ENGINE_SIGNALS;
 
-	hodo_signals_all = ~ours;
-	hodo_engine_guarded = true;
+	hodo_signals_all = guarded ? ~ours : ~0ull;
+	hodo_engine_guarded = guarded;
 	/* Here too: the caller has blocked all that there were. */
-	hodo_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, SIGNAL_BYTES);
+	if (guarded)
+		hodo_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, SIGNAL_BYTES);
 }
 
 static int take_over(int signal)
@@ -119,15 +146,21 @@ static int take_over(int signal)
 	/* SA_ONSTACK: the stack that it happens on may have no room. SA_NODEFER: neither is ever blocked. */
 	const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | RESTORER;
 	const struct hodo_engine_action ours = { on_signal, flags, hodo_x86_engine_restore, 0 };
+	struct hodo_engine_action was;
+	int error = (int)hodo_sys4(SYS_rt_sigaction, signal, 0, &was, SIGNAL_BYTES);
 
-	return (int)hodo_sys4(SYS_rt_sigaction, signal, &ours, hodo_engine_action(signal), SIGNAL_BYTES);
+	if (error || was.handler == on_signal)
+		return error;
+	*hodo_engine_action(signal) = was;
+	return (int)hodo_sys4(SYS_rt_sigaction, signal, &ours, 0, SIGNAL_BYTES);
 }
 
+/* Until the program's system calls go through us, it may have set handlers of its own since the last time. */
 int hodo_engine_arm(void)
 {
 	int error;
 
-	if (armed)
+	if (hodo_engine_guarded)
 		return 0;
 	error = take_over(SIGTRAP);
 	if (!error)
@@ -136,7 +169,22 @@ int hodo_engine_arm(void)
 		return error;
 	hodo_engine_pid = (uint32_t)hodo_sys0(SYS_getpid);
 	armed = true;
-	if (is_alone())
-		hodo_engine_set_guarded();
 	return 0;
+}
+
+static void give_back(int signal)
+{
+	struct hodo_engine_action is;
+
+	if (hodo_sys4(SYS_rt_sigaction, signal, 0, &is, SIGNAL_BYTES) == 0 && is.handler == on_signal)
+		hodo_sys4(SYS_rt_sigaction, signal, hodo_engine_action(signal), 0, SIGNAL_BYTES);
+}
+
+void hodo_engine_disarm(void)
+{
+	if (!armed)
+		return;
+	give_back(SIGTRAP);
+	give_back(SIGILL);
+	armed = false;
 }

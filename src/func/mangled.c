@@ -193,9 +193,6 @@ static void demangle(void *name)
 	to->good = write_part(to, tree) && to->n > 0;
 }
 
-/* hodo_x86_on_stack (x86_64/own_stack.S): function(argument), on the stack that ends at top. */
-HODO_HIDDEN void hodo_x86_on_stack(void (*function)(void *), void *argument, void *top);
-
 /* Rust's names of old end with a component "h" and a hash: "::h0123456789abcdef". */
 static bool has_hash(const char *end)
 {

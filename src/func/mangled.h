@@ -12,6 +12,9 @@
  */
 size_t hodo_mangled_name(const char *mangled, char *out, size_t size);
 
+/* hodo_x86_on_stack (x86_64/own_stack.S): function(argument), on the stack that ends at top. */
+__attribute__((visibility("hidden"))) void hodo_x86_on_stack(void (*function)(void *), void *argument, void *top);
+
 /* Gives back the memory that names were taken apart in. */
 void hodo_mangled_done(void);
 

@@ -105,6 +105,7 @@ static int take(int file, uint32_t *functions, uint32_t *refused)
 
 	hodo_engine_import(HODO_IMPORT_ENTRY, stubs + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
 	hodo_engine_import(HODO_IMPORT_EXIT, stubs + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
+	hodo_engine_gives_up = hodo_planned_given_up;
 	error = hodo_engine_take(file);
 	if (!error || error == -EINPROGRESS)
 		count(functions, refused);

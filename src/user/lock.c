@@ -45,6 +45,19 @@ uint64_t hodo_control_lock(void)
 	return mask;
 }
 
+bool hodo_control_try(uint64_t *mask)
+{
+	uint32_t nobody = 0;
+
+	if (hodo_process_forked())
+		return false;
+	*mask = hodo_signals_block();
+	if (hodo_cas_acquire(&control_owner, &nobody, hodo_gettid()))
+		return true;
+	hodo_signals_restore(*mask);
+	return false;
+}
+
 void hodo_control_unlock(uint64_t mask)
 {
 	hodo_control_release();

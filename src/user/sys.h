@@ -57,6 +57,9 @@ HODO_SHARED void hodo_signals_restore(uint64_t old);
 struct iovec;
 HODO_SHARED uint32_t hodo_memory_read(uint32_t task, void *to, uintptr_t from, uint32_t len, struct iovec *part,
 				      uint32_t parts);
+/* lock.c: the control lock (user.h). False: somebody has it, or this is a fork child that is not set up. Between any
+ * two instructions. */
+HODO_SHARED bool hodo_control_try(uint64_t *mask);
 static inline void hodo_sleep_ns(long ns)
 {
 	struct timespec pause = { 0, ns };

@@ -3,35 +3,51 @@
 """attached - hodo record -p of a program that nobody prepared, whose threads block the signals of traps in all ways:
 its functions are recorded, again and again, and it does what it would have done."""
 import os
+import pathlib
 import subprocess
 
-from hodo_test import Case, HODO, main, run
+from hodo_test import Case, main, wait_for
 
 MASKED = os.environ["MASKED"]
 TIMES = 4
 
 
 class Attached(Case):
+    def blocked(self):
+        self.program.stdin.write("x")
+        self.program.stdin.flush()
+        return int(self.program.stdout.readline())
+
+    def record_until(self, name, pattern):
+        """Until some of it is in the recording."""
+        recorder = self.recorder("-q", "-m", "1M", f"--functions={pattern}", "-p", self.program.pid,
+                                 data=self.path(name))
+        wait_for(recorder.said, lambda: self.bytes(name) > 100000 or recorder.poll() is not None)
+        done = recorder.stop()
+        self.assertEqual(done.returncode, 0)
+        for line in done.lines(): # of its children some are too late
+            self.assertNotIn(f" {self.program.pid} ", line)
+            self.assertIn("the recording ended before it could join", line)
+
+    def bytes(self, name):
+        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/cpu*"))
+
     def test(self):
-        with subprocess.Popen([MASKED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-            try:
-                self.assertEqual(program.stdout.readline(), "ready\n")
-                for i in range(TIMES):
-                    done = run(HODO, "record", "-q", "-m", "1M", "-o", f"trace{i}", "--functions=mix",
-                               "--duration", "0.3", "-p", str(program.pid))
-                    self.assertEqual((done.returncode, done.stderr), (0, ""))
-                    stat = run(HODO, "report", f"trace{i}")
-                    self.assertIn(" mix", stat.stdout)
-                    self.assertIsNone(program.poll())
-                # What was planned before is not recorded by who does not ask for it.
-                done = run(HODO, "record", "-q", "-o", "none", "--functions=no_such_function", "--duration", "0.1",
-                           "-p", str(program.pid))
-                self.assertEqual(done.returncode, 0)
-                self.assertNotIn(" mix", run(HODO, "report", "none").stdout)
-                out, _ = program.communicate("x", timeout=600)
-            finally:
-                program.kill()
-        self.assertEqual(program.returncode, 0)
+        self.program = self.start(MASKED, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(self.program.stdout.readline(), "ready\n")
+        self.assertEqual(self.blocked(), 2)
+        for i in range(TIMES):
+            self.record_until(f"trace{i}", "mix")
+            self.assertIn(" mix", self.ok("report", f"trace{i}"))
+            self.assertIsNone(self.program.poll())
+            self.assertEqual(self.blocked(), 0)
+        # What was planned before is not recorded by who does not ask for it.
+        done = self.hodo("record", "-q", "-o", "none", "--functions=no_such_function", "--duration", "0.1",
+                         "-p", self.program.pid)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn(" mix", self.hodo("report", "none").stdout)
+        out, _ = self.program.communicate(timeout=600)
+        self.assertEqual(self.program.returncode, 0)
         self.assertGreater(int(out), 1000)
 
 

@@ -6,18 +6,22 @@ import re
 
 from hodo_test import Case, main, run
 
-ROUNDS = {"cancel": 40, "handlers": 1}
+ROUNDS = {"cancel": 40, "handlers": 1, "clone": 3}
 
 
 class Scene(Case):
     """One of patched.c, by the name of the class."""
-    def play(self):
+    def run_scene(self):
         name = type(self).__name__.lower()
         done = run(os.environ["PATCHED"], name, str(ROUNDS.get(name, 20)), timeout=600)
         self.assertEqual(done.returncode, 0, (done.returncode, done.stdout, done.stderr))
         self.assertIn("well\n", done.stdout)
         found = {key: int(n) for key, n in re.findall(r"(\w+) (\d+)", done.stdout)}
         print(name, found)
+        return found
+
+    def play(self):
+        found = self.run_scene()
         # Those of libc that change signal masks; few functions can have no jump.
         self.assertGreater(found["calls"], 20)
         self.assertLess(found["refused"] * 50, found["functions"])
@@ -71,6 +75,24 @@ class Fork(Toggled):
 class Handlers(Scene):
     def test(self):
         self.assertEqual(self.play()["others"], 4)
+
+
+class Clone(Scene):
+    def test(self):
+        found = self.play()
+        self.assertGreaterEqual(found["seen"], ROUNDS["clone"])
+        self.assertGreater(found["traps"], 0)
+        self.assertEqual(found["others"], 0)
+
+
+class Hot(Scene):
+    def test(self):
+        self.run_scene()
+
+
+class Steps(Scene):
+    def test(self):
+        self.run_scene()
 
 
 class Cancel(Scene):

@@ -14,8 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define THREADS 5
 
 static atomic_bool stop, wrong;
 static atomic_ulong done;
@@ -93,6 +96,49 @@ static void *never(void *arg)
 	return arg;
 }
 
+/* Set before anybody came: it runs with all signals blocked. */
+static atomic_int seen;
+
+static void on_usr(int signal)
+{
+	sigset_t now;
+
+	(void)signal;
+	check(0);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	seen = sigismember(&now, SIGTRAP) + sigismember(&now, SIGILL);
+	if (!sigismember(&now, SIGTERM))
+		wrong = true;
+	check(1);
+}
+
+static bool handle(void)
+{
+	struct sigaction action = { .sa_handler = on_usr };
+
+	sigfillset(&action.sa_mask);
+	return sigaction(SIGUSR1, &action, NULL) == 0;
+}
+
+/* Children of which no handler of fork() knows. */
+static void *clone_children(void *arg)
+{
+	while (!stop) {
+		pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		int status;
+
+		if (child == 0) {
+			check(0);
+			check(1);
+			_exit(wrong);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+			wrong = true;
+		usleep(1000);
+	}
+	return arg;
+}
+
 static void *brief(void *arg)
 {
 	check(0);
@@ -119,19 +165,25 @@ static void *start(void *arg)
 
 int main(void)
 {
-	void *(*const threads[])(void *) = { block, wait_blocked, never, start };
-	pthread_t thread[4];
+	void *(*const threads[])(void *) = { block, wait_blocked, never, start, clone_children };
+	pthread_t thread[THREADS];
 	char c;
 
-	for (int i = 0; i < 4; i++)
+	if (!handle())
+		return 1;
+	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread[i], NULL, threads[i], NULL) != 0)
 			return 1;
 	printf("ready\n");
 	fflush(stdout);
-	while (read(0, &c, 1) > 0)
+	while (read(0, &c, 1) > 0) {
 		check(1);
+		raise(SIGUSR1);
+		printf("%d\n", seen);
+		fflush(stdout);
+	}
 	stop = true;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	printf("%lu\n", (unsigned long)done);
 	return wrong;

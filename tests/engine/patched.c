@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #endif
 #include "load.h"
+#include "scenes.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -340,6 +341,12 @@ int main(int argc, char **argv)
 		forks(rounds);
 	else if (!strcmp(scene, "cancel"))
 		cancel(rounds);
+	else if (!strcmp(scene, "hot"))
+		scene_hot();
+	else if (!strcmp(scene, "steps"))
+		scene_steps();
+	else if (!strcmp(scene, "clone"))
+		scene_clone(rounds);
 	else
 		return 2;
 	printf("well\n");

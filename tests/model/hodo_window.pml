@@ -13,8 +13,8 @@
  *   - -DFORK: a child that is made in the middle of a change, by a clone() that asks nobody, ends it, whatever had been
  *     written, while a thread of its own runs.
  *
- * The window has two instructions, each of a first byte and the rest of it: four cells. A cell is as the program has it,
- * as the jump has it, or int3; the jump's byte at the second instruction is one that traps. Between two barriers
+ * The window has two instructions, each of a first byte and the rest of it: four cells. A cell is as the program has
+ * it, as the jump has it, or int3; the jump's byte at the second instruction is one that traps. Between two barriers
  * a core that fetches a cell may see any of the values that it has had since the last one, again and again, in
  * whatever order: `may` is their set. A barrier leaves the one that memory has.
  *
@@ -122,8 +122,8 @@ active [T] proctype thread()
 }
 
 /*
- * The parent's threads are not in the child: only the one that made it, which is in none of these places, and those that
- * it starts. What is being written goes on in the child, or it does not.
+ * The parent's threads are not in the child: only the one that made it, which is in none of these places, and those
+ * that it starts. What is being written goes on in the child, or it does not.
  */
 inline maybe_fork()
 {

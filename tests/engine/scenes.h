@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* scenes.h - scenes of patched.c that have a file of their own. Each ends the process where something is wrong. */
+#ifndef HODO_TESTS_ENGINE_SCENES_H
+#define HODO_TESTS_ENGINE_SCENES_H
+
+#include <stdint.h>
+
+/* traps.c: code that comes to the middle of a window again and again; traps that are the program's own. */
+void scene_hot(void);
+void scene_steps(void);
+
+/* cloned.c: children that no fork handler knows of, made while windows are written. wanted: in
+ * the middle. */
+void scene_clone(unsigned wanted);
+
+#endif
