@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #define INT3 0xcc
+#define APART 0x4c0000000000ull
 
 static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
@@ -20,6 +21,17 @@ void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
 
 /* ------------------------------------------------------------------------ the file */
 
+/*
+ * Memory that is nowhere near code: the kernel's own choice could be where this plan's slots are to be, or a later
+ * one's. Where something is already, it is the kernel's choice.
+ */
+static void *map_apart(uint64_t bytes, int rights, int flags, int fd)
+{
+	uint64_t at = APART + hodo_engine_nplans * 2 * HODO_PLAN_BYTES_MAX + (fd < 0 ? HODO_PLAN_BYTES_MAX : 0);
+
+	return (void *)hodo_sys6(SYS_mmap, (long)at, (long)bytes, rights, MAP_PRIVATE | MAP_NORESERVE | flags, fd, 0);
+}
+
 static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
 {
 	const long seals = F_SEAL_WRITE | F_SEAL_SHRINK; /* what is checked once stays so */
@@ -32,7 +44,7 @@ static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
 	    (uint64_t)st.st_size > HODO_PLAN_BYTES_MAX)
 		return -EPROTO;
 	*bytes = (uint64_t)st.st_size;
-	p->file = hodo_mmap(*bytes, PROT_READ, MAP_PRIVATE, fd);
+	p->file = map_apart(*bytes, PROT_READ, 0, fd);
 	if (hodo_is_error(p->file))
 		return (int)(long)p->file;
 	p->head = (const struct hodo_plan *)p->file;
@@ -178,8 +190,8 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 {
 	int error;
 
-	p->heat = hodo_map(state_bytes(p));
-	if (!p->heat)
+	p->heat = map_apart(state_bytes(p), PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
+	if (hodo_is_error(p->heat))
 		return -ENOMEM;
 	p->always = (uint32_t *)(p->heat + p->head->windows.n);
 	p->state = (uint8_t *)(p->always + p->head->windows.n);
