@@ -134,8 +134,10 @@ HODO_ASSERT_SIZE_(struct hodo_plan_event, 32);
  *
  * With the result -EINPROGRESS the recorder is to stop all threads of the process, set the windows that are
  * HODO_PLAN_ALWAYS, and unblock SIGTRAP and SIGILL in each; the second and third message follow once more, without a
- * file.
+ * file. With the result -EEXIST something came to where pages are to be since the plan was made, a thread's stack, say:
+ * it asks once more, HODO_PLAN_TRIES times in all.
  */
+#define HODO_PLAN_TRIES 4
 #define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
 struct hodo_msg_plan {
 	struct hodo_msg head;

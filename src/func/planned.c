@@ -165,5 +165,7 @@ int hodo_planned_answer(int fd, bool stood)
 	if (!plan)
 		return n < 0 ? (int)n : -ECONNREFUSED;
 	n = hodo_sys6(SYS_sendto, fd, (long)&planned, sizeof(planned), MSG_NOSIGNAL, 0, 0);
-	return n < 0 ? (int)n : planned.result == -EINPROGRESS ? -EINPROGRESS : 0;
+	if (n < 0)
+		return (int)n;
+	return planned.result == -EINPROGRESS || planned.result == -EEXIST ? planned.result : 0;
 }

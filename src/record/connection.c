@@ -194,13 +194,14 @@ static void send_plan(struct hodo_connection *c)
 	const struct hodo_session_config *config = &c->session->config;
 	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
 
-	if (config->plan && !c->planned)
+	if (c->plan >= 0)
+		close(c->plan);
+	c->plan = -1;
+	if (config->plan && c->plans < HODO_PLAN_TRIES)
 		c->plan = config->plan(config->plan_arg, c->id.pid, c->adopted);
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	if (c->planned || hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
+	if (c->stood || c->plans++ == HODO_PLAN_TRIES || hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
-	else
-		c->planned = true;
 }
 
 /* It has taken the plan in, and its threads are to stand. What becomes of that, it sees itself, and says. */
@@ -240,7 +241,7 @@ static void take_planned(struct hodo_connection *c, const struct hodo_msg_planne
 {
 	if (m->result == -EINPROGRESS)
 		keep_still(c);
-	else if (m->result < 0)
+	else if (m->result < 0 && (m->result != -EEXIST || c->plans == HODO_PLAN_TRIES))
 		hodo_report(&c->session->config.reporter, "%s[%d]: functions that were not built to be traced are not: %s",
 			    c->id.flight.comm, (int)c->id.pid, plan_flaw(m->result));
 }

@@ -24,7 +24,8 @@ struct hodo_connection {
 	int plan;  /* what it was sent; -1: nothing */
 	bool adopted;    /* it stays */
 	bool stranger;   /* it came by the abstract address, and has not shown the key */
-	bool planned, stood; /* it has asked for a plan; its threads have stood for it */
+	bool stood;      /* its threads have, for its plan */
+	unsigned plans;  /* so often it has asked for one */
 	bool superseded; /* another image of the same process has said hello since: exec */
 	int64_t deadline_ns; /* not of one that is ready */
 	uid_t uid;

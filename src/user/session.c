@@ -131,10 +131,15 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 static int take_plan(int fd, enum hodo_start how)
 {
 	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
-	long n = hodo_socket_send(fd, &ask, sizeof(ask), -1);
+	long n = -EEXIST;
 
-	n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
-	n = n ? n : hodo_func->plan(fd, false);
+	for (int i = 0; i < HODO_PLAN_TRIES && n == -EEXIST; i++) {
+		n = hodo_socket_send(fd, &ask, sizeof(ask), -1);
+		n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+		n = n ? n : hodo_func->plan(fd, false);
+	}
+	if (n == -EEXIST)
+		return 0;
 	if (n != -EINPROGRESS)
 		return (int)n;
 	n = wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);

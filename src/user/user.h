@@ -422,7 +422,7 @@ struct hodo_extension {
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
 	void (*forked)(void);     /* in a fork child, before a recording begins there */
-	/* Takes in the plan that has come (hodo/abi_plan.h), and answers: 0 or -errno; -EINPROGRESS: again, stood. */
+	/* Takes in the plan that has come, and answers: 0 or -errno; -EINPROGRESS: again, stood; -EEXIST: ask again. */
 	int (*plan)(int fd, bool stood);
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
 	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
