@@ -67,6 +67,13 @@ struct hodo_plan_window {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_window, 40);
 
+/*
+ * Behind the instruction by which a thread makes a system call of such a window, in libhodo: it holds nothing of
+ * libhodo's meanwhile, and may wait there for ever. A no-op, of which no other has this number.
+ */
+#define HODO_PLAN_CALL_MARK "nopl 0x6f646f68(%%rax)"
+#define HODO_PLAN_CALL_MARK_BYTES "\x0f\x1f\x80hodo"
+
 /* A thread that traps there goes on there, in a slot. One for each instruction that begins in the first 5 bytes. */
 struct hodo_plan_trap {
 	uint64_t from, to;

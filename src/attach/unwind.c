@@ -12,6 +12,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <hodo/abi_plan.h>
+
 #include "internal.h"
 
 #define STACK_MAX   (256u << 10)
@@ -28,6 +31,7 @@ struct hodo_attach_unwind {
 		bool unnamed;      /* the frames up to here are unnamed code of libc */
 		bool only_unnamed; /* … and no other was seen */
 		bool descends;     /* a frame lies below the one that it called */
+		bool calls;        /* the frames up to here are libhodo's, which makes a system call for the program */
 		uint64_t last_sp, last_pc;
 	} walk;
 	uint64_t copied; /* bytes of the stack, from the thread's stack pointer on */
@@ -241,7 +245,8 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 	if (o && o->kind == HODO_ATTACH_LOADER)
 		return say(u, "inside the dynamic loader", "");
 	if (o && o->kind == HODO_ATTACH_HODO)
-		return say(u, "inside libhodo", "");
+		return u->walk.calls || say(u, "inside libhodo", "");
+	u->walk.calls = false;
 	if (o && o->kind == HODO_ATTACH_ALLOCATOR)
 		return say(u, "inside the allocator", "");
 	if (named && !is_harmless(u, &f))
@@ -259,6 +264,17 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 	}
 	u->walk.unnamed = u->walk.only_unnamed = false;
 	return true;
+}
+
+/* It holds nothing there (hodo/abi_plan.h), and programs wait there for ever. It may be about to enter the call. */
+static bool in_patched_call(const struct hodo_attach_unwind *u)
+{
+	static const char again[] = "\x0f\x05" HODO_PLAN_CALL_MARK_BYTES, *mark = again + 2;
+	const size_t size = sizeof(HODO_PLAN_CALL_MARK_BYTES) - 1;
+	char bytes[sizeof(again) - 1];
+
+	return hodo_attach_read(u->target, u->tracee->regs.rip, bytes, sizeof(bytes)) &&
+	       (memcmp(bytes, mark, size) == 0 || memcmp(bytes, again, sizeof(bytes)) == 0);
 }
 
 static int take_frame(Dwfl_Frame *frame, void *arg)
@@ -327,6 +343,7 @@ bool hodo_attach_unwind_safe(struct hodo_attach_unwind *u, const struct hodo_att
 	u->stack = stack;
 	u->tracee = e;
 	u->walk = (struct walk){ .only_unnamed = true, .last_sp = e->regs.rsp, .last_pc = e->regs.rip };
+	u->walk.calls = in_patched_call(u);
 	copy_stack(u);
 	r = dwfl_getthread_frames(u->dwfl, e->tid, take_frame, u);
 	if (stack->reason[0])

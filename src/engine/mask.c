@@ -26,10 +26,19 @@ static bool is_writable(void *p)
 	return hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, 0, p, SIZE) == 0;
 }
 
+/* Who attaches sees by the mark that the thread is in the program's call, not in something of ours. */
 static long call(const struct hodo_engine_registers *r)
 {
-	return hodo_sys6((long)r->rax, (long)r->rdi, (long)r->rsi, (long)r->rdx, (long)r->r10, (long)r->r8,
-			 (long)r->r9);
+	register uint64_t r10 __asm__("r10") = r->r10;
+	register uint64_t r8 __asm__("r8") = r->r8;
+	register uint64_t r9 __asm__("r9") = r->r9;
+	long result;
+
+	__asm__ volatile("syscall\n\t" HODO_PLAN_CALL_MARK
+			 : "=a"(result)
+			 : "a"(r->rax), "D"(r->rdi), "S"(r->rsi), "d"(r->rdx), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
 }
 
 /* The set that the register points to becomes one without ours. False: as it is, it is the kernel's to judge. */
