@@ -36,8 +36,9 @@ struct hodo_plan {
 	struct hodo_plan_table fixes;     /* struct hodo_plan_fix */
 	struct hodo_plan_table functions; /* struct hodo_plan_function, by address */
 	struct hodo_plan_table events;    /* struct hodo_plan_event */
+	struct hodo_plan_table frames;    /* struct hodo_plan_frame, by slot */
 };
-HODO_ASSERT_SIZE_(struct hodo_plan, 120);
+HODO_ASSERT_SIZE_(struct hodo_plan, 136);
 
 /* Pages that nothing else may be in: of slots, which are run, or of what slots refer to, which is written. */
 #define HODO_PLAN_DATA 1u
@@ -56,6 +57,7 @@ HODO_ASSERT_SIZE_(struct hodo_plan_pages, 32);
  */
 #define HODO_PLAN_JUMP 1u   /* else it stays a breakpoint */
 #define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others, and stays */
+#define HODO_PLAN_STAYS 4u  /* what unwinders call: it is set with the first others, if it is as planned, and stays */
 struct hodo_plan_window {
 	uint64_t addr;
 	uint8_t len;        /* bytes that must be as they are here */
@@ -87,7 +89,8 @@ enum hodo_plan_import {
 	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, with the address behind the slot's own one in rcx */
 	HODO_IMPORT_SITE = 3,    /* an event, as sites enter libhodo (hodo/trace_user.h): r11 the values, r10 back */
 	HODO_IMPORT_READ = 4,    /* memory that may not be there, for an event's values: called */
-	HODO_PLAN_IMPORTS = 5
+	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
+	HODO_PLAN_IMPORTS = 6
 };
 /*
  * HODO_IMPORT_READ: rax is where from, r10 where to, r11 how many bytes, or, with HODO_PLAN_READ_TEXT, how many a text
@@ -130,6 +133,16 @@ struct hodo_plan_event {
 	uint32_t window;
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_event, 32);
+
+/* What an unwinder needs to know of a slot: an .eh_frame_hdr, which leads to one description and no more. */
+struct hodo_plan_frame {
+	uint64_t slot;
+	uint64_t header; /* in the file */
+	uint32_t bytes;  /* of the slot's code */
+	uint32_t window; /* that leads there */
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
+#define HODO_PLAN_FRAME_HEADER_BYTES 8u
 
 /*
  * How a process comes to its plan, between its configuration and its buffers (hodo/abi.h, section 4), unless it is a

@@ -145,12 +145,14 @@ int hodo_engine_apply(void)
 
 void hodo_engine_want(uintptr_t window, bool on)
 {
+	const unsigned stays = HODO_PLAN_ALWAYS | HODO_PLAN_STAYS;
+
 	/* Of the last plan that has it: the slots of those before may lead where nobody is any more. */
 	for (uint32_t i = hodo_engine_nplans; i-- > 0;) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
 		uint32_t k = hodo_search(j, p->head->windows.n, p->windows[j].addr >= window);
 
-		if (k == p->head->windows.n || p->windows[k].addr != window || p->windows[k].flags & HODO_PLAN_ALWAYS)
+		if (k == p->head->windows.n || p->windows[k].addr != window || p->windows[k].flags & stays)
 			continue;
 		p->state[k] = (uint8_t)((p->state[k] & ~HODO_ENGINE_WANTED) | (on ? HODO_ENGINE_WANTED : 0));
 		on = on && p->state[k] & HODO_ENGINE_REFUSED;

@@ -139,6 +139,23 @@ static bool check_events(const struct hodo_engine_plan *p, uint64_t bytes)
 	return true;
 }
 
+/* What a description says is believed, as the slot's code is. */
+static bool check_frames(const struct hodo_engine_plan *p, uint64_t bytes)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < p->head->frames.n; i++) {
+		const struct hodo_plan_frame *f = &p->frames[i];
+
+		if (f->slot < end || !f->bytes || !in_pages(p, f->slot, f->bytes, 0) ||
+		    f->window >= p->head->windows.n || f->header > bytes ||
+		    bytes - f->header < HODO_PLAN_FRAME_HEADER_BYTES)
+			return false;
+		end = f->slot + f->bytes;
+	}
+	return true;
+}
+
 bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 {
 	const struct hodo_plan *h = p->head;
@@ -151,7 +168,9 @@ bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 	p->traps = table(p, &h->traps, sizeof(*p->traps), bytes);
 	p->fixes = table(p, &h->fixes, sizeof(*p->fixes), bytes);
 	p->functions = table(p, &h->functions, sizeof(*p->functions), bytes);
+	p->frames = table(p, &h->frames, sizeof(*p->frames), bytes);
 	p->events = table(p, &h->events, sizeof(*p->events), bytes);
-	return p->pages && p->windows && p->traps && p->fixes && p->functions && p->events && check_pages(p, bytes) &&
-	       check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p) && check_events(p, bytes);
+	return p->pages && p->windows && p->traps && p->fixes && p->functions && p->events && p->frames &&
+	       check_pages(p, bytes) && check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p) &&
+	       check_events(p, bytes) && check_frames(p, bytes);
 }

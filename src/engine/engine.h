@@ -9,6 +9,7 @@
  *	read.c      memory that these events follow pointers to
  *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
  *	hot.c       windows into which code jumps again and again: they are given up
+ *	frames.c    what unwinders ask of slots
  *	mask.c      the program's system calls that would block these signals, or take them
  *	handlers.c  the program's handlers that were there before
  *
@@ -65,6 +66,7 @@ struct hodo_engine_plan {
 	const struct hodo_plan_fix *fixes;
 	const struct hodo_plan_function *functions;
 	const struct hodo_plan_event *events;
+	const struct hodo_plan_frame *frames;
 	uint8_t *state; /* of each window, HODO_ENGINE_* */
 	struct hodo_engine_heat *heat; /* of each window */
 	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
@@ -172,7 +174,19 @@ HODO_HIDDEN long hodo_engine_syscall(struct hodo_engine_registers *r);
 /* read.c, from x86_64/engine.S: as HODO_IMPORT_READ. Returns what rax becomes; -1: a text at 0. */
 HODO_HIDDEN long hodo_engine_read(uintptr_t from, uint8_t *to, uint32_t what);
 
+/* frames.c, in the place of _dl_find_object() (dlfcn.h), which `real` is: struct dl_find_object is glibc's. */
+struct hodo_engine_found {
+	uint64_t flags;
+	uint64_t start, end; /* of the object */
+	void *object;        /* struct link_map; of slots: that of the code that they are of */
+	uint64_t header;     /* its .eh_frame_hdr */
+	uint64_t reserved[7];
+};
+typedef int (*hodo_engine_find_fn)(uintptr_t address, struct hodo_engine_found *found);
+HODO_HIDDEN int hodo_engine_find(uintptr_t address, struct hodo_engine_found *found, hodo_engine_find_fn real);
+
 /* x86_64/engine.S */
+HODO_HIDDEN void hodo_x86_engine_find(void);
 HODO_HIDDEN void hodo_x86_engine_restore(void);
 HODO_HIDDEN void hodo_x86_engine_syscall(void);
 HODO_HIDDEN void hodo_x86_engine_read(void);

@@ -12,6 +12,7 @@ static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
 	[HODO_IMPORT_SITE] = (uintptr_t)hodo_x86_site,
 	[HODO_IMPORT_READ] = (uintptr_t)hodo_x86_engine_read,
+	[HODO_IMPORT_FIND] = (uintptr_t)hodo_x86_engine_find,
 };
 
 void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
@@ -150,12 +151,13 @@ static int look_at_windows(struct hodo_engine_plan *p, struct view *v)
 {
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
 		bool always = p->windows[i].flags & HODO_PLAN_ALWAYS, fine;
+		bool stays = p->windows[i].flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS);
 
 		if (always && hodo_engine_guarded && is_of_earlier(v, p->windows[i].addr, true))
 			continue;
 		fine = as_planned(v, &p->windows[i]) ||
 		       (always && !hodo_engine_guarded && is_of_earlier(v, p->windows[i].addr, false));
-		p->state[i] = !fine ? HODO_ENGINE_REFUSED : always ? HODO_ENGINE_WANTED : 0;
+		p->state[i] = !fine ? HODO_ENGINE_REFUSED : stays ? HODO_ENGINE_WANTED : 0;
 		if (always && !fine)
 			return -EFAULT;
 		if (always)

@@ -18,6 +18,7 @@
 #include "syscalls.h"
 
 #define HOOK_BYTES         13u /* call *disp32(%rip); nopl disp32(%rax) */
+#define FINDER_HOOK_BYTES  13u /* lea disp32(%rip),%r11; jmp *disp32(%rip) */
 #define SYSCALL_HOOK_BYTES 13u /* lea disp32(%rip),%rcx; jmp *disp32(%rip) */
 
 /* What makes one plan: all lists are parallel to `windows`, but where it says so. */
@@ -78,6 +79,25 @@ static int add_system_call(void *arg, uint64_t addr)
 	err = add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 	b->built->calls++;
 	return err;
+}
+
+/* What unwinders ask is answered by libhodo for slots. Without it, all goes on but they. */
+static int add_finder(struct build *b)
+{
+	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
+	int err = -EAGAIN;
+
+	hodo_probe_window_at(b->target->object, b->target->object->finder, &p.window);
+	if (p.window.kind != HODO_PROBE_JUMP)
+		return 0;
+	hodo_probe_window_hook(&p.window, b->target->object->finder);
+	err = add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
+	if (!err)
+		hodo_probe_window_keep(b->target->object, &p.window);
+	else if (err == -EAGAIN)
+		b->nitems--;
+	b->built->finders += !err;
+	return err == -EAGAIN ? 0 : err;
 }
 
 /* The first instruction of a function may be its exit, and then has two hooks: ret, or a jump to another function. */
@@ -291,6 +311,13 @@ static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_
 		put_distance(to + 9, address + 13, x->pool + sizeof(uint64_t) * HODO_IMPORT_SYSCALL);
 		return SYSCALL_HOOK_BYTES;
 	}
+	if (x->flags & HODO_PLAN_STAYS) {
+		memcpy(to, "\x4c\x8d\x1d", 3);
+		put_distance(to + 3, address + 7, address + FINDER_HOOK_BYTES);
+		memcpy(to + 7, "\xff\x25", 2);
+		put_distance(to + 9, address + 13, x->pool + sizeof(uint64_t) * HODO_IMPORT_FIND);
+		return FINDER_HOOK_BYTES;
+	}
 	if (instruction == x->entry) {
 		put_call(x, HODO_IMPORT_ENTRY, address, to);
 		n = HOOK_BYTES;
@@ -348,6 +375,8 @@ static int plan_target(struct build *b, struct hodo_probe_space *space)
 	if (!err && t->system_calls)
 		err = hodo_probe_syscalls(t->object, add_system_call, b);
 	t->object->enter_windows = false;
+	if (!err && t->system_calls && t->object->finder)
+		err = add_finder(b);
 	for (uint32_t i = 0; i < t->nevents && !err; i++)
 		err = add_event(b, &t->events[i]);
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)

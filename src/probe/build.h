@@ -38,6 +38,7 @@ struct hodo_probe_built {
 	uint32_t exits;     /* of those that can be traced; … */
 	uint32_t missed;    /* … exits that have no jump: their calls end unseen */
 	uint32_t calls;     /* system calls */
+	uint32_t finders;   /* functions by which unwinders find descriptions */
 	uint32_t events;    /* that can happen; … */
 	uint32_t without;   /* … that have no window by a jump */
 	uint32_t windows;

@@ -12,10 +12,13 @@
 
 #include <base/scope.h>
 
+#include "slot_frames.h"
+
 /* The file in memory. */
 struct file {
 	struct hodo_plan *head;
-	uint64_t bytes, descs, code; /* where descriptors and pages begin */
+	uint64_t bytes, descs, unwinding, code; /* where descriptors, what unwinders need, and pages begin */
+	struct hodo_slot_frames frames;
 	const struct hodo_probe_space *space;
 };
 
@@ -68,9 +71,12 @@ static int make(struct file *f, const struct hodo_plan_parts *p)
 	at = put_table(&head.fixes, at, (uint64_t)p->ndata * HODO_PLAN_IMPORTS, sizeof(struct hodo_plan_fix));
 	at = put_table(&head.functions, at, p->nfunctions, sizeof(struct hodo_plan_function));
 	at = put_table(&head.events, at, p->nevents, sizeof(struct hodo_plan_event));
+	at = put_table(&head.frames, at, f->frames.nlist, sizeof(struct hodo_plan_frame));
 	f->descs = at;
 	for (uint32_t i = 0; i < p->nitems; i++)
 		at += p->items[i].event ? desc_bytes(p->items[i].event) : 0;
+	f->unwinding = at;
+	at += f->frames.n;
 	f->code = (at + HODO_PAGE - 1) / HODO_PAGE * HODO_PAGE;
 	f->bytes = head.bytes = f->code + (uint64_t)f->space->npages * HODO_PROBE_PAGE_BYTES;
 	f->head = f->bytes <= HODO_PLAN_BYTES_MAX ? calloc(1, f->bytes) : NULL;
@@ -175,6 +181,19 @@ static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_h
 	return err;
 }
 
+static void put_frames(const struct file *f)
+{
+	struct hodo_plan_frame *list = table(f, &f->head->frames);
+
+	for (uint32_t i = 0; i < f->frames.nlist; i++) {
+		const struct hodo_slot_frame *x = &f->frames.list[i];
+
+		list[i] = (struct hodo_plan_frame){ x->slot, f->unwinding + x->header, x->bytes, x->number };
+	}
+	if (f->frames.n)
+		memcpy((char *)f->head + f->unwinding, f->frames.bytes, f->frames.n);
+}
+
 static int put_all(const struct file *f, const struct hodo_plan_parts *p)
 {
 	struct hodo_plan_trap *trap = table(f, &f->head->traps), *first = trap;
@@ -191,6 +210,7 @@ static int put_all(const struct file *f, const struct hodo_plan_parts *p)
 							   sizeof(uint64_t) * (i % HODO_PLAN_IMPORTS),
 						   .import = i % HODO_PLAN_IMPORTS };
 	put_events(f, p);
+	put_frames(f);
 	if (p->nfunctions)
 		memcpy(table(f, &f->head->functions), p->functions, p->nfunctions * sizeof(*p->functions));
 	return err;
@@ -217,15 +237,35 @@ static int seal(const struct file *f)
 	return fd >= 0 ? fd : -errno;
 }
 
+/* Before the file is laid out: how much there is to say of a slot is known when its code is. */
+static int describe(struct file *f, const struct hodo_plan_parts *p)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->nitems && !err; i++) {
+		struct hodo_plan_item *x = &p->items[i];
+		uint8_t code[HODO_PROBE_SLOT_BYTES];
+
+		err = hodo_probe_recipe_emit(&x->recipe, x->slot, code, p->hook, x);
+		if (!err)
+			err = hodo_slot_frames_add(&f->frames, &x->recipe, x->slot, i, code);
+	}
+	hodo_slot_frames_sort(&f->frames);
+	return err;
+}
+
 int hodo_plan_write(const struct hodo_plan_parts *parts, const struct hodo_probe_space *space)
 {
 	struct file f = { .space = space };
-	int err = make(&f, parts);
+	int err = describe(&f, parts);
 
+	if (!err)
+		err = make(&f, parts);
 	if (!err)
 		err = put_all(&f, parts);
 	if (!err)
 		err = seal(&f);
 	free(f.head);
+	hodo_slot_frames_free(&f.frames);
 	return err;
 }

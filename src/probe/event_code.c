@@ -156,10 +156,11 @@ size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t add
 	put_values(&c, e, c.scratch + 8);
 	hodo_code_put(&c, "\x49\x89\xe3", 3);              /* mov %rsp,%r11 */
 	hodo_code_put(&c, "\x4c\x8d\x15", 3);              /* lea back(%rip),%r10 */
-	hodo_code_put32(&c, 6 + 4);
+	hodo_code_put32(&c, 6 + 1 + 4);
 	hodo_code_put(&c, "\xff\x25", 2);                  /* jmp *site(%rip) */
 	hodo_code_put_distance(&c, e->site);
-	hodo_code_put32(&c, (int64_t)(e->state - (address + c.n + 4))); /* from back, which is behind */
+	hodo_code_put(&c, "\xa9", 1);                    /* test: nobody who decodes stumbles over the distance … */
+	hodo_code_put32(&c, (int64_t)(e->state - (address + c.n + 4))); /* … from back, which is behind */
 	hodo_code_put(&c, "\x48\x8d\xa4\x24", 4);          /* back: lea frame(%rsp),%rsp */
 	hodo_code_put32(&c, c.frame);
 	hodo_code_put(&c, "\x41\x5b\x41\x5a", 4);          /* pop %r11; pop %r10 */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <elf/symbols.h>
+
 #include "parts.h"
 
 static enum hodo_probe_reason refuse(Elf *elf)
@@ -32,6 +34,7 @@ static enum hodo_probe_reason refuse(Elf *elf)
 
 int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e, enum hodo_probe_reason *why)
 {
+	GElf_Sym finder;
 	int err;
 
 	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .no_jumps = o->no_jumps,
@@ -52,5 +55,7 @@ int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e
 		err = hodo_probe_object_decode(o, e);
 	if (err)
 		hodo_probe_object_close(o);
+	else if (hodo_elf_find_symbol(e->elf, "_dl_find_object", &finder))
+		o->finder = finder.st_value;
 	return err;
 }

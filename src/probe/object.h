@@ -73,6 +73,7 @@ struct hodo_probe_object {
 	struct hodo_probe_exit *exits; /* by address */
 	uint32_t nexits;
 	uint64_t ninstructions;
+	uint64_t finder; /* of libc: _dl_find_object(), by which unwinders find descriptions; 0: it is not here */
 	/* Set by who plans: */
 	bool enter_windows; /* known jumps may lead between the instructions that are replaced: a trap each time */
 	bool no_jumps;      /* all by traps: for a window that turned out to be entered often, say */

@@ -8,7 +8,6 @@
 #define JUMP_BYTES      5u /* E9 rel32 */
 #define JUMP_IF_BYTES   6u /* 0F 8x rel32 */
 #define LOOP_MORE_BYTES 7u /* behind the loop: EB 05, E9 rel32 */
-#define PUSH_BYTES      6u /* FF 35 disp32 */
 #define LITERAL_BYTES   8u
 #define NOP             0x90
 
@@ -20,9 +19,9 @@ static unsigned copy_bytes(const struct hodo_instruction *i)
 	case HODO_INSTRUCTION_JUMP: return JUMP_BYTES;
 	case HODO_INSTRUCTION_JUMP_IF: return JUMP_IF_BYTES;
 	case HODO_INSTRUCTION_LOOP: return i->length + LOOP_MORE_BYTES;
-	case HODO_INSTRUCTION_CALL: return PUSH_BYTES + JUMP_BYTES;
+	case HODO_INSTRUCTION_CALL: return HODO_PROBE_PUSH_BYTES + JUMP_BYTES;
 	case HODO_INSTRUCTION_CALL_REGISTER:
-	case HODO_INSTRUCTION_CALL_POINTER: return PUSH_BYTES + i->length;
+	case HODO_INSTRUCTION_CALL_POINTER: return HODO_PROBE_PUSH_BYTES + i->length;
 	default: return i->length;
 	}
 }

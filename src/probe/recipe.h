@@ -13,6 +13,7 @@
 #include "window.h"
 
 #define HODO_PROBE_HOOK_BYTES   3584u /* at most, each */
+#define HODO_PROBE_PUSH_BYTES   6u    /* of the push in the place of a call: FF 35 disp32 */
 #define HODO_PROBE_RECIPE_BYTES 160u /* without hooks, at most */
 #define HODO_PROBE_SLOT_BYTES   (HODO_PROBE_RECIPE_BYTES + HODO_PROBE_WINDOW_INSTRUCTIONS * HODO_PROBE_HOOK_BYTES)
 

@@ -129,6 +129,20 @@ TEST(traps_and_functions_are_in_order_and_lead_somewhere)
 	assert_false(WITH(functions, hodo_plan_function, 0, exits, UINT32_MAX));
 }
 
+TEST(what_unwinders_read_is_in_the_file)
+{
+	const struct hodo_plan_frame *f = (const void *)((char *)file + ((struct hodo_plan *)file)->frames.offset);
+	uint32_t windows = ((struct hodo_plan *)file)->windows.n;
+
+	assert_int_equal(((struct hodo_plan *)file)->frames.n, windows);
+	assert_false(WITH(frames, hodo_plan_frame, 0, slot, 1));
+	assert_false(WITH(frames, hodo_plan_frame, 1, slot, f[0].slot));
+	assert_false(WITH(frames, hodo_plan_frame, 0, bytes, 0));
+	assert_false(WITH(frames, hodo_plan_frame, 0, header, bytes));
+	assert_false(WITH(frames, hodo_plan_frame, 0, header, UINT64_MAX));
+	assert_false(WITH(frames, hodo_plan_frame, 0, window, windows));
+}
+
 /* Nothing in the file leads the check out of it. */
 TEST(no_byte_leads_out_of_the_file)
 {

@@ -13,6 +13,10 @@
  * As a system call it keeps all but rax, rcx and r11, and the red zone. To an unwinder it was called from where the
  * call stands in the program.
  *
+ * hodo_x86_engine_find                             at the entry of _dl_find_object(); r11: its copy, in the slot
+ *
+ *	hodo_engine_find() with that as its third argument
+ *
  * hodo_x86_engine_read                             rax, r10, r11: as hodo/abi_plan.h says; called in a slot
  *
  *	rax = hodo_engine_read(rax, r10, r11)
@@ -37,6 +41,12 @@
 hodo_x86_engine_restore:		/* with other unwind data than these bytes they would go astray */
 	.byte	0x48, 0xc7, 0xc0, SYS_rt_sigreturn, 0, 0, 0, 0x0f, 0x05
 	.size	hodo_x86_engine_restore, . - hodo_x86_engine_restore
+
+	FUNCTION hodo_x86_engine_find
+	endbr64
+	movq	%r11, %rdx
+	jmp	hodo_engine_find
+	END	hodo_x86_engine_find
 
 	.macro	IF number
 	cmpq	$\number, %rax
