@@ -51,14 +51,14 @@ class Target:
         self.file.close()
 
 
-def with_hodo(bench, folder):
+def with_hodo(bench, folder, *options):
     """Pause, and time until the first event, ns. A process that never heard of hodo: the library stays in it."""
     target, out = Target(bench, folder), folder / "rec"
     try:
         target.take()
         begin = time.time_ns()
         done = subprocess.run([bench.hodo, "record", "-q", "-p", str(target.process.pid), "--duration", "0.1",
-                               "-m", "16M", "-o", out], check=False, capture_output=True, text=True)
+                               "-m", "16M", "-o", out, *options], check=False, capture_output=True, text=True)
         if done.returncode:
             raise BenchError(f"hodo record -p: {done.stderr.strip()}")
         pause = target.take()
@@ -72,6 +72,11 @@ def with_hodo(bench, folder):
         target.end()
     shutil.rmtree(out)
     return pause, first - begin
+
+
+def with_probes(bench, folder):
+    """The same with about 10,000 probes in libc: its functions' entries and exits."""
+    return with_hodo(bench, folder, "--functions=libc.so.*!*")
 
 
 def with_gdb(bench, folder):
@@ -105,7 +110,7 @@ def p99(values):
 
 def attach(bench):
     folder = Path(tempfile.mkdtemp(prefix="hodo-bench-", dir="/dev/shm"))
-    sides = {"hodo": with_hodo, "none": undisturbed}
+    sides = {"hodo": with_hodo, "probes": with_probes, "none": undisturbed}
     if shutil.which("gdb"):
         sides["gdb"] = with_gdb
     pauses, times = {s: [] for s in sides}, {s: [] for s in sides}
@@ -126,6 +131,10 @@ def attach(bench):
                     target="< 5 ms", reached=p99(pauses["hodo"]) < 5e6,
                     values={"p99_ns": p99(pauses["hodo"]), "median_ns": median(pauses["hodo"]),
                             "nobody_p99_ns": p99(pauses["none"]), "attaches": len(pauses["hodo"])}))
+    rows.append(Row("attach_probes_pause", "the same with all functions of libc, which nobody prepared, p99",
+                    f"{p99(pauses['probes']) / 1e6:.1f} ms", f"attach alone {p99(pauses['hodo']) / 1e6:.1f} ms",
+                    p99(pauses["probes"]) / p99(pauses["hodo"]), target="< 5 ms", reached=p99(pauses["probes"]) < 5e6,
+                    values={"p99_ns": p99(pauses["probes"]), "median_ns": median(pauses["probes"])}))
     return rows
 
 

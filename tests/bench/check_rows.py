@@ -30,6 +30,8 @@ POSITIVE = {
     "start_recorded": ["plain_us"],
     "attach_time": ["median_ns"],
     "attach_pause": ["p99_ns", "median_ns", "nobody_p99_ns"],
+    "attach_probes_pause": ["p99_ns", "median_ns"],
+    "probes_set": ["ms"],
     "snapshot_paused": ["bytes_per_s", "copy_bytes_per_s"],
     "snapshot_busy": ["bytes_per_s", "copy_bytes_per_s"],
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
@@ -64,6 +66,12 @@ PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", 
 # The page, and what drives chromium, come from npm.
 PEERS |= {"view_write": ("events_per_s", "src/export/view/node_modules"),
           "view_open": ("ms", "tests/view/node_modules" if shutil.which("chromium") else "chromium")}
+# Peers need to be there, and uprobes the right to them: a row whose peer is not says so.
+POSITIVE |= {f"probe_{side}{way}": ["ns", "clock_ns"] for side in ("planned", "probe", "sdt")
+             for way in ("", "_drained")}
+POSITIVE |= {f"probe_{side}_{peer}": ["ns"] for side in ("planned", "probe", "sdt")
+             for peer in ("perf", "counted", "bpftrace")}
+POSITIVE |= {"probe_planned_uftrace": ["ns"], "probe_probe_gdb": ["ns"]}
 for loops in (0, 3):
     POSITIVE |= {f"loss_{rate}m_busy{loops}{wait}": ["slower", "peer_slower"] for rate in (1, 5, 20, 50)
                  for wait in ("", "_wait")}
