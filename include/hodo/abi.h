@@ -145,9 +145,11 @@ struct hodo_state {
 	uint8_t how;              /* this and the next are for sites that enter libhodo by a jump: the library's own */
 	uint16_t values;          /* their bytes; where there are texts or arrays, the descriptor's nlabels */
 	uint8_t refused;          /* it gets no id */
-	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object */
+	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object.
+				   * 2: it is a plan's, and the program is elsewhere: struct hodo_plan_state */
 };
 HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
+#define HODO_OUTLINE_PLANNED 2u
 #define HODO_FLAG_ON 1u
 #define HODO_FLAG_RAISED 2u /* its semaphore is counted up */
 

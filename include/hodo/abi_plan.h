@@ -124,10 +124,21 @@ struct hodo_plan_function {
 #define HODO_PLAN_NO_WINDOW UINT32_MAX
 HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 
+/*
+ * What an event's code refers to. Zero in the file, but for `outline`, 2, and what stands behind the state: where the
+ * program is while a slot runs for it.
+ */
+struct hodo_plan_state {
+	struct hodo_state state;
+	uint64_t ip;    /* behind the first byte of the instruction */
+	uint64_t stack; /* its stack pointer is so many bytes above the slot's */
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_state, sizeof(struct hodo_state) + 16);
+
 /* An event that happens at one window, or at several: then it stands here several times, each with a state. */
 struct hodo_plan_event {
 	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT; all texts have a length */
-	uint64_t state;  /* struct hodo_state, in pages of data */
+	uint64_t state;  /* struct hodo_plan_state, in pages of data */
 	uint64_t semaphore; /* of the program: a uint16_t that is 1 greater while the event is recorded; 0: none */
 	uint32_t bytes;  /* of the descriptor */
 	uint32_t window;

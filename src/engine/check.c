@@ -133,7 +133,7 @@ static bool check_events(const struct hodo_engine_plan *p, uint64_t bytes)
 		if (e->desc % 8 || e->desc > bytes || e->bytes > bytes - e->desc || e->bytes < sizeof(*desc) ||
 		    desc->kind != HODO_KIND_EVENT || e->window >= p->head->windows.n || e->state % 8 ||
 		    e->semaphore % 2 || e->semaphore >= USER_END ||
-		    !in_pages(p, e->state, sizeof(struct hodo_state), HODO_PLAN_DATA))
+		    !in_pages(p, e->state, sizeof(struct hodo_plan_state), HODO_PLAN_DATA))
 			return false;
 	}
 	return true;

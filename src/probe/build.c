@@ -221,7 +221,8 @@ static int add_event(struct build *b, struct hodo_probe_event *e)
 	}
 	b->items[b->nitems - 1].event = e;
 	b->items[b->nitems - 1].state = b->data->addr + HODO_PLAN_POOL_BYTES +
-					sizeof(struct hodo_state) * (uint64_t)(e - b->target->events);
+					sizeof(struct hodo_plan_state) * (uint64_t)(e - b->target->events);
+	b->items[b->nitems - 1].stack = hodo_probe_event_stack(e->fields, e->nfields);
 	b->nevents++;
 	b->built->events++;
 	return 0;
@@ -238,7 +239,7 @@ static int place_data(struct build *b, struct hodo_probe_space *space)
 	const struct hodo_probe_object *o = b->target->object;
 	uint64_t low = o->segments[0].start + b->target->bias;
 	uint64_t at = (low > NEAR ? low - NEAR : 0x10000) & ~(uint64_t)(HODO_PAGE - 1);
-	uint64_t bytes = HODO_PLAN_POOL_BYTES + b->target->nevents * sizeof(struct hodo_state), next = 0;
+	uint64_t bytes = HODO_PLAN_POOL_BYTES + b->target->nevents * sizeof(struct hodo_plan_state), next = 0;
 	uint32_t n = (uint32_t)((bytes + HODO_PAGE - 1) / HODO_PAGE), found = 0;
 	int err = 0;
 

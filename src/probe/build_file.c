@@ -113,6 +113,17 @@ static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 	f->head->pages.n = n;
 }
 
+/* Where the program is when the event happens: an unwinder looks at the byte before. */
+static void put_state(const struct file *f, const struct hodo_plan_item *x)
+{
+	struct hodo_plan_state state = { .state = { .outline = HODO_OUTLINE_PLANNED }, .stack = x->stack };
+	const uint8_t *bytes = (const uint8_t *)&state;
+
+	state.ip = x->recipe.addr + x->recipe.from[__builtin_ctz(x->recipe.hooks)] + 1;
+	for (unsigned i = 0; i < sizeof(state); i++)
+		*byte_of(f, x->state + i) = bytes[i];
+}
+
 /* Returns how many bytes it is. */
 static uint64_t put_desc(const struct hodo_probe_event *e, uint8_t *to)
 {
@@ -148,6 +159,7 @@ static void put_events(const struct file *f, const struct hodo_plan_parts *p)
 
 		if (!x->event)
 			continue;
+		put_state(f, x);
 		*list = (struct hodo_plan_event){ .desc = at, .state = x->state, .window = i };
 		if (x->event->semaphore)
 			list->semaphore = x->event->semaphore + x->bias;

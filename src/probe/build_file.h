@@ -11,7 +11,7 @@
 
 #define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
 
-/* Pages of data near an object: the imports, then a struct hodo_state for each of its events. */
+/* Pages of data near an object: the imports, then a struct hodo_plan_state for each of its events. */
 struct hodo_plan_data {
 	uint64_t addr;
 	uint32_t pages;
@@ -27,6 +27,7 @@ struct hodo_plan_item {
 	uint8_t flags;        /* HODO_PLAN_* */
 	const struct hodo_probe_event *event; /* NULL: none */
 	uint64_t bias, state; /* of the event */
+	uint32_t stack;       /* bytes that its code has on the stack */
 };
 
 struct hodo_plan_parts {

@@ -134,20 +134,43 @@ static void put_values(struct hodo_machine_code *c, const struct hodo_probe_even
 	}
 }
 
+static unsigned data_bytes_of(const struct hodo_probe_field *fields, unsigned n)
+{
+	unsigned data = 0;
+
+	for (unsigned i = 0; i < n && data <= HODO_PROBE_DATA_MAX; i++)
+		data += data_bytes(&fields[i]);
+	return data;
+}
+
+static unsigned scratch_of(const struct hodo_probe_field *fields, unsigned n)
+{
+	unsigned values = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		values += value_bytes(&fields[i]);
+	return (values + BEFORE_BYTES + 7) / 8 * 8;
+}
+
+static unsigned frame_of(const struct hodo_probe_field *fields, unsigned n)
+{
+	return (scratch_of(fields, n) + 8 + data_bytes_of(fields, n) + 15) / 16 * 16;
+}
+
+unsigned hodo_probe_event_stack(const struct hodo_probe_field *fields, unsigned n)
+{
+	return HODO_SAVED_BYTES + HODO_SAVED_RED_ZONE + frame_of(fields, n);
+}
+
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t address, uint8_t *to, size_t room)
 {
 	struct hodo_machine_code c = { .to = to, .room = room, .address = address, .read = e->read, .bias = e->bias,
 				       .pc = e->pc };
-	unsigned values = 0, data = 0;
 
-	for (unsigned i = 0; i < e->nfields; i++) {
-		values += value_bytes(&e->fields[i]);
-		data += data_bytes(&e->fields[i]);
-		if (data > HODO_PROBE_DATA_MAX)
-			return 0;
-	}
-	c.scratch = (values + BEFORE_BYTES + 7) / 8 * 8;
-	c.frame = (c.scratch + 8 + data + 15) / 16 * 16;
+	if (data_bytes_of(e->fields, e->nfields) > HODO_PROBE_DATA_MAX)
+		return 0;
+	c.scratch = scratch_of(e->fields, e->nfields);
+	c.frame = frame_of(e->fields, e->nfields);
 	hodo_code_put(&c, "\x48\x8d\x64\x24\x80", 5);    /* lea -128(%rsp),%rsp */
 	hodo_code_put(&c, "\x50\x9f\x0f\x90\xc0\x50", 6); /* push %rax; lahf; seto %al; push %rax */
 	hodo_code_put(&c, "\x41\x52\x41\x53", 4);          /* push %r10; push %r11 */

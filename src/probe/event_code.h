@@ -28,4 +28,7 @@ struct hodo_probe_event_code {
  */
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *c, uint64_t address, uint8_t *to, size_t room);
 
+/* How far the stack pointer is below the program's where it enters libhodo. */
+unsigned hodo_probe_event_stack(const struct hodo_probe_field *fields, unsigned n);
+
 #endif

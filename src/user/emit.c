@@ -6,6 +6,7 @@
  * Everything here may run in a signal handler that interrupted any of it:
  * no locks but the fallback ring's, which is held with signals blocked.
  */
+#include <hodo/abi_plan.h>
 #include "emit.h"
 #include "sys.h"
 #include "wait.h"
@@ -274,6 +275,12 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	uint32_t on, section, verdict = 0;
 
 	/* bp is the function's that is to be left out. */
+	if (state->outline == HODO_OUTLINE_PLANNED) {
+		const struct hodo_plan_state *planned = (const struct hodo_plan_state *)state;
+
+		from->ip = planned->ip;
+		from->sp += planned->stack;
+	}
 	if (state->outline == 1)
 		*from = (struct hodo_origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
 					 ((uintptr_t *)from->bp)[0] };

@@ -3,6 +3,7 @@
 """sdt - static probes of programs as they are installed: recorded with their arguments, from the start and in a process
 that runs, and the semaphore is up as long."""
 import os
+import re
 import signal
 import subprocess
 
@@ -52,6 +53,20 @@ class Sdt(Case):
         program.stdin.write("x")
         program.stdin.flush()
         return program.stdout.readline().split()[0]
+
+    def test_context(self):
+        """Where an event happened is where the program is, and not the slot: names, and callers from the stack."""
+        self.ok("record", "-q", "-o", "context", "-e", "sdt:plain:*", "--context=ip,callstack,stack", "--", PLAIN,
+                input="x")
+        events = self.events("context")
+        self.assertEqual(len(events), 200)
+        for e in events:
+            place = ["step", "main"] if e["name"] == "plain:values" else ["main"]
+            context, symbols = e["context"], e["symbols"]
+            self.assertEqual(re.sub(r"[+].*", "", symbols["ip"]), place[0])
+            self.assertEqual([re.sub(r"[+].*", "", s) for s in symbols["stack"]][:len(place)], place)
+            self.assertEqual(context["ip"], context["callstack"][0])
+            self.assertEqual(context["ip"], context["stack_regs"][0])
 
     def test_named_wrongly(self):
         done = self.hodo("record", "-q", "-o", "none", "-e", "sdt:plain", "--", PLAIN)
