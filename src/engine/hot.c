@@ -14,6 +14,7 @@
 
 #define TRAPS 1000u
 #define MS 1000u
+#define STAYS (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS)
 
 void (*hodo_engine_gives_up)(uintptr_t at);
 
@@ -32,7 +33,7 @@ static bool has(const struct hodo_plan_function *f, uint32_t window)
 
 static void mark(struct hodo_engine_plan *p, uint32_t window)
 {
-	if (!(p->windows[window].flags & HODO_PLAN_ALWAYS))
+	if (!(p->windows[window].flags & STAYS))
 		p->state[window] |= HODO_ENGINE_HOT;
 }
 
@@ -60,7 +61,7 @@ void hodo_engine_heated(struct hodo_engine_plan *p, uint32_t window)
 	uint64_t mask;
 
 	hodo_add(&heat->traps, 1);
-	if (hodo_load(&heat->traps) < TRAPS || p->windows[window].flags & HODO_PLAN_ALWAYS)
+	if (hodo_load(&heat->traps) < TRAPS || p->windows[window].flags & STAYS)
 		return;
 	if (now_ms() - hodo_load(&heat->since_ms) >= MS) {
 		hodo_store(&heat->since_ms, now_ms());

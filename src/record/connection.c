@@ -200,6 +200,7 @@ static void send_plan(struct hodo_connection *c)
 	if (config->plan && c->plans < HODO_PLAN_TRIES)
 		c->plan = config->plan(config->plan_arg, c->id.pid, c->adopted);
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
+	c->due = true;
 	if (c->stood || c->plans++ == HODO_PLAN_TRIES || hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
 }
@@ -239,7 +240,12 @@ static const char *plan_flaw(int err)
 
 static void take_planned(struct hodo_connection *c, const struct hodo_msg_planned *m)
 {
-	if (m->result == -EINPROGRESS)
+	if (!c->due) {
+		hodo_connection_refuse(c, "it does not speak our language");
+		return;
+	}
+	c->due = m->result == -EINPROGRESS;
+	if (c->due)
 		keep_still(c);
 	else if (m->result < 0 && (m->result != -EEXIST || c->plans == HODO_PLAN_TRIES))
 		hodo_report(&c->session->config.reporter, "%s[%d]: functions that were not built to be traced are not: %s",

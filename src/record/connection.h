@@ -26,6 +26,7 @@ struct hodo_connection {
 	bool stranger;   /* it came by the abstract address, and has not shown the key */
 	bool stood;      /* its threads have, for its plan */
 	unsigned plans;  /* so often it has asked for one */
+	bool due;        /* it is to say what became of the last one */
 	bool superseded; /* another image of the same process has said hello since: exec */
 	int64_t deadline_ns; /* not of one that is ready */
 	uid_t uid;

@@ -6,7 +6,8 @@ import re
 
 from hodo_test import Case, main, run
 
-ROUNDS = {"cancel": 40, "handlers": 1, "clone": 3}
+CYCLES = int(os.environ.get("CYCLES", "20000"))
+ROUNDS = {"torture": CYCLES, "cancel": 40, "handlers": 1, "clone": 3}
 
 
 class Scene(Case):
@@ -82,6 +83,14 @@ class Clone(Scene):
         found = self.play()
         self.assertGreaterEqual(found["seen"], ROUNDS["clone"])
         self.assertGreater(found["traps"], 0)
+        self.assertEqual(found["others"], 0)
+
+
+class Torture(Scene):
+    def test(self):
+        found = self.play()
+        self.assertGreaterEqual(found["cycles"], CYCLES)
+        self.assertGreater(min(found["rounds"], found["entries"], found["traps"]), 0)
         self.assertEqual(found["others"], 0)
 
 

@@ -21,6 +21,7 @@
 #define THREADS 5
 
 static atomic_bool stop, wrong;
+static bool slowly; /* most of the time it waits */
 static atomic_ulong done;
 
 /* What is recorded. */
@@ -48,6 +49,8 @@ static void check(unsigned long seed)
 	if (!atomic_compare_exchange_strong(&expected[seed & 1], &none, now) && none != now)
 		wrong = true;
 	done++;
+	if (slowly)
+		usleep(2000);
 }
 
 static void *block(void *arg)
@@ -163,12 +166,13 @@ static void *start(void *arg)
 	return arg;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	void *(*const threads[])(void *) = { block, wait_blocked, never, start, clone_children };
 	pthread_t thread[THREADS];
 	char c;
 
+	slowly = argc > 1 && !strcmp(argv[1], "slowly");
 	if (!handle())
 		return 1;
 	for (int i = 0; i < THREADS; i++)

@@ -347,6 +347,8 @@ int main(int argc, char **argv)
 		scene_steps();
 	else if (!strcmp(scene, "clone"))
 		scene_clone(rounds);
+	else if (!strcmp(scene, "torture"))
+		scene_torture(rounds);
 	else
 		return 2;
 	printf("well\n");

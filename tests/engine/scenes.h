@@ -13,4 +13,7 @@ void scene_steps(void);
  * the middle. */
 void scene_clone(unsigned wanted);
 
+/* torture.c: random functions of several libraries are set and removed so often, while threads run them. */
+void scene_torture(uint64_t cycles);
+
 #endif

@@ -39,7 +39,7 @@ void die(const char *what)
 	exit(99);
 }
 
-static int connect_recorder(void)
+int connect_recorder(void)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	const char *path = getenv(HODO_RECORDER_ENV);
@@ -82,7 +82,7 @@ static struct hodo_msg_hello hello_message(void)
 }
 
 /* Says hello and takes the configuration. False if the recorder hung up. */
-static bool say_hello(int fd)
+bool say_hello(int fd)
 {
 	struct hodo_msg_hello h = hello_message();
 	ssize_t len;
@@ -149,7 +149,7 @@ static bool send_ready(int fd, const int *fds, unsigned int n)
 }
 
 /* Waits until the recorder has hung up: then it has decided. */
-static void wait_hangup(int fd)
+void wait_hangup(int fd)
 {
 	char byte;
 
@@ -582,6 +582,14 @@ static const struct {
 	{ "garbage-profile", garbage_profile },
 	{ "jump", jump },
 	{ "stray-write", stray_write },
+	{ "plan-flood", plan_flood },
+	{ "plan-unasked", plan_unasked },
+	{ "plan-again", plan_again },
+	{ "plan-still", plan_still },
+	{ "plan-short", plan_short },
+	{ "plan-descriptor", plan_descriptor },
+	{ "plan-leave", plan_leave },
+	{ "plan-exec", plan_exec },
 	{ "images-garbage", images_garbage },
 	{ "images-changing", images_changing },
 	{ "images-path", images_path },

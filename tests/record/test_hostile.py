@@ -11,6 +11,8 @@ FAKE, TARGET = program("FAKE"), program("TARGET")
 AT_THE_SOCKET = ("wrong-magic", "wrong-version", "short-hello", "long-hello", "hang", "hang-after-hello",
                  "leave-after-hello", "many-connections", "no-fd", "two-fds", "unsealed", "wrong-size",
                  "read-only", "pipe", "no-header")
+ABOUT_A_PLAN = (("plan-flood", 0), ("plan-unasked", 0), ("plan-unasked", 1), ("plan-again", 0), ("plan-still", 0),
+                ("plan-short", 0), ("plan-descriptor", 0), ("plan-leave", 0))
 WHY = {"wrong-version": "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo"}
 IN_MEMORY = (("garbage-words", 0), ("garbage-catalog", 0), ("garbage-catalog", 3000), ("absurd-catalog", 0),
              ("jump", 0), ("jump", 400000))
@@ -36,6 +38,21 @@ class Hostile(Case):
                 self.assertEqual(result.events()[0], 3000)
                 self.assertIn("is not recorded: " + WHY.get(how, ""), result.stderr)
                 self.check_trace(result)
+
+    def test_about_a_plan(self):
+        """Out of turn, again and again, or of a wrong size: it is refused, and what it says is said once."""
+        for how, number in ABOUT_A_PLAN:
+            with self.subTest(how, number=number):
+                result = self.beside(how, "--functions=no_such_function", number=number)
+                self.assertEqual(result.events()[0], 3000)
+                self.assertRegex(result.stderr, "hodo: process [0-9]+ is not recorded: ")
+                self.assertLess(len(result.lines()), 12)
+                self.check_trace(result)
+
+    def test_exec_before_the_plan_is_taken(self):
+        result = self.beside("plan-exec", "--functions=no_such_function")
+        self.assertNotIn("does not speak", result.stderr)
+        self.assertEqual(result.events()[0], 3000 + 11)
 
     def test_in_memory(self):
         """babeltrace2 reads even the hostile one's trace: no packet gets there that does not hold up."""

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""killed - hodo record -p of a program that nobody prepared is killed at some step: of bringing libhodo in, of the
+conversation about the plan, while all threads stand and code is written from outside, of the recording. The program
+runs on, has right results, is not left half patched, and can be recorded again.
+
+By hand, at each step: EVERY=1."""
+import itertools
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+from hodo_test import Case, HODO, main, skip, wait_for
+
+MASKED = os.environ["MASKED"]
+EVERY = int(os.environ.get("EVERY", "24"))
+
+
+class Killed(Case):
+    def setUp(self):
+        super().setUp()
+        self.begin()
+
+    def begin(self):
+        """libhodo is in it already: bringing it in has its own test, attach.inject.killed_everywhere."""
+        self.program = self.start(MASKED, "slowly", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(self.program.stdout.readline(), "ready\n")
+        self.ok("record", "-q", "-o", "before", "-e", "no:event", "--duration", "0.01", "-p", self.program.pid)
+        shutil.rmtree(self.path("before"))
+
+    def goes_on(self):
+        self.program.stdin.write("x")
+        self.program.stdin.flush()
+        self.assertIn(self.program.stdout.readline(), ("0\n", "1\n", "2\n"))
+
+    def ends_well(self):
+        out, _ = self.program.communicate(timeout=600)
+        self.assertEqual(self.program.returncode, 0, out)
+
+    def code(self):
+        """Where the program's own code is not as in its file: the first byte of each patch."""
+        line = next(line.split() for line in pathlib.Path(f"/proc/{self.program.pid}/maps").read_text().splitlines()
+                    if line.endswith(os.path.realpath(MASKED)) and "r-xp" in line)
+        start, end = (int(n, 16) for n in line[0].split("-"))
+        with open(MASKED, "rb") as file, open(f"/proc/{self.program.pid}/mem", "rb", buffering=0) as mem:
+            file.seek(int(line[2], 16))
+            was = file.read(end - start)
+            mem.seek(start)
+            now = mem.read(len(was))
+        changed = [i for i in range(len(was)) if was[i] != now[i]]
+        return [now[i] for i in changed if not changed or i - 1 not in changed]
+
+    def is_whole(self):
+        code = self.code()
+        return 0xcc not in code
+
+    def record_again(self, name):
+        recorder = self.recorder("-q", "-m", "1M", "--functions=mix", "-p", self.program.pid, data=self.path(name))
+        wait_for(recorder.said, lambda: self.bytes(name) > 100000 or recorder.poll() is not None)
+        self.assertEqual(recorder.stop().returncode, 0)
+        self.assertIn(" mix", self.ok("report", name))
+
+    def bytes(self, name):
+        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/cpu*"))
+
+    def killed_before(self, call, number):
+        """Who makes that call for the number-th time: the recorder, or its child that has the threads stopped."""
+        log = self.path("log")
+        self.hodo_under("strace", "-f", "-qq", "-o", log, "-e", f"trace={call}", "-e",
+                        f"inject={call}:signal=KILL:when={number}")
+        self.assertIsNone(self.program.poll(), (call, number))
+        self.goes_on()
+        wait_for("whole windows", self.is_whole)
+        return "killed by SIGKILL" in pathlib.Path(log).read_text()
+
+    def hodo_under(self, *tracer):
+        subprocess.run([*tracer, HODO, "record", "-q", "-m", "1M", "-o", self.path("killed"), "--functions=mix",
+                        "--duration", "0.2", "-p", str(self.program.pid)], check=False, cwd=self.dir, env=self.env,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
+        shutil.rmtree(self.path("killed"), ignore_errors=True)
+
+    def at_each(self, call, numbers, least):
+        steps = 0
+        for number in numbers:
+            if not self.killed_before(call, number):
+                break
+            steps += 1
+            self.record_again(f"again{number}")
+            self.ends_well()
+            self.begin()
+        print(call, steps)
+        self.assertGreaterEqual(steps, least)
+
+    def test_ptrace(self):
+        self.at_each("ptrace", itertools.count(2, EVERY), 20 // EVERY)
+
+    def test_write(self):
+        self.at_each("pwrite64", itertools.count(5, EVERY), 40 // EVERY)
+
+    def test_messages(self):
+        self.at_each("sendto", range(1, 4), 3)
+
+    def test_program(self):
+        """It is the program that is killed, while its threads stand: the recorder has nobody to record."""
+        status = pathlib.Path(f"/proc/{self.program.pid}/status")
+        recorder = self.recorder("-q", "--functions=mix", "-p", self.program.pid)
+        while recorder.poll() is None and "TracerPid:\t0\n" in status.read_text():
+            pass
+        self.program.kill()
+        done = recorder.done()
+        self.assertIn(done.returncode, (0, 1))
+        self.assertIn("is not recorded", done.stderr)
+
+    def test_recording(self):
+        """Killed while functions are on: nobody records any more, and they go off."""
+        recorder = self.recorder("-q", "-m", "1M", "--functions=mix", "-p", self.program.pid)
+        wait_for("events", lambda: self.bytes("trace") > 100000)
+        self.assertIn(0xe9, self.code())
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        wait_for("its code as it was", lambda: not self.code())
+        self.goes_on()
+        self.record_again("again")
+        self.ends_well()
+
+
+if __name__ == "__main__":
+    if not shutil.which("strace"):
+        skip("no strace")
+    main()
