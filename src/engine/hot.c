@@ -26,6 +26,12 @@ static uint32_t now_ms(void)
 	return (uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000);
 }
 
+/* A vfork child, which has its parent's memory, could end with the lock. */
+static bool is_us(void)
+{
+	return (uint32_t)hodo_sys0(SYS_getpid) == hodo_engine_pid;
+}
+
 static bool has(const struct hodo_plan_function *f, uint32_t window)
 {
 	return f->entry == window || window - f->first < f->exits;
@@ -66,7 +72,7 @@ void hodo_engine_heated(struct hodo_engine_plan *p, uint32_t window)
 	if (now_ms() - hodo_load(&heat->since_ms) >= MS) {
 		hodo_store(&heat->since_ms, now_ms());
 		hodo_store(&heat->traps, 0);
-	} else if (hodo_control_try(&mask)) {
+	} else if (is_us() && hodo_control_try(&mask)) {
 		give_up(p, window);
 		hodo_control_unlock(mask);
 	}

@@ -104,6 +104,11 @@ class Steps(Scene):
         self.run_scene()
 
 
+class Refused(Scene):
+    def test(self):
+        self.run_scene()
+
+
 class Cancel(Scene):
     def test(self):
         self.assertEqual(self.play()["cleaned"], ROUNDS["cancel"])

@@ -343,6 +343,8 @@ int main(int argc, char **argv)
 		cancel(rounds);
 	else if (!strcmp(scene, "hot"))
 		scene_hot();
+	else if (!strcmp(scene, "refused"))
+		scene_refused();
 	else if (!strcmp(scene, "steps"))
 		scene_steps();
 	else if (!strcmp(scene, "clone"))

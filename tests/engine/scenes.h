@@ -8,6 +8,8 @@
 /* traps.c: code that comes to the middle of a window again and again; traps that are the program's own. */
 void scene_hot(void);
 void scene_steps(void);
+/* traps.c: a plan that is refused, and what is left of it; traps where an object was that has gone. */
+void scene_refused(void);
 
 /* cloned.c: children that no fork handler knows of, made while windows are written. wanted: in
  * the middle. */

@@ -5,8 +5,10 @@
 #endif
 #include "scenes.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -86,4 +88,84 @@ void scene_steps(void)
 	printf("stepped %d\n", stepped);
 	CHECK(stepped > 5 && at_window == 1 && trapped == 1);
 	CHECK(hodo_engine_counts.served == 0);
+}
+
+/* ------------------------------------------------------------------- a plan that is refused */
+
+static int take(int fd)
+{
+	uint64_t mask = hodo_control_lock();
+	int error = hodo_engine_take(fd);
+
+	hodo_control_unlock(mask);
+	return error;
+}
+
+/* What the kernel has. */
+static bool is_default(int signal)
+{
+	struct hodo_engine_action is;
+
+	CHECK(hodo_sys4(SYS_rt_sigaction, signal, 0, &is, HODO_ENGINE_SET_BYTES) == 0);
+	return (uintptr_t)is.handler == (uintptr_t)SIG_DFL;
+}
+
+/* Something is where the slots are to be: nothing is left behind, and the next one is taken as if it were the first. */
+static void refuse_and_take(void)
+{
+	const char *const ends[] = { "/libengine_odd.so" };
+	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct hodo_probe_built built = load_build(ends, 1);
+	struct hodo_plan_pages pages;
+	struct hodo_plan head;
+	void *at;
+
+	CHECK(pread(built.fd, &head, sizeof(head), 0) == sizeof(head));
+	CHECK(pread(built.fd, &pages, sizeof(pages), (off_t)head.pages.offset) == sizeof(pages));
+	at = mmap((void *)pages.addr, pages.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	CHECK(at == (void *)pages.addr);
+	CHECK(take(built.fd) == -EEXIST);
+	CHECK(!hodo_engine_guarded && is_default(SIGTRAP) && is_default(SIGILL));
+	CHECK(sigaction(SIGTRAP, &action, NULL) == 0);
+	CHECK(munmap(at, pages.bytes) == 0);
+	CHECK(take(built.fd) == 0 && hodo_engine_guarded);
+}
+
+static void on_foreign(int signal, siginfo_t *info, void *context)
+{
+	static const uint8_t was = 0x89;
+
+	(void)signal;
+	(void)info;
+	trapped++;
+	CHECK(hodo_patch_write((uintptr_t)odd_sum, &was, 1) == 0);
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]--;
+}
+
+/* Another object is where one was that had windows: its traps are its own. */
+static void replace_object(void)
+{
+	static const uint8_t trap = 0xcc;
+	struct sigaction action = { .sa_sigaction = on_foreign, .sa_flags = SA_SIGINFO };
+	uint64_t seed = 1, served = hodo_engine_counts.served;
+
+	load_switch(false, 100, &seed);
+	hodo_engine_forget((uintptr_t)odd_sum, (uintptr_t)odd_sum + 16);
+	CHECK(sigaction(SIGTRAP, &action, NULL) == 0);
+	CHECK(hodo_patch_write((uintptr_t)odd_sum, &trap, 1) == 0);
+	trapped = 0;
+	CHECK(odd_sum(1) == 4 && trapped == 1 && hodo_engine_counts.served == served);
+}
+
+void scene_refused(void)
+{
+	uint64_t seed = 1;
+
+	hodo_engine_import(HODO_IMPORT_ENTRY, (uintptr_t)count_entry);
+	hodo_engine_import(HODO_IMPORT_EXIT, (uintptr_t)count_exit);
+	refuse_and_take();
+	load_switch(true, 100, &seed);
+	CHECK(odd_jump(1, (const char *)odd_sum + SECOND) == 4 && trapped == 0 && hodo_engine_counts.served == 1);
+	CHECK(odd_break(1) == 6 && trapped == 1);
+	replace_object();
 }
