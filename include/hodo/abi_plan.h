@@ -58,6 +58,7 @@ HODO_ASSERT_SIZE_(struct hodo_plan_pages, 32);
 #define HODO_PLAN_JUMP 1u   /* else it stays a breakpoint */
 #define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others, and stays */
 #define HODO_PLAN_STAYS 4u  /* what unwinders call: it is set with the first others, if it is as planned, and stays */
+#define HODO_PLAN_EVENT 8u  /* an event's, and no function's */
 struct hodo_plan_window {
 	uint64_t addr;
 	uint8_t len;        /* bytes that must be as they are here */
@@ -90,7 +91,9 @@ enum hodo_plan_import {
 	HODO_IMPORT_SITE = 3,    /* an event, as sites enter libhodo (hodo/trace_user.h): r11 the values, r10 back */
 	HODO_IMPORT_READ = 4,    /* memory that may not be there, for an event's values: called */
 	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
-	HODO_PLAN_IMPORTS = 6
+	HODO_IMPORT_CALL_BEGIN = 6, /* of a function whose exits are events: called, rax, r11 as below */
+	HODO_IMPORT_CALL_END = 7,   /* at an exit: likewise */
+	HODO_PLAN_IMPORTS = 8
 };
 /*
  * HODO_IMPORT_READ: rax is where from, r10 where to, r11 how many bytes, or, with HODO_PLAN_READ_TEXT, how many a text
@@ -98,6 +101,11 @@ enum hodo_plan_import {
  * cannot be read that is 0, a text becomes "(fault)", and a text at 0 r10 = 0. All other registers are kept.
  */
 #define HODO_PLAN_READ_TEXT 0x80000000u
+/*
+ * HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END: rax is where the call's return address stands, r11 any number that is
+ * the function's. At the end rax becomes how long it took, in ns, or -1: its begin was not seen. All other registers
+ * are kept.
+ */
 
 struct hodo_plan_fix {
 	uint64_t addr;   /* a multiple of 8 */
@@ -135,7 +143,10 @@ struct hodo_plan_state {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_state, sizeof(struct hodo_state) + 16);
 
-/* An event that happens at one window, or at several: then it stands here several times, each with a state. */
+/*
+ * An event that happens at one window, or at several: then it stands here several times, each with a state. Of one at a
+ * function's exits the entry's window is one of these.
+ */
 struct hodo_plan_event {
 	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT; all texts have a length */
 	uint64_t state;  /* struct hodo_plan_state, in pages of data */

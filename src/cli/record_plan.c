@@ -255,7 +255,9 @@ static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct
 		err = f->path && f->image ? hodo_probe_image_open(f->image, f->path, NULL) : -ENOMEM;
 		if (err) {
 			free(f->image);
+			free(f->path);
 			f->image = NULL;
+			f->path = NULL;
 			return err == -ENOMEM ? err :
 			       hodo_record_probes_take(probes, path, soname, NULL, strerror(-err), t);
 		}

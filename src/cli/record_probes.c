@@ -33,11 +33,6 @@ int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char 
 	err = x->text ? hodo_spec_parse(&x->spec, x->text + strlen(PREFIX), error) : -ENOMEM;
 	if (err)
 		return err;
-	if (x->spec.place == HODO_SPEC_RETURN) {
-		snprintf(error, HODO_SPEC_ERROR, "returns are not recorded: --functions=%s records calls with their exits",
-			 x->spec.name);
-		return -EINVAL;
-	}
 	x->pattern = hodo_probe_events_pattern(&x->spec);
 	return x->pattern ? 0 : -ENOMEM;
 }
@@ -164,11 +159,14 @@ static void say_values(const struct hodo_record_probe *x, const struct places *p
 static void look(struct hodo_record_probe *x, const struct places *p)
 {
 	const struct hodo_probe_event *e, *refused = NULL;
-	uint32_t target = 0, event = 0, all = 0, n = 0;
+	uint32_t target = 0, event = 0, all = 0, n = 0, tails = 0;
 
 	while ((e = next(p, &target, &event))) {
-		all++;
-		n += e->reason != HODO_PROBE_FINE;
+		uint32_t good = e->exits ? e->left : e->reason == HODO_PROBE_FINE;
+
+		all += e->exits && good ? good + e->missed : 1;
+		n += e->exits && good ? e->missed : !good;
+		tails += e->tail ? e->tails : 0;
 		refused = refused || e->reason == HODO_PROBE_FINE ? refused : e;
 	}
 	x->found |= n < all;
@@ -181,8 +179,12 @@ static void look(struct hodo_record_probe *x, const struct places *p)
 	if (!all || n == all || x->said)
 		return;
 	if (n)
-		hodo_warning("%s: %" PRIu32 " of %" PRIu32 " places are not recorded: %s", x->text, n, all,
+		hodo_warning("%s: %" PRIu32 " of %" PRIu32 " %s are not recorded: %s", x->text, n, all,
+			     x->spec.place == HODO_SPEC_RETURN ? "exits" : "places",
 			     hodo_probe_reason_text(refused->reason));
+	if (tails)
+		hodo_warning("%s: what is returned has no value at %" PRIu32 " of %" PRIu32 " exits: %s", x->text,
+			     tails, all, hodo_missing_text(HODO_ELSEWHERE));
 	say_values(x, p);
 	x->said = true;
 }

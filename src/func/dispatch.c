@@ -25,6 +25,7 @@
 
 /* Bytes that a handler's frames may lie below what it interrupted on a coroutine's stack. */
 #define HANDLER_REACH (256u << 10)
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 
 bool hodo_dispatch_inside(void)
 {
@@ -66,8 +67,8 @@ static void miss(bool entry)
 		hodo_dispatch_count(offsetof(struct hodo_shm, func_missed));
 }
 
-/* Begins; NULL: this event is not to be seen. at: the frame that the event is of. */
-static struct hodo_func_thread *begin(uintptr_t at, bool entry)
+/* Begins; NULL: this event is not to be seen. at: the frame that the event is of; guard: that of who begins. */
+static inline __attribute__((always_inline)) struct hodo_func_thread *begin(uintptr_t at, bool entry, uintptr_t guard)
 {
 	struct hodo_func_tls *tls = &hodo_func_tls;
 	struct hodo_func_thread *t = tls->thread;
@@ -93,7 +94,7 @@ static struct hodo_func_thread *begin(uintptr_t at, bool entry)
 		}
 		tls->in_tracer = false;
 	}
-	t->guard = (uintptr_t)__builtin_frame_address(0);
+	t->guard = guard;
 	hodo_compiler_barrier();
 	t->inside |= 1;
 	if (__builtin_expect(hodo_dispatch_fence, 0))
@@ -108,6 +109,16 @@ static void end(struct hodo_func_thread *t)
 	hodo_store_release(&t->inside, (t->inside + 1) & ~1u);
 	hodo_compiler_barrier();
 	t->guard = 0;
+}
+
+struct hodo_func_thread *hodo_dispatch_begin(uintptr_t at, bool entry, uintptr_t guard)
+{
+	return begin(at, entry, guard);
+}
+
+void hodo_dispatch_end(struct hodo_func_thread *t)
+{
+	end(t);
 }
 
 bool hodo_dispatch_in_tracer(void)
@@ -323,7 +334,7 @@ static void replace_return(struct hodo_func_thread *t, uintptr_t function, uintp
 
 void hodo_dispatch_enter(uintptr_t pc, uintptr_t at, unsigned flags)
 {
-	struct hodo_func_thread *t = begin(at, true);
+	struct hodo_func_thread *t = begin(at, true, FRAME);
 	const struct hodo_tracer_list *list;
 	struct hodo_frame *frame;
 	uint64_t now, function;
@@ -372,7 +383,7 @@ static void record_exit(struct hodo_func_thread *t, const struct hodo_tracer_lis
 
 void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 {
-	struct hodo_func_thread *t = begin(at, false);
+	struct hodo_func_thread *t = begin(at, false, FRAME);
 	const struct hodo_tracer_list *list;
 
 	if (!t)
@@ -395,7 +406,7 @@ void hodo_dispatch_exit(uintptr_t pc, uintptr_t at, unsigned flags)
 
 void hodo_dispatch_thread_ends(void *unused)
 {
-	struct hodo_func_thread *t = hodo_func_tls.thread ? begin((uintptr_t)__builtin_frame_address(0), false) : 0;
+	struct hodo_func_thread *t = hodo_func_tls.thread ? begin(FRAME, false, FRAME) : 0;
 
 	if (!t)
 		return;

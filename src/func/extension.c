@@ -24,6 +24,7 @@ static void forked(void)
 
 static void recording(void)
 {
+	hodo_durations_recording();
 	hodo_engine_recording();
 	hodo_events_recording();
 }

@@ -235,6 +235,8 @@ struct hodo_func_thread {
 	uint32_t tid;
 	bool main;
 	uint64_t exit_ticks;       /* of the exit that is being looked at, if its frame is to record it */
+	struct hodo_shadow calls;  /* durations.c: of functions whose exits are events; no frames: not used so far */
+	uint64_t began;            /* … ticks at which the call that has ended began */
 	const char *role;          /* thread.c */
 	void *profile;             /* profile.c: a mapping of its own, kept when the thread has ended */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */
@@ -268,11 +270,26 @@ extern HODO_HIDDEN __thread struct hodo_func_tls hodo_func_tls __attribute__((tl
 HODO_HIDDEN bool hodo_dispatch_in_tracer(void);
 HODO_HIDDEN bool hodo_dispatch_inside(void); /* the thread is in dispatch, or in a handler that interrupted it */
 
+/* dispatch.c: around what uses a thread's shadows, in the thread. NULL: this is not to be seen, and is counted. at: the
+ * frame that it is of; guard: the caller's own. */
+HODO_HIDDEN struct hodo_func_thread *hodo_dispatch_begin(uintptr_t at, bool entry, uintptr_t guard);
+HODO_HIDDEN void hodo_dispatch_end(struct hodo_func_thread *t);
+
+/* durations.c, by x86_64/durations.S: as HODO_IMPORT_CALL_BEGIN and _END. */
+HODO_HIDDEN void hodo_duration_begin(uintptr_t at, uintptr_t function);
+HODO_HIDDEN long hodo_duration_end(uintptr_t at, uintptr_t function);
+HODO_HIDDEN void hodo_x86_duration_begin(void);
+HODO_HIDDEN void hodo_x86_duration_end(void);
+/* Under the control lock: calls that have begun before are not seen any more. */
+HODO_HIDDEN void hodo_durations_recording(void);
+
 /* dispatch.c, in dispatch: the sets that the function is in; none if it is not known. */
 HODO_HIDDEN uint64_t hodo_dispatch_sets(uint64_t function);
 
 /* threads.c: sets up this thread's; NULL: beyond a limit. closed: of its shadow. */
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)0)->closed) closed);
+/* Makes a thread's second shadow. False: there is no memory. */
+HODO_HIDDEN bool hodo_func_thread_calls(struct hodo_func_thread *t);
 /* Whether another thread sleeps where it cannot be in the dispatch that it has begun: a longjmp went past that. */
 HODO_HIDDEN bool hodo_func_thread_left(const struct hodo_func_thread *t);
 /* Whether the address is on the thread's own stack. */

@@ -45,13 +45,13 @@ static bool has_slots(const struct hodo_func_object *o, uint32_t known, uintptr_
 	return i < known && o->slots[i].function == addr;
 }
 
-/* Between a function's windows may stand those of system calls. */
+/* Between a function's windows may stand those of system calls and events. */
 static void add_exits(struct hodo_scan *scan, const struct hodo_plan_function *f, enum hodo_slot_kind kind)
 {
 	for (uint32_t i = f->first; i < f->first + f->exits; i++) {
 		const struct hodo_plan_window *w = i == f->entry ? 0 : window(i);
 
-		if (w && !(w->flags & HODO_PLAN_ALWAYS))
+		if (w && !(w->flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS | HODO_PLAN_EVENT)))
 			hodo_scan_add(scan, w->addr, f->addr, kind, HODO_AT_EXIT, 1, 0);
 	}
 }
@@ -106,6 +106,8 @@ static int take(int file, uint32_t *functions, uint32_t *refused)
 	hodo_engine_import(HODO_IMPORT_ENTRY, stubs + HODO_HOOK_PLANNED_ENTRY * HODO_NEAR_STUB_BYTES);
 	hodo_engine_import(HODO_IMPORT_EXIT, stubs + HODO_HOOK_PLANNED_EXIT * HODO_NEAR_STUB_BYTES);
 	hodo_engine_gives_up = hodo_planned_given_up;
+	hodo_engine_import(HODO_IMPORT_CALL_BEGIN, (uintptr_t)hodo_x86_duration_begin);
+	hodo_engine_import(HODO_IMPORT_CALL_END, (uintptr_t)hodo_x86_duration_end);
 	error = hodo_engine_take(file);
 	if (!error || error == -EINPROGRESS)
 		count(functions, refused);

@@ -22,8 +22,11 @@ static uint32_t search_at = CHUNK; /* threads at which the next search for those
 static uint32_t threads_lock;
 static uint32_t process; /* whose threads they are */
 
-static struct hodo_parked parked;
-static struct hodo_func_thread *parked_owner; /* who has it locked */
+/* Parked frames, of tracers' shadows and of those of durations.c. */
+static struct table {
+	struct hodo_parked parked; /* first */
+	struct hodo_func_thread *owner; /* who has it locked */
+} tables[2];
 
 struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
 {
@@ -38,19 +41,19 @@ struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
  */
 static bool lock_parked(struct hodo_parked *p)
 {
-	struct hodo_func_thread *own = hodo_func_tls.thread, *owner = 0;
+	struct hodo_func_thread **of = &((struct table *)p)->owner, *own = hodo_func_tls.thread, *owner = 0;
 
 	for (int i = 0; i < SPINS; i++) {
 		owner = 0;
-		if (hodo_cas_acquire(&parked_owner, &owner, own) || owner == own)
+		if (hodo_cas_acquire(of, &owner, own) || owner == own)
 			return true;
 	}
-	return !(hodo_load_acquire(&owner->inside) & 1) && hodo_cas_acquire(&parked_owner, &owner, own);
+	return !(hodo_load_acquire(&owner->inside) & 1) && hodo_cas_acquire(of, &owner, own);
 }
 
 static void unlock_parked(struct hodo_parked *p)
 {
-	hodo_store_release(&parked_owner, (struct hodo_func_thread *)0);
+	hodo_store_release(&((struct table *)p)->owner, (struct hodo_func_thread *)0);
 }
 
 static bool grow_frames(struct hodo_shadow *shadow)
@@ -111,6 +114,16 @@ static struct hodo_func_thread *find_gone(uint32_t tid)
 	return 0;
 }
 
+static bool make_table(struct table *t)
+{
+	void *p = t->parked.slots ? t->parked.slots : hodo_map(PARKED_SLOTS * sizeof(struct hodo_frame));
+
+	if (p && !t->parked.slots)
+		t->parked = (struct hodo_parked){ .slots = p, .mask = PARKED_SLOTS - 1, .lock = lock_parked,
+						  .unlock = unlock_parked };
+	return p;
+}
+
 static struct hodo_func_thread *new_thread(void)
 {
 	struct hodo_func_thread **chunk = &chunks[nthreads / CHUNK];
@@ -125,13 +138,8 @@ static struct hodo_func_thread *new_thread(void)
 			return 0;
 		*chunk = p;
 	}
-	if (!parked.slots) {
-		p = hodo_map(PARKED_SLOTS * sizeof(struct hodo_frame));
-		if (!p)
-			return 0;
-		parked = (struct hodo_parked){ .slots = p, .mask = PARKED_SLOTS - 1, .lock = lock_parked,
-					       .unlock = unlock_parked };
-	}
+	if (!make_table(&tables[0]))
+		return 0;
 	t = &(*chunk)[nthreads % CHUNK];
 	p = hodo_map(FRAMES_FIRST * sizeof(struct hodo_frame));
 	if (!p)
@@ -158,10 +166,10 @@ static struct hodo_func_thread *set_up(uint32_t tid, __typeof__(((struct hodo_sh
 	t->guard = 0;
 	t->role = 0;
 	t->stack_min = t->stack_pending = 0;
-	t->shadow.n = 0;
+	t->shadow.n = t->calls.n = 0;
 	t->shadow.own_high = t->shadow.doubt = 0;
 	t->shadow.thread = tid;
-	t->shadow.parked = &parked;
+	t->shadow.parked = &tables[0].parked;
 	t->shadow.grow = grow_frames;
 	t->shadow.closed = closed;
 	return t;
@@ -220,6 +228,33 @@ struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)
 out:
 	hodo_signals_restore(mask);
 	return t;
+}
+
+bool hodo_func_thread_calls(struct hodo_func_thread *t)
+{
+	uint64_t mask = hodo_signals_block();
+	struct hodo_shadow *s = &t->calls;
+	bool made;
+	void *p;
+
+	lock_threads();
+	made = make_table(&tables[1]);
+	hodo_store_release(&threads_lock, 0);
+	p = !made ? 0 : s->frames ? s->frames : hodo_map(FRAMES_FIRST * sizeof(struct hodo_frame));
+	if (p && !s->frames) {
+		s->max = FRAMES_FIRST;
+		s->parked = &tables[1].parked;
+		s->grow = grow_frames;
+		s->frames = p;
+	}
+	if (p) {
+		s->thread = t->tid;
+		s->stack_low = t->shadow.stack_low;
+		s->stack_high = t->shadow.stack_high;
+		s->own_high = s->doubt = 0;
+	}
+	hodo_signals_restore(mask);
+	return p;
 }
 
 void hodo_func_threads_init(void)
@@ -293,7 +328,7 @@ void hodo_func_threads_after_fork(void)
 	hodo_func_threads_init();
 	forked = hodo_gettid() == process ? 0 : process;
 	threads_lock = 0;
-	parked_owner = 0;
+	tables[0].owner = tables[1].owner = 0;
 	for (uint32_t i = 0; i < nthreads; i++) {
 		struct hodo_func_thread *t = &chunks[i / CHUNK][i % CHUNK];
 

@@ -11,8 +11,7 @@
 #include <base/scope.h>
 #include <base/vec.h>
 
-#include "build_file.h"
-#include "event_code.h"
+#include "build_impl.h"
 #include "place.h"
 #include "plan.h"
 #include "syscalls.h"
@@ -21,50 +20,11 @@
 #define FINDER_HOOK_BYTES  13u /* lea disp32(%rip),%r11; jmp *disp32(%rip) */
 #define SYSCALL_HOOK_BYTES 13u /* lea disp32(%rip),%rcx; jmp *disp32(%rip) */
 
-/* What makes one plan: all lists are parallel to `windows`, but where it says so. */
-struct build {
-	const struct hodo_probe_target *target; /* in hand */
-	struct hodo_plan_data *data; /* of the target */
-	struct hodo_plan_item *items;
-	uint32_t nitems;
-	struct hodo_plan_function *functions;
-	uint32_t nfunctions, nevents;
-	struct hodo_probe_built *built;
-};
-
 /* ------------------------------------------------------------------------ windows */
-
-static bool has_syscall(const struct hodo_probe_recipe *r)
-{
-	for (unsigned k = 0; k < r->n; k++)
-		if (r->instruction[k].kind == HODO_INSTRUCTION_SYSCALL)
-			return true;
-	return false;
-}
-
-/* A slot must reach the imports, too. */
-static int add_item(struct build *b, const struct hodo_probe_planned *p, uint64_t function, uint8_t flags,
-		    unsigned hook)
-{
-	struct hodo_plan_item *x = hodo_vec_add(b->items, b->nitems);
-	uint64_t end;
-	int err;
-
-	if (!x)
-		return -ENOMEM;
-	*x = (struct hodo_plan_item){ .window = p->window, .entry = p->entry, .exits = p->exits, .flags = flags,
-				      .function = function, .pool = b->data->addr, .bias = b->target->bias };
-	err = hodo_probe_recipe_make(&x->recipe, &p->window, b->target->bias, (uint16_t)hook);
-	x->recipe.low = x->pool < x->recipe.low ? x->pool : x->recipe.low;
-	end = x->pool + (uint64_t)b->data->pages * HODO_PROBE_PAGE_BYTES;
-	x->recipe.high = end > x->recipe.high ? end : x->recipe.high;
-	/* A thread that sleeps in a system call of a slot would be where no unwinder knows it. */
-	return err ? err : !(flags & HODO_PLAN_ALWAYS) && has_syscall(&x->recipe) ? -EAGAIN : 0;
-}
 
 static int add_system_call(void *arg, uint64_t addr)
 {
-	struct build *b = arg;
+	struct hodo_build *b = arg;
 	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
 	int err;
 
@@ -76,13 +36,13 @@ static int add_system_call(void *arg, uint64_t addr)
 	}
 	hodo_probe_window_hook(&p.window, addr);
 	hodo_probe_window_keep(b->target->object, &p.window);
-	err = add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
+	err = hodo_build_add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 	b->built->calls++;
 	return err;
 }
 
 /* What unwinders ask is answered by libhodo for slots. Without it, all goes on but they. */
-static int add_finder(struct build *b)
+static int add_finder(struct hodo_build *b)
 {
 	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
 	int err = -EAGAIN;
@@ -91,7 +51,7 @@ static int add_finder(struct build *b)
 	if (p.window.kind != HODO_PROBE_JUMP)
 		return 0;
 	hodo_probe_window_hook(&p.window, b->target->object->finder);
-	err = add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
+	err = hodo_build_add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
 	if (!err)
 		hodo_probe_window_keep(b->target->object, &p.window);
 	else if (err == -EAGAIN)
@@ -107,12 +67,12 @@ static unsigned hook_bytes(const struct hodo_probe_planned *p)
 }
 
 /* Takes one of a function's windows. False: it can be none. */
-static int take_window(struct build *b, const struct hodo_probe_planned *p, uint64_t function)
+static int take_window(struct hodo_build *b, const struct hodo_probe_planned *p, uint64_t function)
 {
 	int err = -EAGAIN;
 
 	if (p->window.kind == HODO_PROBE_JUMP)
-		err = add_item(b, p, function, HODO_PLAN_JUMP, hook_bytes(p));
+		err = hodo_build_add_item(b, p, function, HODO_PLAN_JUMP, hook_bytes(p));
 	if (err == -EAGAIN && p->window.kind == HODO_PROBE_JUMP)
 		b->nitems--;
 	if (err)
@@ -121,7 +81,7 @@ static int take_window(struct build *b, const struct hodo_probe_planned *p, uint
 }
 
 /* Its entry, if it has one, or nothing. */
-static int add_function(struct build *b, uint32_t function)
+static int add_function(struct hodo_build *b, uint32_t function)
 {
 	HODO_AUTO(hodo_probe_plan_free) struct hodo_probe_plan plan = { 0 };
 	const struct hodo_probe_function *f = &b->target->object->functions[function];
@@ -156,90 +116,18 @@ static int add_function(struct build *b, uint32_t function)
 	return 0;
 }
 
-static size_t event_code(const struct build *b, const struct hodo_probe_event *e, uint64_t address, uint8_t *to,
-			 const struct hodo_plan_item *x)
-{
-	const struct hodo_probe_event_code code = {
-		.fields = e->fields, .nfields = e->nfields, .bias = x ? x->bias : b->target->bias,
-		.pc = e->addr + (x ? x->bias : b->target->bias),
-		.site = x ? x->pool + sizeof(uint64_t) * HODO_IMPORT_SITE : 0,
-		.read = x ? x->pool + sizeof(uint64_t) * HODO_IMPORT_READ : 0,
-		.state = x ? x->state : 0,
-	};
-
-	return hodo_probe_event_code(&code, address, to, HODO_PROBE_HOOK_BYTES);
-}
-
-/* An entry's is behind its endbr64, where all registers are what they were. */
-static void event_window(const struct hodo_probe_object *o, uint64_t addr, struct hodo_probe_window *w)
-{
-	const struct hodo_probe_function *f = hodo_probe_function_at(o, addr);
-
-	if (f && f->start == addr && !f->part)
-		hodo_probe_window_entry(o, f, w);
-	else
-		hodo_probe_window_at(o, addr, w);
-	hodo_probe_window_hook(w, w->addr);
-}
-
-/* Its window, or why it has none. */
-static int take_event(struct build *b, struct hodo_probe_event *e)
-{
-	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
-	uint8_t room[HODO_PROBE_HOOK_BYTES];
-	size_t bytes = event_code(b, e, 0, room, NULL);
-	int err;
-
-	event_window(b->target->object, e->addr, &p.window);
-	e->reason = p.window.kind == HODO_PROBE_JUMP ? HODO_PROBE_FINE : p.window.reason;
-	if (e->reason == HODO_PROBE_FINE && !bytes)
-		e->reason = HODO_PROBE_TOO_LONG;
-	if (e->reason != HODO_PROBE_FINE)
-		return 0;
-	err = add_item(b, &p, 0, HODO_PLAN_JUMP, (unsigned)bytes);
-	if (err == -EAGAIN)
-		e->reason = HODO_PROBE_SYSTEM_CALL;
-	else if (!err && b->items[b->nitems - 1].recipe.bytes > HODO_PROBE_PAGE_BYTES)
-		e->reason = HODO_PROBE_TOO_LONG;
-	if (e->reason != HODO_PROBE_FINE) {
-		b->nitems--;
-		return 0;
-	}
-	if (!err)
-		hodo_probe_window_keep(b->target->object, &p.window);
-	return err;
-}
-
-/* What cannot have a jump is left out, and says why. */
-static int add_event(struct build *b, struct hodo_probe_event *e)
-{
-	int err = take_event(b, e);
-
-	if (err || e->reason != HODO_PROBE_FINE) {
-		b->built->without++;
-		return err;
-	}
-	b->items[b->nitems - 1].event = e;
-	b->items[b->nitems - 1].state = b->data->addr + HODO_PLAN_POOL_BYTES +
-					sizeof(struct hodo_plan_state) * (uint64_t)(e - b->target->events);
-	b->items[b->nitems - 1].stack = hodo_probe_event_stack(e->fields, e->nfields);
-	b->nevents++;
-	b->built->events++;
-	return 0;
-}
-
 /* ------------------------------------------------------------------------- places */
 
 /* So much of memory on each side of the code is looked at: the slots must reach it as well, from farther. */
 #define NEAR (512ull << 20)
 
 /* Pages for data, which nothing else is in, near all of the object's code. */
-static int place_data(struct build *b, struct hodo_probe_space *space)
+static int place_data(struct hodo_build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	uint64_t low = o->segments[0].start + b->target->bias;
 	uint64_t at = (low > NEAR ? low - NEAR : 0x10000) & ~(uint64_t)(HODO_PAGE - 1);
-	uint64_t bytes = HODO_PLAN_POOL_BYTES + b->target->nevents * sizeof(struct hodo_plan_state), next = 0;
+	uint64_t bytes = HODO_PLAN_POOL_BYTES + hodo_build_states(b->target) * sizeof(struct hodo_plan_state), next = 0;
 	uint32_t n = (uint32_t)((bytes + HODO_PAGE - 1) / HODO_PAGE), found = 0;
 	int err = 0;
 
@@ -260,7 +148,7 @@ static int place_data(struct build *b, struct hodo_probe_space *space)
 	return err;
 }
 
-static int place_all(struct build *b, struct hodo_probe_space *space)
+static int place_all(struct hodo_build *b, struct hodo_probe_space *space)
 {
 	HODO_AUTO_FREE struct hodo_probe_slot *slots = calloc(b->nitems + 1, sizeof(*slots));
 	int err;
@@ -304,7 +192,7 @@ static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_
 	size_t n = 0;
 
 	if (x->event)
-		return event_code(NULL, x->event, address, to, x);
+		return hodo_build_put_event(x, instruction, address, to);
 	if (x->flags & HODO_PLAN_ALWAYS) {
 		memcpy(to, "\x48\x8d\x0d", 3);
 		put_distance(to + 3, address + 7, address + SYSCALL_HOOK_BYTES + 2);
@@ -346,8 +234,9 @@ static int functions_by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* All windows of a function stand beside each other, and so do the functions in the same order. */
-static void number(struct build *b)
+/* All windows of a function stand beside each other, but for those of system calls and events, and so do the functions
+ * in the same order. */
+static void number(struct hodo_build *b)
 {
 	uint32_t k = 0;
 
@@ -361,12 +250,12 @@ static void number(struct build *b)
 		if (f->entry != HODO_PLAN_NO_WINDOW)
 			f->entry = k;
 		f->first = f->entry != HODO_PLAN_NO_WINDOW && !b->items[k].exits ? k + 1 : k;
-		for (; k < b->nitems && (b->items[k].function == f->addr || b->items[k].flags & HODO_PLAN_ALWAYS); k++)
+		for (; k < b->nitems && (b->items[k].function == f->addr || !b->items[k].function); k++)
 			f->exits = k + 1 - f->first;
 	}
 }
 
-static int plan_target(struct build *b, struct hodo_probe_space *space)
+static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_target *t = b->target;
 	int err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
@@ -378,14 +267,18 @@ static int plan_target(struct build *b, struct hodo_probe_space *space)
 	t->object->enter_windows = false;
 	if (!err && t->system_calls && t->object->finder)
 		err = add_finder(b);
-	for (uint32_t i = 0; i < t->nevents && !err; i++)
-		err = add_event(b, &t->events[i]);
+	for (uint32_t i = 0; i < t->nevents && !err; i++) {
+		/* A trap where a jump enters its window is better than no event for who has named the place. */
+		t->object->enter_windows = t->events[i].probe;
+		err = hodo_build_add_event(b, &t->events[i]);
+	}
+	t->object->enter_windows = false;
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		err = add_function(b, t->functions[i]);
 	return err;
 }
 
-static int write_file(struct build *b, const struct hodo_plan_data *data, unsigned n,
+static int write_file(struct hodo_build *b, const struct hodo_plan_data *data, unsigned n,
 		      const struct hodo_probe_space *space)
 {
 	const struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .functions = b->functions,
@@ -402,7 +295,7 @@ int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct
 		     struct hodo_probe_built *built)
 {
 	HODO_AUTO_FREE struct hodo_plan_data *data = calloc(n + 1, sizeof(*data));
-	struct build b = { .built = built };
+	struct hodo_build b = { .built = built };
 	int err = data ? 0 : -ENOMEM;
 
 	*built = (struct hodo_probe_built){ .fd = -1 };

@@ -18,7 +18,13 @@ struct hodo_probe_event {
 	uint32_t probe; /* which of the caller's texts of probes it is of, from 1; 0: none */
 	struct hodo_probe_field *fields; /* at most HODO_TRACE_FIELDS_MAX */
 	uint32_t nfields;
-	uint8_t reason; /* out: why it has no window; else HODO_PROBE_FINE */
+	/* It is at all exits of the function whose entry is at addr; its last field is how long the call took. */
+	bool exits;
+	const struct hodo_probe_field *tail; /* in place of the fields, at jumps to other functions; NULL: the same */
+	/* Out, of one at exits: those that have a window, of these jumps to other functions, and those without. */
+	uint32_t left, tails, missed;
+	uint64_t calls; /* … and the number of its calls: the first of its states */
+	uint8_t reason; /* out: why it, or some exit, has no window; else HODO_PROBE_FINE */
 };
 
 struct hodo_probe_target {

@@ -119,7 +119,7 @@ static void put_state(const struct file *f, const struct hodo_plan_item *x)
 	struct hodo_plan_state state = { .state = { .outline = HODO_OUTLINE_PLANNED }, .stack = x->stack };
 	const uint8_t *bytes = (const uint8_t *)&state;
 
-	state.ip = x->recipe.addr + x->recipe.from[__builtin_ctz(x->recipe.hooks)] + 1;
+	state.ip = x->recipe.addr + x->recipe.from[__builtin_ctz(x->exits ? x->exits : x->recipe.hooks)] + 1;
 	for (unsigned i = 0; i < sizeof(state); i++)
 		*byte_of(f, x->state + i) = bytes[i];
 }

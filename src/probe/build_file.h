@@ -11,10 +11,11 @@
 
 #define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
 
-/* Pages of data near an object: the imports, then a struct hodo_plan_state for each of its events. */
+/* Pages of data near an object: the imports, then a struct hodo_plan_state for each window of its events. */
 struct hodo_plan_data {
 	uint64_t addr;
 	uint32_t pages;
+	uint32_t states; /* so far */
 };
 
 /* A window, and all about it. */
@@ -25,6 +26,7 @@ struct hodo_plan_item {
 	uint64_t pool, slot;
 	uint8_t entry, exits; /* as struct hodo_probe_planned has them */
 	uint8_t flags;        /* HODO_PLAN_* */
+	uint8_t tails;        /* of the exits, those that are jumps to other functions */
 	const struct hodo_probe_event *event; /* NULL: none */
 	uint64_t bias, state; /* of the event */
 	uint32_t stack;       /* bytes that its code has on the stack */

@@ -54,6 +54,13 @@ const struct hodo_probe_function *hodo_probe_function_at(const struct hodo_probe
 	return i < o->nfunctions && o->functions[i].start <= address ? &o->functions[i] : NULL;
 }
 
+const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object *o, uint64_t address)
+{
+	uint32_t i = hodo_search(k, o->nexits, o->exits[k].addr >= address);
+
+	return i < o->nexits && o->exits[i].addr == address ? &o->exits[i] : NULL;
+}
+
 /* A segment without bytes: they are put into it. */
 static struct hodo_probe_segment *add_segment(struct hodo_probe_object *o, uint64_t address, size_t len, int *err)
 {

@@ -122,7 +122,7 @@ static void put_values(struct hodo_machine_code *c, const struct hodo_probe_even
 {
 	unsigned at = 0;
 
-	for (unsigned i = 0; i < e->nfields; i++) {
+	for (unsigned i = 0; i < e->nfields - (e->part == HODO_EVENT_END); i++) {
 		const struct hodo_probe_field *f = &e->fields[i];
 
 		if (varies(f))
@@ -143,13 +143,18 @@ static unsigned data_bytes_of(const struct hodo_probe_field *fields, unsigned n)
 	return data;
 }
 
-static unsigned scratch_of(const struct hodo_probe_field *fields, unsigned n)
+static unsigned values_of(const struct hodo_probe_field *fields, unsigned n)
 {
 	unsigned values = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		values += value_bytes(&fields[i]);
-	return (values + BEFORE_BYTES + 7) / 8 * 8;
+	return values;
+}
+
+static unsigned scratch_of(const struct hodo_probe_field *fields, unsigned n)
+{
+	return (values_of(fields, n) + BEFORE_BYTES + 7) / 8 * 8;
 }
 
 static unsigned frame_of(const struct hodo_probe_field *fields, unsigned n)
@@ -162,32 +167,84 @@ unsigned hodo_probe_event_stack(const struct hodo_probe_field *fields, unsigned 
 	return HODO_SAVED_BYTES + HODO_SAVED_RED_ZONE + frame_of(fields, n);
 }
 
+static void put_prologue(struct hodo_machine_code *c)
+{
+	hodo_code_put(c, "\x48\x8d\x64\x24\x80", 5);    /* lea -128(%rsp),%rsp */
+	hodo_code_put(c, "\x50\x9f\x0f\x90\xc0\x50", 6); /* push %rax; lahf; seto %al; push %rax */
+	hodo_code_put(c, "\x41\x52\x41\x53", 4);          /* push %r10; push %r11 */
+	hodo_code_put(c, "\x48\x8d\xa4\x24", 4);          /* lea -frame(%rsp),%rsp */
+	hodo_code_put32(c, -(int64_t)c->frame);
+}
+
+static void put_epilogue(struct hodo_machine_code *c)
+{
+	hodo_code_put(c, "\x48\x8d\xa4\x24", 4);          /* lea frame(%rsp),%rsp */
+	hodo_code_put32(c, c->frame);
+	hodo_code_put(c, "\x41\x5b\x41\x5a", 4);          /* pop %r11; pop %r10 */
+	hodo_code_put(c, "\x58\x04\x7f\x9e\x58", 5);      /* pop %rax; add $127,%al; sahf; pop %rax */
+	hodo_code_put(c, "\x48\x8d\xa4\x24\x80\0\0\0", 8); /* lea 128(%rsp),%rsp */
+}
+
+static void put_call(struct hodo_machine_code *c, const struct hodo_probe_event_code *e)
+{
+	hodo_code_put(c, "\x48\x8d\x84\x24", 4);          /* lea what rsp was,%rax */
+	hodo_code_put32(c, c->frame + HODO_SAVED_BYTES + HODO_SAVED_RED_ZONE);
+	hodo_code_put(c, "\x49\xbb", 2);                  /* mov $function,%r11 */
+	hodo_code_put(c, &e->function, sizeof(e->function));
+	hodo_code_put(c, "\xff\x15", 2);                  /* call *call(%rip) */
+	hodo_code_put_distance(c, e->call);
+}
+
+/* To the event's last field; one whose begin was not seen is none. Returns where the distance of the jump stands. */
+static size_t put_duration(struct hodo_machine_code *c, const struct hodo_probe_event_code *e, unsigned at)
+{
+	size_t jump;
+
+	put_call(c, e);
+	hodo_code_put(c, "\x48\x85\xc0\x0f\x88", 5);      /* test %rax,%rax; js */
+	jump = c->n;
+	hodo_code_put32(c, 0);
+	hodo_code_store(c, HODO_CODE_RAX, 8, at);
+	return jump;
+}
+
+static void put_site(struct hodo_machine_code *c, const struct hodo_probe_event_code *e)
+{
+	hodo_code_put(c, "\x49\x89\xe3", 3);              /* mov %rsp,%r11 */
+	hodo_code_put(c, "\x4c\x8d\x15", 3);              /* lea back(%rip),%r10 */
+	hodo_code_put32(c, 6 + 1 + 4);
+	hodo_code_put(c, "\xff\x25", 2);                  /* jmp *site(%rip) */
+	hodo_code_put_distance(c, e->site);
+	hodo_code_put(c, "\xa9", 1);                      /* test: nobody who decodes stumbles over the distance … */
+	hodo_code_put32(c, (int64_t)(e->state - (c->address + c->n + 4))); /* … from back, which is behind */
+}
+
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t address, uint8_t *to, size_t room)
 {
 	struct hodo_machine_code c = { .to = to, .room = room, .address = address, .read = e->read, .bias = e->bias,
 				       .pc = e->pc };
+	size_t jump = 0;
 
+	if (e->part == HODO_EVENT_BEGIN) {
+		put_prologue(&c);
+		put_call(&c, e);
+		put_epilogue(&c);
+		return c.room ? c.n : 0;
+	}
 	if (data_bytes_of(e->fields, e->nfields) > HODO_PROBE_DATA_MAX)
 		return 0;
 	c.scratch = scratch_of(e->fields, e->nfields);
 	c.frame = frame_of(e->fields, e->nfields);
-	hodo_code_put(&c, "\x48\x8d\x64\x24\x80", 5);    /* lea -128(%rsp),%rsp */
-	hodo_code_put(&c, "\x50\x9f\x0f\x90\xc0\x50", 6); /* push %rax; lahf; seto %al; push %rax */
-	hodo_code_put(&c, "\x41\x52\x41\x53", 4);          /* push %r10; push %r11 */
-	hodo_code_put(&c, "\x48\x8d\xa4\x24", 4);          /* lea -frame(%rsp),%rsp */
-	hodo_code_put32(&c, -(int64_t)c.frame);
+	put_prologue(&c);
+	if (e->part == HODO_EVENT_END)
+		jump = put_duration(&c, e, values_of(e->fields, e->nfields - 1));
 	put_values(&c, e, c.scratch + 8);
-	hodo_code_put(&c, "\x49\x89\xe3", 3);              /* mov %rsp,%r11 */
-	hodo_code_put(&c, "\x4c\x8d\x15", 3);              /* lea back(%rip),%r10 */
-	hodo_code_put32(&c, 6 + 1 + 4);
-	hodo_code_put(&c, "\xff\x25", 2);                  /* jmp *site(%rip) */
-	hodo_code_put_distance(&c, e->site);
-	hodo_code_put(&c, "\xa9", 1);                    /* test: nobody who decodes stumbles over the distance … */
-	hodo_code_put32(&c, (int64_t)(e->state - (address + c.n + 4))); /* … from back, which is behind */
-	hodo_code_put(&c, "\x48\x8d\xa4\x24", 4);          /* back: lea frame(%rsp),%rsp */
-	hodo_code_put32(&c, c.frame);
-	hodo_code_put(&c, "\x41\x5b\x41\x5a", 4);          /* pop %r11; pop %r10 */
-	hodo_code_put(&c, "\x58\x04\x7f\x9e\x58", 5);      /* pop %rax; add $127,%al; sahf; pop %rax */
-	hodo_code_put(&c, "\x48\x8d\xa4\x24\x80\0\0\0", 8); /* lea 128(%rsp),%rsp */
+	put_site(&c, e);
+	if (jump && c.room) {
+		int32_t distance = (int32_t)(c.n - (jump + 4));
+
+		memcpy(to + jump, &distance, sizeof(distance));
+	}
+	put_epilogue(&c);
 	return c.room ? c.n : 0;
 }

@@ -114,11 +114,50 @@ static void settle(const struct hodo_probe_points *points, struct hodo_probe_poi
 	}
 }
 
+/* How long the call took, behind the text's values. */
+static int add_duration(struct hodo_probe_point *p)
+{
+	struct hodo_probe_field *f = hodo_vec_add(p->fields, p->nfields);
+
+	if (!f)
+		return -ENOMEM;
+	*f = (struct hodo_probe_field){ .name = strdup("duration"), .type = HODO_TYPE_U64 };
+	return f->name ? 0 : -ENOMEM;
+}
+
+/* Whether a field of a return is what is returned: that alone, if no values are listed. */
+static bool is_result(const struct hodo_spec *s, uint32_t at)
+{
+	return !s->listed || (at < s->nvalues && s->values[at].expr.base == HODO_SPEC_RETVAL);
+}
+
+/* The fields, without what a function that is jumped to returns. NULL: no memory, or they are the same. */
+static struct hodo_probe_field *tail_fields(const struct hodo_spec *s, const struct hodo_probe_point *p)
+{
+	struct hodo_probe_field *tail = calloc(p->nfields, sizeof(*tail));
+	bool differs = false;
+
+	for (uint32_t k = 0; tail && k < p->nfields; k++) {
+		tail[k] = p->fields[k];
+		if (k + 1 == p->nfields || tail[k].missing || !is_result(s, k))
+			continue;
+		tail[k].missing = HODO_ELSEWHERE;
+		tail[k].fetch.n = tail[k].length.n = 0;
+		differs = true;
+	}
+	if (!differs)
+		free(tail);
+	return differs ? tail : NULL;
+}
+
 static int add(struct hodo_probe_target *t, const struct hodo_spec *s, struct hodo_probe_point *p, uint32_t probe,
 	       char error[HODO_SPEC_ERROR])
 {
 	struct hodo_probe_event *e;
+	int err = p->result ? add_duration(p) : 0;
 
+	if (err)
+		return err;
 	if (p->nfields > HODO_TRACE_FIELDS_MAX) {
 		snprintf(error, HODO_SPEC_ERROR, "%" PRIu32 " values: an event of a program has %u at most", p->nfields,
 			 HODO_TRACE_FIELDS_MAX);
@@ -128,7 +167,9 @@ static int add(struct hodo_probe_target *t, const struct hodo_spec *s, struct ho
 	if (!e)
 		return -ENOMEM;
 	*e = (struct hodo_probe_event){ .addr = p->address, .probe = probe, .provider = strdup(HODO_PROBE_PROVIDER),
-					.name = event_name(s, p), .fields = p->fields, .nfields = p->nfields };
+					.name = event_name(s, p), .exits = p->result,
+					.tail = p->result ? tail_fields(s, p) : NULL, .fields = p->fields,
+					.nfields = p->nfields };
 	p->fields = NULL;
 	p->nfields = 0;
 	return e->provider && e->name ? 0 : -ENOMEM;
@@ -156,6 +197,7 @@ void hodo_probe_events_free(struct hodo_probe_target *t)
 		for (uint32_t k = 0; k < e->nfields; k++)
 			hodo_probe_field_free(&e->fields[k]);
 		free(e->fields);
+		free((void *)e->tail); /* its texts are the fields' */
 		free(e->provider);
 		free(e->name);
 	}

@@ -26,6 +26,7 @@ static const struct {
 	[HODO_NOWHERE] = { "nowhere", "at an address that the file does not have" },
 	[HODO_EXIT_ONLY] = { "exit-only", "there at the function's exits alone: take it at FUNCTION%return" },
 	[HODO_PARTS] = { "parts", "has parts: name one, as in x.member, x[0] or (x, 16)" },
+	[HODO_ELSEWHERE] = { "elsewhere", "returned by another function, which is jumped to" },
 };
 
 const char *hodo_missing_key(enum hodo_missing m)

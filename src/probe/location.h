@@ -29,6 +29,7 @@ enum hodo_missing {
 	HODO_NOWHERE,    /* at an address that the file does not have */
 	HODO_EXIT_ONLY,  /* known at the exit alone */
 	HODO_PARTS,      /* it has parts, of which one must be named */
+	HODO_ELSEWHERE,  /* another function returns it, which is jumped to */
 	HODO_MISSINGS
 };
 const char *hodo_missing_key(enum hodo_missing m); /* for programs */

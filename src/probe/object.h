@@ -97,6 +97,8 @@ int hodo_probe_object_decode(struct hodo_probe_object *o, const struct hodo_elf 
 const struct hodo_probe_segment *hodo_probe_segment_at(const struct hodo_probe_object *o, uint64_t address);
 /* The function that covers it; NULL: none. */
 const struct hodo_probe_function *hodo_probe_function_at(const struct hodo_probe_object *o, uint64_t address);
+/* The exit that is at the address; NULL: none. */
+const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object *o, uint64_t address);
 /* Its bits; 0: no code. */
 uint8_t hodo_probe_marks_at(const struct hodo_probe_object *o, uint64_t address);
 /* Sets bits of the bytes from start to end, those that are code. */

@@ -4,12 +4,15 @@
 with and without optimisation, started and attached to; and that they are events like any other."""
 import os
 import subprocess
+from unittest.mock import ANY
 
 from hodo_test import Case, HODO, main, wait_for
 
 LEVELS = {"O0": os.environ["PLAIN"], "O2": os.environ["OPTIMISED"]}
 PART = ("probe:parts(part->number, next=part->next->number, part->name, other=part->next->name, low=part->next->low, "
         "high=part->next->high, good=part->next->good, own=part->next->text, text, bytes=(bytes, len), len)")
+# Calls of deep() in 4 threads.
+DEEP = sum(10 * t + i % 3 + 1 for t in range(4) for i in range(100))
 FAULT = "(fault)"
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "probed.c"), encoding="utf-8") as source:
     LINE = [n for n, line in enumerate(source, 1) if "the line that is probed" in line][0]
@@ -20,9 +23,9 @@ NOTHING = {"next": 0, "name": FAULT, "other": FAULT, "low": 0, "high": 0, "good"
 
 
 class Events(Case):
-    def record(self, folder, program, *args, times=1):
-        done = self.hodo("record", "-q", "-o", folder, *args, "--", program, input="x" * times)
-        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "6\n" * times))
+    def record(self, folder, program, *args):
+        done = self.hodo("record", "-q", "-o", folder, *args, "--", program, input="x")
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "6\n"))
         return self.events(folder)
 
     def fields(self, events, name):
@@ -59,8 +62,7 @@ class Events(Case):
                 self.assertEqual([f["n"] for f in self.fields(events, "probe:twice")], [1, 11, 21])
                 # 4 threads, and main()'s own.
                 deep = [f["n"] for f in self.fields(events, "probe:deep")]
-                if level == "O0":
-                    self.assertEqual(len(deep), 4 + sum(10 * t + i % 3 + 1 for t in range(4) for i in range(100)))
+                self.assertEqual(len(deep), DEEP + 5 + 4)
 
     def test_inside_of_functions(self):
         for level, program in LEVELS.items():
@@ -68,6 +70,66 @@ class Events(Case):
                 events = self.record(level, program, "-e", f"probe:probed.c:{LINE}(a, b)")
                 self.assertEqual(self.fields(events, f"probe:probed.c:{LINE}"),
                                  [{"a": f["a"], "b": f["b"]} for f in NUMBERS])
+
+    def test_returns(self):
+        for level, program in LEVELS.items():
+            with self.subTest(level):
+                events = self.record(f"returns-{level}", program, "-e", "probe:numbers%return", "-e",
+                                     "probe:deep%return", "-e", "probe:leaves%return", "-e",
+                                     "probe:parts%return(long=$retval)")
+                self.assertEqual(self.returned(events, "numbers"), [2 * f["a"] for f in NUMBERS])
+                self.assertEqual(self.returned(events, "parts", "long"),
+                                 [1 << 40, 1 << 40, 0, 0, int.from_bytes(b"\0\0\0\0last", "little")])
+                # One is left by longjmp.
+                self.assertEqual(self.fields(events, "probe:leaves%return"), [{"duration": ANY}])
+                durations = [f["duration"] for f in self.fields(events, "probe:deep%return")]
+                self.assertTrue(all(0 <= d < 10**9 for d in durations), durations)
+                # Recursion, in 4 threads: each call in its caller, which takes longer than it.
+                self.assertEqual(len(durations), DEEP + 5 + 4)
+                inner = [e["fields"] for e in events if e["name"] == "probe:deep%return"][-4:]
+                self.assertEqual([f["retval"] for f in inner], [0, 1, 3, 6])
+                self.assertEqual(sorted(f["duration"] for f in inner), [f["duration"] for f in inner])
+
+    def returned(self, events, function, name="retval"):
+        return [f[name] for f in self.fields(events, f"probe:{function}%return")]
+
+    def test_what_another_function_returns(self):
+        done = self.hodo("record", "-q", "-o", "tail", "-e", "probe:tail%return", "--", LEVELS["O2"], input="x")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.returned(self.events("tail"), "tail"), [-1, 0])
+        self.assertIn("what is returned has no value at 1 of 2 exits: returned by another function", done.stderr)
+
+    def test_exceptions(self):
+        done = self.hodo("record", "-q", "-o", "thrown", "-e", "probe:shop::basket::add(n, this->owner._M_dataplus._M_p)",
+                         "-e", "probe:shop::basket::add%return", "-e", "probe:outer%return", "--", os.environ["THROWN"])
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (0, "20\n", 1), done.stderr)
+        self.assertIn("another probe replaces the same bytes", done.stderr)
+        done = self.hodo("record", "-q", "-o", "returns", "-e", "probe:shop::basket::add%return", "-e",
+                         "probe:outer%return", "--", os.environ["THROWN"])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "20\n", ""))
+        counts = [sum(k for k in range(1, n + 1) if k % 3) for n in range(1, 31)]
+        for name, wanted in (("shop::basket::add", [counts[n - 1] for n in range(1, 31) if n % 3]),
+                             ("outer", [counts[n - 1] if n % 3 else -1 for n in range(1, 31)])):
+            self.assertEqual(self.returned(self.events("returns"), name), wanted)
+        self.assertEqual([(f["n"], f["_M_p"]) for f in self.fields(self.events("thrown"), "probe:shop::basket::add")],
+                         [(n, "somebody") for n in range(1, 31)])
+
+    def test_as_any_event(self):
+        probe, program = "probe:numbers(a)", LEVELS["O2"]
+        events = self.record("filter", program, "-e", probe, "--filter", "a >= 1")
+        self.assertEqual(self.fields(events, "probe:numbers"), [{"a": 1}, {"a": 2}])
+        done = self.hodo("record", "-q", "-o", "rate", "-e", "probe:deep(n)", "--rate", "probe:deep=1/s", "--", program,
+                         input="x")
+        self.assertIn("events not recorded: over the rate", done.stderr)
+        self.assertTrue(1 <= len(self.events("rate")) < DEEP / 2)
+        self.record("all", program, "-e", probe, "-e", "probe:tail(n)", "--functions=deep")
+        self.assertIn("probe:numbers", self.hodo("report", "all").stdout)
+        self.assertIn("/* probe:tail n=4 */", self.hodo("graph", "all").stdout)
+        done = self.hodo("record", "-q", "-o", "flight", "-e", probe, "-e", "probe:tail(n)", "--overwrite", "--trigger",
+                         "probe:tail if n == 4 -> snapshot", "--", program, input="xx")
+        self.assertEqual((done.returncode, done.stdout), (0, "6\n6\n"))
+        events = self.events("flight/snapshot-0001")
+        self.assertEqual(self.fields(events, "probe:numbers")[:5], [{"a": f["a"]} for f in NUMBERS])
 
     def test_attached(self):
         program = self.start(LEVELS["O2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

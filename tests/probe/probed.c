@@ -36,13 +36,23 @@ APART static int numbers(int a, unsigned char b, long c, double d, bool e)
 
 APART static long parts(const struct part *part, const char *text, const void *bytes, int len)
 {
+	long result = part ? part->number : text && bytes;
+
 	sink += len;
-	return part ? part->number : text && bytes;
+	return result;
 }
 
 APART static long deep(long n)
 {
-	return n > 0 ? deep(n - 1) + n : 0;
+	long below = n > 0 ? deep(n - 1) : 0;
+
+	sink += n;
+	return below + n;
+}
+
+APART static long tail(long n)
+{
+	return n < 0 ? n : deep(n);
 }
 
 static inline __attribute__((always_inline)) long twice(long n)
@@ -58,8 +68,10 @@ APART static long outer(long n)
 
 APART static void leaves(jmp_buf *to, int n)
 {
+	sink += n;
 	if (n)
 		longjmp(*to, n);
+	sink += 2; /* more code than a jump has bytes */
 }
 
 static void *run(void *arg)
@@ -100,6 +112,8 @@ static void say(void)
 	parts((const struct part *)(end - 8), end, end, 1);
 	for (long i = 0; i < 3; i++)
 		outer(10 * i);
+	tail(-1);
+	tail(4);
 	if (!setjmp(to))
 		leaves(&to, 3);
 	leaves(&to, 0);

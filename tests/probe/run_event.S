@@ -4,7 +4,8 @@
  *
  * run_event(registers)          rdi: struct of test_event_code.c; code at `code` returns
  * event_site                    what the code enters in place of libhodo: keeps the values, changes what it may
- * event_read                    what it calls in place of libhodo's reader: read_event(rax, r10, r11d), with all kept
+ * event_read                    what it calls in place of libhodo's reader: read_event(rax, r10, r11), with all kept
+ * event_call                    likewise at the begin and end of a call: note_call(rax, r10, r11)
  */
 #define REGISTERS rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
 	/* Calls function(rax, r10, r11); rax is its result, and all others but r11 are kept. */
@@ -17,7 +18,7 @@
 	andq	$-16, %rsp
 	movq	%rax, %rdi
 	movq	%r10, %rsi
-	movl	%r11d, %edx
+	movq	%r11, %rdx
 	call	\function
 	leaq	-56(%rbp), %rsp
 	.irp	reg, r10, r9, r8, rdi, rsi, rdx, rcx
@@ -116,6 +117,16 @@ event_read:
 	ret
 	.cfi_endproc
 	.size	event_read, . - event_read
+
+	.globl	event_call
+	.type	event_call, @function
+event_call:
+	.cfi_startproc
+	KEPT	note_call
+	movl	$-1, %r11d
+	ret
+	.cfi_endproc
+	.size	event_call, . - event_call
 
 	.bss
 	.balign	64

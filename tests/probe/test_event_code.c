@@ -24,6 +24,7 @@ struct registers {
 void run_event(struct registers *r);
 void event_site(void);
 void event_read(void);
+void event_call(void);
 long read_event(const char *from, char *to, uint32_t what);
 extern uint64_t event_values[32], event_state, event_stack;
 extern uint8_t *code;
@@ -65,11 +66,26 @@ static void fill(struct registers *r, uint64_t flags)
 		r->general[i] = 0x0102030405060708ull * (i + 1);
 }
 
+/* What event_call does: at the begin or end of a call. */
+static uint64_t called_at, called_function;
+static long call_result;
+static uint8_t run_part = HODO_EVENT_PLACE;
+long note_call(uint64_t at, uint64_t unused, uint64_t function);
+long note_call(uint64_t at, uint64_t unused, uint64_t function)
+{
+	(void)unused;
+	called_at = at;
+	called_function = function;
+	return call_result;
+}
+
 /* Runs it with these fields; the registers that they need are set in r. */
 static void run(struct registers *r, const struct hodo_probe_field *fields, unsigned n)
 {
-	uint64_t site = (uintptr_t)event_site, reader = (uintptr_t)event_read;
-	struct hodo_probe_event_code c = { .fields = fields, .nfields = n, .bias = (uintptr_t)cells,
+	uint64_t site = (uintptr_t)event_site, reader = (uintptr_t)event_read, call = (uintptr_t)event_call;
+	struct hodo_probe_event_code c = { .part = run_part, .call = (uintptr_t)memory + 4112, .function = 17,
+					   .fields = fields,
+					   .nfields = n, .bias = (uintptr_t)cells,
 					   .pc = 0x1234567890, .site = (uintptr_t)memory + 4096,
 					   .read = (uintptr_t)memory + 4104, .state = (uintptr_t)memory + 5000 };
 	struct registers before = *r;
@@ -79,10 +95,12 @@ static void run(struct registers *r, const struct hodo_probe_field *fields, unsi
 	memory[bytes] = 0xc3;
 	memcpy(memory + 4096, &site, sizeof(site));
 	memcpy(memory + 4104, &reader, sizeof(reader));
+	memcpy(memory + 4112, &call, sizeof(call));
 	memset(event_values, 0, sizeof(event_values));
 	event_state = 0;
 	run_event(r);
-	assert_int_equal(event_state, (uintptr_t)memory + 5000);
+	assert_int_equal(event_state, run_part == HODO_EVENT_BEGIN || (run_part == HODO_EVENT_END && call_result < 0) ?
+					      0 : (uintptr_t)memory + 5000);
 	assert_memory_equal(r->general, before.general, sizeof(r->general));
 	assert_int_equal(r->flags & 0xcd5, before.flags & 0xcd5);
 	assert_int_equal(r->moved, 0);
@@ -339,6 +357,26 @@ TEST(texts_and_bytes_are_copied)
 		assert_int_equal(event_values[9], 0);
 		assert_int_equal(last_read, 5);
 	}
+}
+
+/* What is called at the begin and end of a call: the function's number, and where its return address stands. */
+TEST(the_last_field_at_an_exit_is_how_long_the_call_took)
+{
+	struct hodo_probe_field f[] = { a_register(11, HODO_TYPE_U64), { .type = HODO_TYPE_U64 } };
+	struct registers r;
+
+	for (unsigned i = 0; i < 3; i++) {
+		fill(&r, FLAGS);
+		run_part = i ? HODO_EVENT_END : HODO_EVENT_BEGIN;
+		call_result = i == 2 ? -1 : 4711;
+		called_at = called_function = 0;
+		run(&r, f, 2);
+		assert_int_equal(called_at, r.rsp);
+		assert_int_equal(called_function, 17);
+		assert_int_equal(event_values[0], i == 1 ? r.general[index_of(11)] : 0);
+		assert_int_equal(event_values[1], i == 1 ? 4711 : 0);
+	}
+	run_part = HODO_EVENT_PLACE;
 }
 
 TEST(what_has_no_room_is_refused)

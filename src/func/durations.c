@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * durations.c - how long calls take whose function's exits are events of a plan (hodo/abi_plan.h). Each thread has a
+ * second shadow for them: tracers may have the same frames, and others, in theirs. It is used as dispatch.c says.
+ */
+#include "func.h"
+
+static uint32_t epoch; /* of the recording: calls of an earlier one may have ended unseen */
+
+/* Comes for frames that were left first, and for the one that has returned last. */
+static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
+{
+	if (end == HODO_FRAME_RETURNED)
+		*(uint64_t *)shadow->arg = frame->entry;
+}
+
+static bool is_same(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function)
+{
+	return frame->function == function && frame->user == hodo_load(&epoch);
+}
+
+/* A thread that has ended gives its memory on: then n is 0, and the stack is another. */
+static bool is_ready(struct hodo_func_thread *t)
+{
+	struct hodo_shadow *s = &t->calls;
+
+	if (__builtin_expect(s->frames && (s->n || (s->thread == t->tid && s->stack_low == t->shadow.stack_low)), 1))
+		return true;
+	s->closed = closed;
+	s->arg = &t->began;
+	return hodo_func_thread_calls(t);
+}
+
+void hodo_duration_begin(uintptr_t at, uintptr_t function)
+{
+	struct hodo_func_thread *t = hodo_dispatch_begin(at, true, (uintptr_t)__builtin_frame_address(0));
+	struct hodo_frame *frame;
+
+	if (!t)
+		return;
+	frame = is_ready(t) ? hodo_shadow_enter(&t->calls, at, function, hodo_ticks_now(), false) : 0;
+	if (frame)
+		frame->user = hodo_load(&epoch);
+	else
+		hodo_dispatch_count(offsetof(struct hodo_shm, func_deep));
+	hodo_dispatch_end(t);
+}
+
+long hodo_duration_end(uintptr_t at, uintptr_t function)
+{
+	uint64_t now = hodo_ticks_now();
+	struct hodo_func_thread *t = hodo_dispatch_begin(at, false, (uintptr_t)__builtin_frame_address(0));
+	long ns = -1;
+
+	if (!t)
+		return -1;
+	if (is_ready(t) && hodo_shadow_exit(&t->calls, at, function, now, false, is_same))
+		ns = (long)hodo_ticks_ns(now > t->began ? now - t->began : 0);
+	hodo_dispatch_end(t);
+	return ns < 0 ? -1 : ns;
+}
+
+void hodo_durations_recording(void)
+{
+	hodo_store(&epoch, epoch + 1);
+}
