@@ -25,6 +25,7 @@
 
 #include "cli.h"
 #include "process_files.h"
+#include "record_traps.h"
 
 #define MAPS_MAX (64u << 20)
 #define PAGE 4096ull
@@ -373,6 +374,8 @@ int hodo_planner_plan(void *arg, pid_t pid, bool came)
 		err = p.wanted ? build(&p, &built) : -ENOENT;
 	if (!err || err == -ENOENT)
 		hodo_record_probes_look(planner->probes, p.targets, p.ntargets, came);
+	if (!err)
+		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
 	if (err && err != -ENOENT && err != -ESRCH)
 		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
 			     flaw(err, &built));

@@ -18,6 +18,7 @@ struct hodo_planner {
 	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
 	struct hodo_plan_file *files; /* decoded, for further processes */
 	uint32_t nfiles;
+	bool said_traps; /* record_traps.h */
 	uint64_t seen; /* functions, of files of which some may be meant */
 };
 

@@ -269,7 +269,7 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 		err = add_finder(b);
 	for (uint32_t i = 0; i < t->nevents && !err; i++) {
 		/* A trap where a jump enters its window is better than no event for who has named the place. */
-		t->object->enter_windows = t->events[i].probe;
+		t->object->enter_windows = t->events[i].exits;
 		err = hodo_build_add_event(b, &t->events[i]);
 	}
 	t->object->enter_windows = false;

@@ -25,6 +25,7 @@ struct hodo_probe_event {
 	uint32_t left, tails, missed;
 	uint64_t calls; /* … and the number of its calls: the first of its states */
 	uint8_t reason; /* out: why it, or some exit, has no window; else HODO_PROBE_FINE */
+	uint8_t trap; /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
 };
 
 struct hodo_probe_target {
@@ -46,7 +47,7 @@ struct hodo_probe_built {
 	uint32_t calls;     /* system calls */
 	uint32_t finders;   /* functions by which unwinders find descriptions */
 	uint32_t events;    /* that can happen; … */
-	uint32_t without;   /* … that have no window by a jump */
+	uint32_t without;   /* … that have no window */
 	uint32_t windows;
 	uint64_t bytes;     /* of slots */
 	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */

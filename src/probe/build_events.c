@@ -40,6 +40,20 @@ static void event_window(const struct hodo_probe_object *o, uint64_t addr, struc
 	hodo_probe_window_hook(w, w->addr);
 }
 
+/* One instruction: what another one of the window cannot have, it may. */
+static void trap_window(struct hodo_probe_object *o, uint64_t addr, struct hodo_probe_window *w)
+{
+	o->no_jumps = true;
+	event_window(o, addr, w);
+	o->no_jumps = false;
+}
+
+/* A place that somebody has named may be a breakpoint; calls have to be seen to their ends. */
+static bool is_possible(const struct hodo_probe_event *e, const struct hodo_probe_window *w)
+{
+	return w->kind == HODO_PROBE_JUMP || (w->kind == HODO_PROBE_TRAP && !e->exits);
+}
+
 /* A window of an event, with room for so many bytes at each hook. HODO_PROBE_FINE, or why it has none. */
 static int take_event_window(struct hodo_build *b, const struct hodo_probe_planned *p, struct hodo_probe_event *e,
 			     size_t bytes, enum hodo_probe_reason *why)
@@ -47,10 +61,11 @@ static int take_event_window(struct hodo_build *b, const struct hodo_probe_plann
 	struct hodo_plan_item *x;
 	int err;
 
-	*why = p->window.kind != HODO_PROBE_JUMP ? p->window.reason : bytes ? HODO_PROBE_FINE : HODO_PROBE_TOO_LONG;
+	*why = !is_possible(e, &p->window) ? p->window.reason : bytes ? HODO_PROBE_FINE : HODO_PROBE_TOO_LONG;
 	if (*why != HODO_PROBE_FINE)
 		return 0;
-	err = hodo_build_add_item(b, p, 0, HODO_PLAN_JUMP | HODO_PLAN_EVENT, (unsigned)bytes);
+	err = hodo_build_add_item(b, p, 0, (p->window.kind == HODO_PROBE_JUMP ? HODO_PLAN_JUMP : 0) | HODO_PLAN_EVENT,
+				  (unsigned)bytes);
 	if (err && err != -EAGAIN)
 		return err;
 	x = &b->items[b->nitems - 1];
@@ -84,7 +99,13 @@ static int take_event(struct hodo_build *b, struct hodo_probe_event *e)
 	int err;
 
 	event_window(b->target->object, e->addr, &p.window);
+	e->trap = p.window.kind == HODO_PROBE_TRAP ? p.window.reason : HODO_PROBE_FINE;
 	err = take_event_window(b, &p, e, bytes, &why);
+	if (!err && why == HODO_PROBE_SYSTEM_CALL && p.window.kind == HODO_PROBE_JUMP) {
+		trap_window(b->target->object, e->addr, &p.window);
+		e->trap = HODO_PROBE_SYSTEM_CALL;
+		err = take_event_window(b, &p, e, bytes, &why);
+	}
 	e->reason = (uint8_t)why;
 	if (!err && why == HODO_PROBE_FINE)
 		hodo_probe_window_keep(b->target->object, &p.window);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* record_traps.c - see record_traps.h. */
+#include "record_traps.h"
+
+#include <inttypes.h>
+
+#include "cli.h"
+
+void hodo_record_traps_look(const struct hodo_probe_target *targets, uint32_t n, bool *said)
+{
+	const struct hodo_probe_event *first = NULL;
+	uint32_t all = 0, traps = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < targets[i].nevents; k++) {
+			const struct hodo_probe_event *e = &targets[i].events[k];
+
+			all += e->reason == HODO_PROBE_FINE;
+			if (e->reason != HODO_PROBE_FINE || e->trap == HODO_PROBE_FINE)
+				continue;
+			traps++;
+			first = first ? first : e;
+		}
+	}
+	if (first && !*said)
+		hodo_warning("%" PRIu32 " of %" PRIu32 " places of probes %s, which costs the program about 2 us each "
+			     "time: %s", traps, all, traps == 1 ? "is a breakpoint" : "are breakpoints",
+			     hodo_probe_reason_text(first->trap));
+	*said |= first != NULL;
+}
