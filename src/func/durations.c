@@ -6,6 +6,7 @@
 #include "func.h"
 
 static uint32_t epoch; /* of the recording: calls of an earlier one may have ended unseen */
+static uint64_t scale; /* ns of 2^32 ticks: a division for each call would cost more than all else */
 
 /* Comes for frames that were left first, and for the one that has returned last. */
 static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
@@ -55,7 +56,7 @@ long hodo_duration_end(uintptr_t at, uintptr_t function)
 	if (!t)
 		return -1;
 	if (is_ready(t) && hodo_shadow_exit(&t->calls, at, function, now, false, is_same))
-		ns = (long)hodo_ticks_ns(now > t->began ? now - t->began : 0);
+		ns = now > t->began ? (long)((unsigned __int128)(now - t->began) * hodo_load(&scale) >> 32) : 0;
 	hodo_dispatch_end(t);
 	return ns < 0 ? -1 : ns;
 }
@@ -63,4 +64,6 @@ long hodo_duration_end(uintptr_t at, uintptr_t function)
 void hodo_durations_recording(void)
 {
 	hodo_store(&epoch, epoch + 1);
+	if (hodo_recording.on && hodo_recording.config.flags & HODO_CONFIG_PLANS)
+		hodo_store(&scale, hodo_ticks_ns(1ull << 32));
 }

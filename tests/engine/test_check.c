@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <probe/plan.h>
+
 #include "load.h"
 
 static uint64_t bytes, *file;
@@ -141,6 +143,80 @@ TEST(what_unwinders_read_is_in_the_file)
 	assert_false(WITH(frames, hodo_plan_frame, 0, header, bytes));
 	assert_false(WITH(frames, hodo_plan_frame, 0, header, UINT64_MAX));
 	assert_false(WITH(frames, hodo_plan_frame, 0, window, windows));
+}
+
+/* A plan of two events: at an entry, with a text, and at the exits of the same object's next function that has some. */
+static void build_events(struct hodo_probe_built *built)
+{
+	struct hodo_probe_field fields[] = { { .name = "text", .type = HODO_TYPE_STR, .missing = 1, .most = 255 },
+					     { .name = "duration", .type = HODO_TYPE_U64 } };
+	struct hodo_probe_event events[2] = { 0 };
+	struct hodo_probe_target target = { .events = events, .nevents = 2 };
+	struct hodo_probe_space space = { 0 };
+	struct hodo_probe_object o = { 0 };
+	enum hodo_probe_reason why;
+	struct hodo_elf e;
+	char path[4096];
+
+	assert_true(load_find("/libz.so.1", path, &target.bias));
+	assert_int_equal(hodo_elf_open(&e, path), 0);
+	assert_int_equal(hodo_probe_object_open(&o, &e, &why), 0);
+	hodo_elf_close(&e);
+	target.object = &o;
+	for (uint32_t i = 0; i < o.nfunctions && !built->windows; i++) {
+		const struct hodo_probe_function *f = &o.functions[i];
+
+		if (i + 1 == o.nfunctions || f[0].part || f[1].part || !f[1].nexits)
+			continue;
+		for (unsigned k = 0; k < 2; k++)
+			events[k] = (struct hodo_probe_event){ .addr = f[k].start, .provider = (char *)"probe",
+							       .name = (char *)"name", .fields = fields,
+							       .nfields = 2, .exits = k };
+		assert_int_equal(hodo_probe_build(&target, 1, &space, built), 0);
+		hodo_probe_plan_forget(&o);
+		if (built->events == 2 && built->windows > 2)
+			break;
+		close(built->fd);
+		built->windows = 0;
+		hodo_probe_space_free(&space);
+		space = (struct hodo_probe_space){ 0 };
+	}
+	hodo_probe_space_free(&space);
+	hodo_probe_object_close(&o);
+}
+
+TEST(events_have_a_descriptor_a_window_and_a_state)
+{
+	struct hodo_probe_built built = { 0 };
+	uint64_t *whole = file, before = bytes;
+	const struct hodo_plan_event *x;
+	struct stat st;
+
+	build_events(&built);
+	assert_int_equal(built.events, 2);
+	assert_int_equal(fstat(built.fd, &st), 0);
+	bytes = (uint64_t)st.st_size;
+	file = malloc(bytes);
+	assert_non_null(file);
+	assert_int_equal(pread(built.fd, file, bytes, 0), (ssize_t)bytes);
+	close(built.fd);
+	x = (const void *)((char *)file + ((struct hodo_plan *)file)->events.offset);
+	assert_true(check(file, bytes));
+	assert_true(((struct hodo_plan *)file)->events.n > 2); /* the second one's entry is one, too */
+	for (uint32_t i = 0; i < ((struct hodo_plan *)file)->events.n; i++) {
+		assert_false(WITH(events, hodo_plan_event, i, desc, x[i].desc + 4));
+		assert_false(WITH(events, hodo_plan_event, i, desc, bytes));
+		assert_false(WITH(events, hodo_plan_event, i, bytes, UINT32_MAX));
+		assert_false(WITH(events, hodo_plan_event, i, bytes, sizeof(struct hodo_desc) - 1));
+		assert_false(WITH(events, hodo_plan_event, i, state, x[i].state + 4));
+		assert_false(WITH(events, hodo_plan_event, i, state, 8));
+		assert_false(WITH(events, hodo_plan_event, i, window, ((struct hodo_plan *)file)->windows.n));
+		assert_false(WITH(events, hodo_plan_event, i, semaphore, 1));
+		assert_false(check_with(x[i].desc + offsetof(struct hodo_desc, kind), 1, HODO_KIND_TRACEPOINT));
+	}
+	free(file);
+	file = whole;
+	bytes = before;
 }
 
 /* Nothing in the file leads the check out of it. */

@@ -12,6 +12,8 @@
  */
 #include <arch/x86_64/x86.inc>
 
+#define DIRECTION 0x400
+
 	.macro KEPT name, function
 	FUNCTION \name
 	endbr64
@@ -32,8 +34,11 @@
 	.irp	reg, r10, r9, r8, rdi, rsi, rdx, rcx
 	popq	%\reg
 	.endr
-	popfq
-	RESTORE	%rbp
+	popq	%r11			/* popfq would take longer than all of this */
+	testl	$DIRECTION, %r11d
+	jz	1f
+	std
+1:	RESTORE	%rbp
 	.cfi_def_cfa %rsp, 8
 	ret
 	END	\name
