@@ -601,7 +601,7 @@ struct hodo_msg {
 	uint16_t type;
 };
 
-enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2, HODO_START_ATTACH = 3 };
+enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2, HODO_START_ATTACH = 3, HODO_START_OPENED = 4 };
 struct hodo_msg_hello {
 	struct hodo_msg head;
 	uint32_t pid;   /* as the process sees it */

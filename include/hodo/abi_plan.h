@@ -174,6 +174,9 @@ HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
  *   recorder -> process   hodo_msg_plan + the file (SCM_RIGHTS), or without: it has none
  *   process -> recorder   hodo_msg_planned
  *
+ * Once more during the recording, on a connection that is for this alone, whenever libraries have been opened: hello
+ * (HODO_START_OPENED) and the configuration, as at the start, and then the same, with the objects that are new.
+ *
  * With the result -EINPROGRESS the recorder is to stop all threads of the process, set the windows that are
  * HODO_PLAN_ALWAYS, and unblock SIGTRAP and SIGILL in each; the second and third message follow once more, without a
  * file. With the result -EEXIST something came to where pages are to be since the plan was made, a thread's stack, say:
@@ -181,9 +184,23 @@ HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
  */
 #define HODO_PLAN_TRIES 4
 #define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
+#define HODO_OPENED_TIMEOUT_MS 5000 /* during the recording: dlopen() waits */
 struct hodo_msg_plan {
 	struct hodo_msg head;
 };
+
+/* As the process asks: for all that it has mapped, or for some of it. */
+#define HODO_PLAN_OBJECTS_MAX 64u
+struct hodo_plan_object {
+	uint64_t start, end; /* of its code */
+};
+struct hodo_msg_ask {
+	struct hodo_msg head; /* HODO_MSG_PLAN */
+	uint32_t n; /* 0: all */
+	uint32_t reserved;
+	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX]; /* so many are sent */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_ask, 16 + 16 * HODO_PLAN_OBJECTS_MAX);
 struct hodo_msg_planned {
 	struct hodo_msg head;
 	int32_t result;     /* 0: it was taken in, or there was none; or negative errno */

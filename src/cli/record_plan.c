@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <base/file.h>
 #include <base/scope.h>
@@ -22,6 +23,7 @@
 #include <probe/plan.h>
 #include <probe/sdt.h>
 #include <probe/select.h>
+#include <probe/syscalls.h>
 
 #include "cli.h"
 #include "process_files.h"
@@ -40,6 +42,7 @@ struct hodo_plan_file {
 	char *path; /* of the image */
 	struct hodo_probe_image *image; /* NULL: not opened */
 	bool slots_known, slots; /* it has functions that were built to be traced */
+	bool calls_known, calls; /* it may have system calls that its libhodo must see */
 	bool by_default; /* its functions were asked for in a process that was */
 	bool said;       /* why it is refused */
 	bool said_sources; /* that it has no debug information */
@@ -57,6 +60,7 @@ struct hodo_plan_file {
 struct planning {
 	struct hodo_planner *planner;
 	pid_t pid;
+	const struct hodo_plan_request *request;
 	bool by_default;
 	const char **patterns, **sdt;
 	struct hodo_probe_target *targets;
@@ -92,6 +96,16 @@ static bool has_slots(struct hodo_plan_file *f, const char *path)
 		f->slots = hodo_elf_slots_find(&slots, &e) == 0 && slots.n;
 	f->slots_known = true;
 	return f->slots;
+}
+
+static bool may_call(struct hodo_plan_file *f, const char *path)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+
+	if (!f->calls_known && hodo_elf_open(&e, path) == 0)
+		f->calls = hodo_probe_may_call(&e);
+	f->calls_known = true;
+	return f->calls;
 }
 
 static const char *soname_of(struct hodo_plan_file *f, const char *path)
@@ -223,17 +237,33 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 	return choice;
 }
 
+static bool is_asked_for(const struct planning *p, const struct hodo_process_file *mapped)
+{
+	const struct hodo_plan_request *r = p->request;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (mapped->start >= (r->object[i].start & ~(PAGE - 1)) && mapped->start < r->object[i].end)
+			return mapped->ours;
+	return r->n == 0 && mapped->ours;
+}
+
+/* Whether something may be asked for that is in it. */
+static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice)
+{
+	return hodo_probe_select_means(choice) || p->planner->sdt->n ||
+	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname);
+}
+
 /* Before anything is decoded. */
 static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
-	struct hodo_plan_file *f = mapped->ours ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_plan_file *f = is_asked_for(p, mapped) ? file_of(p->planner, mapped->ours) : NULL;
 	struct hodo_probe_choice choice;
 
 	if (f) {
 		choice = choice_of(p, f, mapped);
-		p->meant |= hodo_probe_select_means(&choice) || p->planner->sdt->n ||
-			    hodo_record_probes_mean(p->planner->probes, mapped->path, choice.soname);
+		p->meant |= is_meant(p, &choice);
 	}
 	return 0;
 }
@@ -270,7 +300,7 @@ static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct
 static int add_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
-	struct hodo_plan_file *f = mapped->ours ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_plan_file *f = is_asked_for(p, mapped) ? file_of(p->planner, mapped->ours) : NULL;
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
 	uint32_t *list = NULL;
@@ -278,8 +308,10 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 
 	if (!f)
 		return 0;
-	decode(f, mapped->ours);
 	choice = choice_of(p, f, mapped);
+	if (!is_meant(p, &choice) && !may_call(f, mapped->ours))
+		return 0;
+	decode(f, mapped->ours);
 	if (!f->object) {
 		if (hodo_probe_select_means(&choice))
 			say_refused(f, mapped->path);
@@ -321,7 +353,7 @@ static int read_space(struct hodo_probe_space *space, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	err = fd < 0 ? -errno : hodo_file_read(fd, MAPS_MAX, &maps);
-	return err ? err : hodo_probe_space_maps(space, maps.data ? maps.data : "");
+	return err ? err : hodo_probe_space_maps(space, hodo_text_string(&maps));
 }
 
 static int build(const struct planning *p, struct hodo_probe_built *built)
@@ -356,10 +388,12 @@ static void free_target(struct hodo_probe_target *t)
 	hodo_probe_events_free(t);
 }
 
-int hodo_planner_plan(void *arg, pid_t pid, bool came)
+int hodo_planner_plan(void *arg, const struct hodo_plan_request *request)
 {
 	struct hodo_planner *planner = arg;
-	struct planning p = { .planner = planner, .pid = pid, .by_default = came || pid == planner->command };
+	const pid_t pid = request->pid;
+	struct planning p = { .planner = planner, .pid = pid, .request = request,
+			      .by_default = request->came || pid == planner->command };
 	const struct hodo_pattern_list *patterns = &planner->functions->patterns;
 	struct hodo_probe_built built = { .fd = -1 };
 	int err = -ENOMEM;
@@ -368,12 +402,18 @@ int hodo_planner_plan(void *arg, pid_t pid, bool came)
 	p.sdt = texts_of(planner->sdt);
 	if (p.patterns && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
+	/* Where there is a plan already, there are traps: what is opened must have its system calls seen. */
+	p.meant |= request->n > 0;
 	if (!err && p.meant)
 		err = hodo_process_files(pid, add_file, &p);
 	if (!err)
-		err = p.wanted ? build(&p, &built) : -ENOENT;
+		err = p.wanted || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
 	if (!err || err == -ENOENT)
-		hodo_record_probes_look(planner->probes, p.targets, p.ntargets, came);
+		hodo_record_probes_look(planner->probes, p.targets, p.ntargets, request->came && !request->n);
+	if (!err && !built.windows) {
+		close(built.fd);
+		err = -ENOENT;
+	}
 	if (!err)
 		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
 	if (err && err != -ENOENT && err != -ESRCH)

@@ -23,7 +23,7 @@ struct hodo_planner {
 };
 
 /* As struct hodo_session_config has it: arg is a struct hodo_planner. */
-int hodo_planner_plan(void *arg, pid_t pid, bool came);
+int hodo_planner_plan(void *arg, const struct hodo_plan_request *request);
 /* Likewise: as plan_still. */
 int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan);
 void hodo_planner_free(struct hodo_planner *p);

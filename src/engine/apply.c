@@ -21,8 +21,6 @@
  */
 #include "engine.h"
 
-#include <core/search.h>
-
 #define INT3 0xcc
 #define STEPS 3u
 
@@ -143,20 +141,27 @@ int hodo_engine_apply(void)
 	return n ? change() : 0;
 }
 
+/* Of the youngest plan that has it: the slots of those before may lead where nobody is any more. */
 void hodo_engine_want(uintptr_t window, bool on)
 {
 	const unsigned stays = HODO_PLAN_ALWAYS | HODO_PLAN_STAYS;
+	uint32_t age = 0;
+	uint8_t *state = 0;
 
-	/* Of the last plan that has it: the slots of those before may lead where nobody is any more. */
-	for (uint32_t i = hodo_engine_nplans; i-- > 0;) {
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
-		uint32_t k = hodo_search(j, p->head->windows.n, p->windows[j].addr >= window);
+		uint32_t k = hodo_engine_window_index(p, window);
 
 		if (k == p->head->windows.n || p->windows[k].addr != window || p->windows[k].flags & stays)
 			continue;
-		p->state[k] = (uint8_t)((p->state[k] & ~HODO_ENGINE_WANTED) | (on ? HODO_ENGINE_WANTED : 0));
-		on = on && p->state[k] & HODO_ENGINE_REFUSED;
+		p->state[k] &= (uint8_t)~HODO_ENGINE_WANTED;
+		if (p->state[k] & HODO_ENGINE_REFUSED || (state && p->age < age))
+			continue;
+		age = p->age;
+		state = &p->state[k];
 	}
+	if (state && on)
+		*state |= HODO_ENGINE_WANTED;
 }
 
 void hodo_engine_forget(uintptr_t start, uintptr_t end)
@@ -164,10 +169,14 @@ void hodo_engine_forget(uintptr_t start, uintptr_t end)
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
 
+		bool all = p->head->windows.n > 0;
+
 		for (uint32_t k = 0; k < p->head->windows.n; k++) {
 			if (p->windows[k].addr >= start && p->windows[k].addr < end)
-				p->state[k] = HODO_ENGINE_REFUSED;
+				p->state[k] = HODO_ENGINE_REFUSED | HODO_ENGINE_GONE;
+			all = all && p->state[k] & HODO_ENGINE_GONE;
 		}
+		p->gone = all;
 	}
 }
 

@@ -4,6 +4,7 @@
  *
  *	state.c     what the others share; below all of them
  *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked
+ *	gone.c      gives back the plans whose code is mapped no more
  *	apply.c     writes its windows, all that are to change at once
  *	events.c    the events of its windows
  *	read.c      memory that these events follow pointers to
@@ -13,12 +14,15 @@
  *	mask.c      the program's system calls that would block these signals, or take them
  *	handlers.c  the program's handlers that were there before
  *
- * What is taken in stays: a thread may be in a slot at any time. docs/design/engine.md says why all this is safe.
+ * What is taken in stays as long as the code is mapped that it is about: a thread may be in a slot at any time.
+ * docs/design/engine.md says why all this is safe.
  *
- * Who beside whom: all functions here are called under the control lock but those that slots and signals lead to.
+ * Who beside whom: all functions here are called under the control lock but those that slots and signals lead to, the
+ * readers of plans.
  *
  *                  | apply                        | a trap             | a slot, a system call
- *   take           | excluded (the lock)          | beside: a plan is published whole, and stays
+ *   take           | excluded (the lock)          | beside: a plan is published whole
+ *   give back      | excluded (the lock)          | beside: it is taken out of sight, and goes when nobody reads plans
  *   apply          | excluded (the lock)          | beside: whatever byte of a window is written, what a thread meets
  *                  |                              | is an instruction of before or of after, or a trap in the table
  *                  |                              | states as bytes; to give a window up it takes the lock, or leaves
@@ -45,6 +49,7 @@
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
 #define HODO_ENGINE_COUNTED 16u /* the semaphore of its event is up */
 #define HODO_ENGINE_HOT     32u /* given up */
+#define HODO_ENGINE_GONE    64u /* it is mapped no more; REFUSED as well */
 
 static inline bool hodo_engine_wanted(uint8_t state)
 {
@@ -59,7 +64,7 @@ struct hodo_engine_heat {
 
 struct hodo_engine_plan {
 	const uint8_t *file;
-	const struct hodo_plan *head;
+	const struct hodo_plan *head; /* hodo_engine_nothing: there is none any more, and its place is free */
 	const struct hodo_plan_pages *pages;
 	const struct hodo_plan_window *windows;
 	const struct hodo_plan_trap *traps;
@@ -71,6 +76,9 @@ struct hodo_engine_plan {
 	struct hodo_engine_heat *heat; /* of each window */
 	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
 	uint32_t nalways;
+	uint32_t age;  /* the younger, the greater: where several have a place, the youngest's slots are in use */
+	bool present;  /* it is of the recording that there is, or begins */
+	bool gone;     /* all of its windows are; it is to be given back */
 };
 
 /* ------------------------------------------------------------------ for who wants probes */
@@ -80,20 +88,22 @@ HODO_HIDDEN void hodo_engine_import(enum hodo_plan_import import, uintptr_t addr
 
 /*
  * Takes a plan in: its slots are mapped, and what must always be on is. The file is sealed: F_SEAL_WRITE and
- * F_SEAL_SHRINK. 0; -EINPROGRESS: it is taken, but threads may block the signals, so that somebody who stops them must
- * set what is always on: then hodo_engine_guard(); -EPROTO: it is no plan that can be right; -EEXIST: something is
- * where its slots are to be; -EFAULT: a system call is not where it should be; -ENOSYS: the kernel has no barrier for
- * code; -ENOSPC: there were HODO_ENGINE_PLANS_MAX; -ENOMEM or what mmap() and /proc/self/mem say. After an error
- * nothing is patched.
+ * F_SEAL_SHRINK. more: the recording's other plans stay present, too. 0; -EINPROGRESS: it is taken, but threads may
+ * block the signals, so that somebody who stops them must set what is always on: then hodo_engine_guard(); -EPROTO:
+ * it is no plan that can be right; -EEXIST: something is where its slots are to be; -EFAULT: a system call is not where
+ * it should be; -ENOSYS: the kernel has no barrier for code; -ENOSPC: there are HODO_ENGINE_PLANS_MAX; -ENOMEM or what
+ * mmap() and /proc/self/mem say. After an error nothing is patched.
  */
-HODO_HIDDEN int hodo_engine_take(int fd);
-/* state.c: the number of the plan that the next recording has, if it wants one: the last one taken in; -1: none. */
-extern HODO_HIDDEN int32_t hodo_engine_present;
+HODO_HIDDEN int hodo_engine_take(int fd, bool more);
+/* The next recording has none of the plans that were taken in so far. */
+HODO_HIDDEN void hodo_engine_absent(void);
 /* What is always on in the last plan has been set, and no thread blocks the signals. 0, or -EBUSY: it was not. */
 HODO_HIDDEN int hodo_engine_guard(void);
 
-/* Of plan 0, 1, …; NULL behind the last. */
+/* Of plan 0, 1, …, none of one that is not present; NULL behind the last. */
 HODO_HIDDEN const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *n);
+/* Whether the last plan that was taken in has functions there. */
+HODO_HIDDEN bool hodo_engine_is_about(uintptr_t start, uintptr_t end);
 /* NULL: it is refused. */
 HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i);
 
@@ -104,11 +114,15 @@ HODO_HIDDEN int hodo_engine_apply(void);
 
 /* events.c: a recording has begun, or ended: the events of all plans with it. */
 HODO_HIDDEN void hodo_engine_recording(void);
+/* events.c: counts the states of all plans' events, which were counted anew. */
+HODO_HIDDEN void hodo_engine_states(void);
 
 /* Whose code is mapped no more: its windows are neither written nor wanted. */
 HODO_HIDDEN void hodo_engine_forget(uintptr_t start, uintptr_t end);
 /* hot.c: is called when what has the window at this address is given up, in a handler, under the control lock. */
 extern HODO_HIDDEN void (*hodo_engine_gives_up)(uintptr_t at);
+/* gone.c: gives back what is only of such code, unless somebody reads plans just now: then another time. */
+HODO_HIDDEN void hodo_engine_give_back(void);
 /* In a fork child, which may have been made while windows were written. */
 HODO_HIDDEN void hodo_engine_forked(void);
 
@@ -123,14 +137,37 @@ extern HODO_HIDDEN struct hodo_engine_counts hodo_engine_counts;
 /* events.c: makes the events of a plan known that is being taken in. */
 HODO_HIDDEN void hodo_engine_events(const struct hodo_engine_plan *p);
 
-/* state.c. Plans are published whole, and never taken back. */
+/* events.c: of one that is given back, which had this head: their states are no more. */
+HODO_HIDDEN void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo_plan *head);
+/* Of the memory at `always`. */
+HODO_HIDDEN size_t hodo_engine_state_bytes(const struct hodo_plan *head);
+
+/* state.c. Plans are published whole: by `head`, last. */
+extern HODO_HIDDEN const struct hodo_plan hodo_engine_nothing;
 extern HODO_HIDDEN struct hodo_engine_plan hodo_engine_plans[HODO_ENGINE_PLANS_MAX];
-extern HODO_HIDDEN uint32_t hodo_engine_nplans;
+extern HODO_HIDDEN uint32_t hodo_engine_nplans; /* so many places were ever in use */
+/* Threads that look into plans without the lock: from a trap, or a system call. */
+extern HODO_HIDDEN uint32_t hodo_engine_readers;
+static inline void hodo_engine_look(void)
+{
+	/* Before the look at `head`, for all to see: who takes a plan back looks at this after it is out of sight. */
+	__atomic_fetch_add(&hodo_engine_readers, 1, __ATOMIC_SEQ_CST);
+}
+static inline void hodo_engine_look_end(void)
+{
+	__atomic_fetch_sub(&hodo_engine_readers, 1, __ATOMIC_RELEASE);
+}
+static inline const struct hodo_plan *hodo_engine_head(const struct hodo_engine_plan *p)
+{
+	return __atomic_load_n(&p->head, __ATOMIC_SEQ_CST);
+}
 /* check.c: finds the tables of a file of so many bytes. False: it is no plan that can be right. */
 HODO_HIDDEN bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes);
 extern HODO_HIDDEN uint32_t hodo_engine_pid; /* of the process whose handlers are known */
 /* The first of the plan's traps that is not before the address. */
 HODO_HIDDEN uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from);
+/* The plan's window that begins there, or before it; its number of windows: none does. */
+HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr);
 
 /* The window that holds the address; n: there is none. */
 HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr);

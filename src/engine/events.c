@@ -25,6 +25,31 @@ void hodo_engine_events(const struct hodo_engine_plan *p)
 	}
 }
 
+void hodo_engine_states(void)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+
+		for (uint32_t k = 0; k < p->head->events.n; k++) {
+			struct hodo_event *event = state_of(&p->events[k])->event;
+
+			if (event)
+				event->states++;
+		}
+	}
+}
+
+/* Their states have no event any more, and nobody comes to them: all windows are gone. */
+void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo_plan *head)
+{
+	for (uint32_t i = 0; i < head->events.n; i++) {
+		struct hodo_event *event = state_of(&p->events[i])->event;
+
+		if (event)
+			event->states--;
+	}
+}
+
 /* Up while the event is on. Its object is mapped: else its window is refused. */
 static void count_semaphore(uint8_t *window, uint64_t addr, bool on)
 {
@@ -55,7 +80,7 @@ void hodo_engine_recording(void)
 
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
-		bool on = wanted && (int32_t)i == hodo_engine_present;
+		bool on = wanted && p->present;
 
 		for (uint32_t k = 0; k < p->head->events.n; k++)
 			switch_event(p, &p->events[k], on);

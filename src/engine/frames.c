@@ -14,7 +14,7 @@
 /* Of the slot that has the address; NULL: it is in none. */
 static const struct hodo_plan_frame *frame_at(const struct hodo_engine_plan *p, uintptr_t address)
 {
-	uint32_t n = p->head->frames.n, k;
+	uint32_t n = hodo_engine_head(p)->frames.n, k;
 	const struct hodo_plan_frame *first = p->frames, *last = first + n - 1;
 
 	/* Mostly it is the program's, and in no plan's pages. */
@@ -24,20 +24,39 @@ static const struct hodo_plan_frame *frame_at(const struct hodo_engine_plan *p, 
 	return address - p->frames[k - 1].slot < p->frames[k - 1].bytes ? &p->frames[k - 1] : 0;
 }
 
-int hodo_engine_find(uintptr_t address, struct hodo_engine_found *found, hodo_engine_find_fn real)
+/* The window that the slot at the address is of, in *window; false: there is no slot of ours. */
+static bool find_slot(uintptr_t address, struct hodo_engine_found *slot, uintptr_t *window)
 {
-	for (uint32_t i = hodo_load_acquire(&hodo_engine_nplans); i-- > 0;) {
+	bool found = false;
+
+	hodo_engine_look();
+	for (uint32_t i = hodo_load_acquire(&hodo_engine_nplans); i-- > 0 && !found;) {
 		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
 		const struct hodo_plan_frame *f = frame_at(p, address);
 
 		if (!f)
 			continue;
-		if (real(p->windows[f->window].addr, found) != 0)
-			*found = (struct hodo_engine_found){ 0 };
-		found->start = f->slot;
-		found->end = f->slot + f->bytes;
-		found->header = (uintptr_t)p->file + f->header;
-		return 0;
+		found = true;
+		slot->start = f->slot;
+		slot->end = f->slot + f->bytes;
+		slot->header = (uintptr_t)p->file + f->header;
+		*window = p->windows[f->window].addr;
 	}
-	return real(address, found);
+	hodo_engine_look_end();
+	return found;
+}
+
+int hodo_engine_find(uintptr_t address, struct hodo_engine_found *found, hodo_engine_find_fn real)
+{
+	struct hodo_engine_found slot = { 0 };
+	uintptr_t window;
+
+	if (!find_slot(address, &slot, &window))
+		return real(address, found);
+	if (real(window, found) != 0)
+		*found = (struct hodo_engine_found){ 0 };
+	found->start = slot.start;
+	found->end = slot.end;
+	found->header = slot.header;
+	return 0;
 }

@@ -126,23 +126,34 @@ static long with_pair(struct hodo_engine_registers *r)
 }
 
 /* Where it stands in the program: whoever unwinds from there, to cancel the thread say, finds the program's code. */
+static uint64_t original_in(const struct hodo_engine_plan *p, uint64_t back)
+{
+	for (uint32_t k = 0; k < p->nalways; k++) {
+		const struct hodo_plan_window *w = &p->windows[p->always[k]];
+		int32_t distance;
+		uint64_t slot;
+
+		__builtin_memcpy(&distance, w->jump + 1, sizeof(distance));
+		slot = w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance;
+		if (back - slot <= HODO_ENGINE_SYSCALL_BYTES)
+			return w->addr + 2;
+	}
+	return 0;
+}
+
 static uint64_t original(uint64_t back)
 {
-	for (uint32_t i = 0; i < hodo_load_acquire(&hodo_engine_nplans); i++) {
+	uint64_t found = 0;
+
+	hodo_engine_look();
+	for (uint32_t i = 0; i < hodo_load_acquire(&hodo_engine_nplans) && !found; i++) {
 		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
 
-		for (uint32_t k = 0; k < p->nalways; k++) {
-			const struct hodo_plan_window *w = &p->windows[p->always[k]];
-			int32_t distance;
-			uint64_t slot;
-
-			__builtin_memcpy(&distance, w->jump + 1, sizeof(distance));
-			slot = w->addr + sizeof(w->jump) + (uint64_t)(int64_t)distance;
-			if (back - slot <= HODO_ENGINE_SYSCALL_BYTES)
-				return w->addr + 2;
-		}
+		if (hodo_engine_head(p) != &hodo_engine_nothing)
+			found = original_in(p, back);
 	}
-	return back;
+	hodo_engine_look_end();
+	return found ? found : back;
 }
 
 long hodo_engine_syscall(struct hodo_engine_registers *r)

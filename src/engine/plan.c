@@ -2,11 +2,15 @@
 /* plan.c - plans, as files that somebody else has made: see engine.h. */
 #include "engine.h"
 
+#include <core/search.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #define INT3 0xcc
 #define APART 0x4c0000000000ull
+
+static struct hodo_engine_plan *youngest; /* the last one that was taken in */
+static uint32_t number; /* of the place of the one that is being taken in */
 
 static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
@@ -28,7 +32,7 @@ void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
  */
 static void *map_apart(uint64_t bytes, int rights, int flags, int fd)
 {
-	uint64_t at = APART + hodo_engine_nplans * 2 * HODO_PLAN_BYTES_MAX + (fd < 0 ? HODO_PLAN_BYTES_MAX : 0);
+	uint64_t at = APART + number * 2 * HODO_PLAN_BYTES_MAX + (fd < 0 ? HODO_PLAN_BYTES_MAX : 0);
 
 	return (void *)hodo_sys6(SYS_mmap, (long)at, (long)bytes, rights, MAP_PRIVATE | MAP_NORESERVE | flags, fd, 0);
 }
@@ -50,11 +54,6 @@ static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
 		return (int)(long)p->file;
 	p->head = (const struct hodo_plan *)p->file;
 	return 0;
-}
-
-static size_t state_bytes(const struct hodo_engine_plan *p)
-{
-	return p->head->windows.n * (sizeof(*p->heat) + sizeof(*p->always) + sizeof(*p->state)) + 1;
 }
 
 static void unmap_pages(const struct hodo_engine_plan *p, uint32_t n)
@@ -192,7 +191,7 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 {
 	int error;
 
-	p->heat = map_apart(state_bytes(p), PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
+	p->heat = map_apart(hodo_engine_state_bytes(p->head), PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
 	if (hodo_is_error(p->heat))
 		return -ENOMEM;
 	p->always = (uint32_t *)(p->heat + p->head->windows.n);
@@ -201,7 +200,7 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 	if (!error)
 		error = map_pages(p, fd);
 	if (error) {
-		hodo_sys2(SYS_munmap, p->heat, state_bytes(p));
+		hodo_sys2(SYS_munmap, p->heat, hodo_engine_state_bytes(p->head));
 		return error;
 	}
 	write_fixes(p);
@@ -236,14 +235,49 @@ static int switch_always(const struct hodo_engine_plan *p)
 	return error;
 }
 
-int hodo_engine_take(int fd)
+void hodo_engine_absent(void)
 {
-	struct hodo_engine_plan plan = { 0 };
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++)
+		hodo_engine_plans[i].present = false;
+}
+
+/* Where none is, or not any more. NULL: there are too many. */
+static struct hodo_engine_plan *find_place(void)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		if (hodo_engine_plans[i].head == &hodo_engine_nothing)
+			return &hodo_engine_plans[i];
+	}
+	return hodo_engine_nplans < HODO_ENGINE_PLANS_MAX ? &hodo_engine_plans[hodo_engine_nplans] : 0;
+}
+
+/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
+static void publish(struct hodo_engine_plan *place, struct hodo_engine_plan *plan)
+{
+	const struct hodo_plan *head = plan->head;
+	uint32_t age = youngest ? youngest->age + 1 : 0;
+
+	plan->head = &hodo_engine_nothing;
+	plan->age = age;
+	plan->present = true;
+	*place = *plan;
+	__atomic_store_n(&place->head, head, __ATOMIC_RELEASE);
+	if (place == &hodo_engine_plans[hodo_engine_nplans])
+		hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
+	youngest = place;
+}
+
+int hodo_engine_take(int fd, bool more)
+{
+	struct hodo_engine_plan plan = { 0 }, *place;
 	uint64_t bytes = 0;
 	int error;
 
-	if (hodo_engine_nplans == HODO_ENGINE_PLANS_MAX)
+	hodo_engine_give_back();
+	place = find_place();
+	if (!place)
 		return -ENOSPC;
+	number = (uint32_t)(place - hodo_engine_plans);
 	if (!hodo_patch_possible() || !hodo_patch_barrier())
 		return -ENOSYS;
 	error = map_file(&plan, fd, &bytes);
@@ -258,16 +292,15 @@ int hodo_engine_take(int fd)
 			hodo_engine_disarm();
 		return error;
 	}
-	hodo_engine_plans[hodo_engine_nplans] = plan;
-	hodo_engine_present = (int32_t)hodo_engine_nplans;
-	/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
-	hodo_store_release(&hodo_engine_nplans, hodo_engine_nplans + 1);
-	return hodo_engine_guarded || hodo_engine_alone() ? switch_always(&plan) : -EINPROGRESS;
+	if (!more)
+		hodo_engine_absent();
+	publish(place, &plan);
+	return hodo_engine_guarded || hodo_engine_alone() ? switch_always(place) : -EINPROGRESS;
 }
 
 int hodo_engine_guard(void)
 {
-	struct hodo_engine_plan *p = &hodo_engine_plans[hodo_engine_nplans - 1];
+	struct hodo_engine_plan *p = youngest;
 
 	if (hodo_engine_guarded)
 		return 0;
@@ -286,8 +319,16 @@ const struct hodo_plan_function *hodo_engine_functions(unsigned plan, uint32_t *
 {
 	if (plan >= hodo_engine_nplans)
 		return 0;
-	*n = hodo_engine_plans[plan].head->functions.n;
+	*n = hodo_engine_plans[plan].present ? hodo_engine_plans[plan].head->functions.n : 0;
 	return hodo_engine_plans[plan].functions;
+}
+
+bool hodo_engine_is_about(uintptr_t start, uintptr_t end)
+{
+	const struct hodo_engine_plan *p = youngest;
+	uint32_t i = hodo_search(k, p->head->functions.n, p->functions[k].addr >= start);
+
+	return i < p->head->functions.n && p->functions[i].addr < end;
 }
 
 const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i)

@@ -12,6 +12,7 @@
  */
 #include "engine.h"
 
+#include <core/search.h>
 #include <fcntl.h>
 #include <ucontext.h>
 
@@ -27,22 +28,42 @@ static bool is_gone(uint8_t state)
 	return (state & (HODO_ENGINE_REFUSED | HODO_ENGINE_ON)) == HODO_ENGINE_REFUSED;
 }
 
+/* Where the plan's slot is for who traps there, and in which window; 0: it has none. */
+static uint64_t find_in(const struct hodo_engine_plan *p, const struct hodo_plan *head, uint64_t from, uint32_t *window)
+{
+	uint32_t k = hodo_search(i, head->traps.n, p->traps[i].from >= from);
+	uint32_t w = hodo_search(i, head->windows.n, p->windows[i].addr > from);
+
+	if (k == head->traps.n || p->traps[k].from != from || !w ||
+	    from - p->windows[w - 1].addr >= p->windows[w - 1].len || is_gone(hodo_load(&p->state[w - 1])))
+		return 0;
+	*window = w - 1;
+	return p->traps[k].to;
+}
+
 static bool find(uint64_t from, greg_t *at)
 {
-	/* The last one's slots first: they are those that are in use, where several plans have the place. */
-	for (uint32_t i = hodo_load_acquire(&hodo_engine_nplans); i-- > 0;) {
-		struct hodo_engine_plan *p = &hodo_engine_plans[i];
-		uint32_t k = hodo_engine_trap_index(p, from), w = hodo_engine_window_index(p, from);
+	struct hodo_engine_plan *found = 0;
+	uint32_t window = 0, w;
 
-		if (k == p->head->traps.n || p->traps[k].from != from || w == p->head->windows.n ||
-		    is_gone(hodo_load(&p->state[w])))
+	/* The youngest one's slot: those are in use, where several plans have the place. */
+	hodo_engine_look();
+	for (uint32_t i = 0; i < hodo_load_acquire(&hodo_engine_nplans); i++) {
+		struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		const struct hodo_plan *head = hodo_engine_head(p);
+		uint64_t to = head->traps.n && (!found || p->age > found->age) ? find_in(p, head, from, &w) : 0;
+
+		if (!to)
 			continue;
-		*at = (greg_t)p->traps[k].to;
-		if (from != p->windows[w].addr)
-			hodo_engine_heated(p, w);
-		return true;
+		found = p;
+		window = w;
+		*at = (greg_t)to;
 	}
-	return false;
+	hodo_engine_look_end();
+	/* It has trapped there, so its code is mapped: this plan stays. */
+	if (found && from != found->windows[window].addr)
+		hodo_engine_heated(found, window);
+	return found;
 }
 
 /* False, too: nobody can know. */

@@ -14,6 +14,7 @@ static void scan_end(void)
 {
 	hodo_slots_scan_end();
 	hodo_tracers_objects_changed();
+	hodo_engine_give_back();
 }
 
 static void forked(void)
@@ -34,6 +35,7 @@ const struct hodo_extension hodo_extension = {
 	.scan_begin = hodo_slots_scan_begin,
 	.object = hodo_slots_object,
 	.scan_end = scan_end,
+	.states = hodo_engine_states,
 	.forked = forked,
 	.plan = hodo_planned_answer,
 	.recording = recording,

@@ -11,15 +11,9 @@
 
 static uint32_t plans; /* that came, or were said not to */
 
-/* The present plan's; NULL: there is none. */
-static const struct hodo_plan_function *present_functions(uint32_t *n)
+static const struct hodo_plan_window *window(unsigned plan, uint32_t i)
 {
-	return hodo_engine_present < 0 ? 0 : hodo_engine_functions((unsigned)hodo_engine_present, n);
-}
-
-static const struct hodo_plan_window *window(uint32_t i)
-{
-	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window((unsigned)hodo_engine_present, i);
+	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window(plan, i);
 }
 
 /* Those of earlier plans, which nobody wants any more. */
@@ -46,38 +40,42 @@ static bool has_slots(const struct hodo_func_object *o, uint32_t known, uintptr_
 }
 
 /* Between a function's windows may stand those of system calls and events. */
-static void add_exits(struct hodo_scan *scan, const struct hodo_plan_function *f, enum hodo_slot_kind kind)
+static void add_exits(struct hodo_scan *scan, unsigned plan, const struct hodo_plan_function *f,
+		      enum hodo_slot_kind kind)
 {
 	for (uint32_t i = f->first; i < f->first + f->exits; i++) {
-		const struct hodo_plan_window *w = i == f->entry ? 0 : window(i);
+		const struct hodo_plan_window *w = i == f->entry ? 0 : window(plan, i);
 
 		if (w && !(w->flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS | HODO_PLAN_EVENT)))
 			hodo_scan_add(scan, w->addr, f->addr, kind, HODO_AT_EXIT, 1, 0);
 	}
 }
 
-static void add_function(struct hodo_scan *scan, uint32_t known, const struct hodo_plan_function *f)
+static void add_function(struct hodo_scan *scan, uint32_t known, unsigned plan, const struct hodo_plan_function *f)
 {
-	const struct hodo_plan_window *entry = window(f->entry);
+	const struct hodo_plan_window *entry = window(plan, f->entry);
 
 	if (f->entry == HODO_PLAN_NO_WINDOW)
-		add_exits(scan, f, HODO_SLOT_PLANNED_PART);
+		add_exits(scan, plan, f, HODO_SLOT_PLANNED_PART);
 	else if (entry && !has_slots(scan->object, known, f->addr) &&
 		 hodo_scan_add(scan, entry->addr, f->addr, HODO_SLOT_PLANNED, HODO_AT_ENTRY, 1, 0))
-		add_exits(scan, f, HODO_SLOT_PLANNED);
+		add_exits(scan, plan, f, HODO_SLOT_PLANNED);
 }
 
 void hodo_scan_planned(struct hodo_scan *scan)
 {
 	struct hodo_func_object *o = scan->object;
-	uint32_t n = 0, known, i;
-	const struct hodo_plan_function *functions = present_functions(&n);
+	const struct hodo_plan_function *functions;
+	uint32_t n, known;
 
 	drop(o);
 	known = hodo_scan_sort(o);
-	i = hodo_search(k, n, functions[k].addr >= o->text);
-	for (; i < n && functions[i].addr < o->text_end; i++)
-		add_function(scan, known, &functions[i]);
+	for (unsigned plan = 0; (functions = hodo_engine_functions(plan, &n)) != 0; plan++) {
+		uint32_t i = hodo_search(k, n, functions[k].addr >= o->text);
+
+		for (; i < n && functions[i].addr < o->text_end; i++)
+			add_function(scan, known, plan, &functions[i]);
+	}
 	o->plans = plans;
 }
 
@@ -89,16 +87,18 @@ bool hodo_planned_known(const struct hodo_func_object *o)
 /* Functions whose entry is as it was planned, and those where it is not. */
 static void count(uint32_t *fine, uint32_t *refused)
 {
-	uint32_t n = 0;
-	const struct hodo_plan_function *functions = present_functions(&n);
+	const struct hodo_plan_function *functions;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (functions[i].entry != HODO_PLAN_NO_WINDOW)
-			++*(window(functions[i].entry) ? fine : refused);
+	for (unsigned plan = 0; (functions = hodo_engine_functions(plan, &n)) != 0; plan++) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (functions[i].entry != HODO_PLAN_NO_WINDOW)
+				++*(window(plan, functions[i].entry) ? fine : refused);
+		}
 	}
 }
 
-static int take(int file, uint32_t *functions, uint32_t *refused)
+static int take(int file, bool more, uint32_t *functions, uint32_t *refused)
 {
 	uintptr_t stubs = (uintptr_t)hodo_x86_near;
 	int error;
@@ -108,26 +108,46 @@ static int take(int file, uint32_t *functions, uint32_t *refused)
 	hodo_engine_gives_up = hodo_planned_given_up;
 	hodo_engine_import(HODO_IMPORT_CALL_BEGIN, (uintptr_t)hodo_x86_duration_begin);
 	hodo_engine_import(HODO_IMPORT_CALL_END, (uintptr_t)hodo_x86_duration_end);
-	error = hodo_engine_take(file);
+	error = hodo_loader_blind ? -EOPNOTSUPP : hodo_engine_take(file, more);
 	if (!error || error == -EINPROGRESS)
 		count(functions, refused);
 	return error;
 }
 
-/* What the recorder has sent: a plan, that there is none, or that the threads have stood for the last one. */
+/* One more plan is to be looked at only for the objects that it is about. */
+static void keep_known(void)
+{
+	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
+		struct hodo_func_object *o = &hodo_func_objects[i];
+
+		o->plans += o->in_use && o->plans == plans && !hodo_engine_is_about(o->text, o->text_end);
+	}
+}
+
+/*
+ * What the recorder has sent: a plan, that there is none, or that the threads have stood for the last one. In a
+ * recording that has begun it is one more; then its windows are on when this returns.
+ */
 static int go_on(int file, bool stood, struct hodo_msg_planned *planned)
 {
+	const bool more = hodo_recording.on;
 	int error = 0;
 
 	if (stood)
 		error = hodo_engine_guard();
 	else if (file >= 0)
-		error = take(file, &planned->functions, &planned->refused);
-	if ((error && error != -EINPROGRESS) || (file < 0 && !stood))
-		hodo_engine_present = -1;
+		error = take(file, more, &planned->functions, &planned->refused);
+	if (((error && error != -EINPROGRESS) || (file < 0 && !stood)) && !more)
+		hodo_engine_absent();
+	if (error == -EINPROGRESS || (more && file < 0 && !stood))
+		return error;
+	if (more)
+		keep_known();
 	plans++;
 	if (hodo_func_wanted)
 		hodo_objects_scan();
+	if (more)
+		hodo_engine_recording();
 	return error;
 }
 

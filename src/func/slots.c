@@ -267,8 +267,11 @@ static void count(uint32_t found, uint32_t on)
 
 	if (!hodo_recording.on || !shm)
 		return;
-	hodo_store(&shm->functions, found);
-	hodo_store(&shm->functions_on, on);
+	/* The most that there were: some may have been in a library that is closed by now. */
+	if (found > shm->functions)
+		hodo_store(&shm->functions, found);
+	if (on > shm->functions_on)
+		hodo_store(&shm->functions_on, on);
 }
 
 int hodo_slots_patch(uint64_t sets)

@@ -299,6 +299,7 @@ int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct
 	int err = data ? 0 : -ENOMEM;
 
 	*built = (struct hodo_probe_built){ .fd = -1 };
+	hodo_probe_space_settle(space);
 	for (unsigned i = 0; i < n && !err; i++) {
 		b.target = &targets[i];
 		b.data = &data[i];

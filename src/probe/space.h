@@ -44,7 +44,7 @@ void hodo_probe_space_free(struct hodo_probe_space *s);
 /* Gives a slot's bytes back; its pages stay ours. */
 void hodo_probe_space_give(struct hodo_probe_space *s, uint64_t slot, uint32_t bytes);
 
-/* ------------------------------------------------------- for place.c */
+/* ------------------------------------------------------- for place.c and build.c */
 
 void hodo_probe_space_settle(struct hodo_probe_space *s);
 /* The first of our pages that ends behind the address; s->npages: none. */

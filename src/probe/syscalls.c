@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define UNKNOWN (-1l)
 #define BACK_MAX 256u /* instructions */
@@ -117,4 +118,30 @@ int hodo_probe_syscalls(const struct hodo_probe_object *o, hodo_probe_syscall_fn
 		if (!o->functions[i].reason)
 			err = of_function(o, &o->functions[i], each, arg);
 	return err;
+}
+
+bool hodo_probe_may_call(const struct hodo_elf *e)
+{
+	uint8_t bytes[1u << 14];
+	size_t n;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+			continue;
+		/* The last byte comes once more: an instruction may lie across the end. */
+		for (uint64_t at = 0; at + 1 < p.p_filesz; at += sizeof(bytes) - 1) {
+			size_t len = p.p_filesz - at < sizeof(bytes) ? p.p_filesz - at : sizeof(bytes);
+			ssize_t got = pread(e->fd, bytes, len, (off_t)(p.p_offset + at));
+
+			if (got < 2)
+				break;
+			if (memmem(bytes, (size_t)got, "\x0f\x05", 2))
+				return true;
+		}
+	}
+	return false;
 }

@@ -8,6 +8,9 @@
 
 #include "object.h"
 
+/* Whether it can have any: from a look at its bytes, before anything is decoded. */
+bool hodo_probe_may_call(const struct hodo_elf *e);
+
 /*
  * Takes each instruction `syscall` whose number is one of those, or is not known from the code before it. Other than 0
  * ends it, and is returned.

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -25,6 +26,7 @@
 #include "handover.h"
 #include "abstract.h"
 #include "memory.h"
+#include "planning.h"
 #include "proc_status.h"
 #include "socket.h"
 
@@ -35,7 +37,8 @@
 void hodo_connection_refuse(struct hodo_connection *c, const char *why)
 {
 	c->session->abstract.refused += c->stranger;
-	hodo_unrecorded_add(c->session, c->id.pid, why);
+	if (!c->opened)
+		hodo_unrecorded_add(c->session, c->id.pid, why);
 	hodo_joining_drop(c);
 }
 
@@ -147,8 +150,10 @@ static void take_hello(struct hodo_connection *c)
 	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
 		hodo_connection_refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
 	else {
+		c->opened = h.start == HODO_START_OPENED;
 		take_identity(c, &h);
-		supersede(c);
+		if (!c->opened)
+			supersede(c);
 		if (!send_config(c)) {
 			hodo_connection_refuse(c, UNANSWERED);
 			return;
@@ -164,7 +169,7 @@ static void take_hello(struct hodo_connection *c)
 union handover {
 	struct hodo_msg_ready ready;
 	struct hodo_msg_failed failed;
-	struct hodo_msg_plan plan;
+	struct hodo_msg_ask ask;
 	struct hodo_msg_planned planned;
 };
 
@@ -188,21 +193,48 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
-/* Asked for before its buffers come: it is not recorded meanwhile. */
-static void send_plan(struct hodo_connection *c)
+/* The plan that it waits for is made: a descriptor, or negative. */
+static void send_plan(struct hodo_connection *c, int plan)
 {
-	const struct hodo_session_config *config = &c->session->config;
 	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
 
+	c->plan = plan;
+	c->due = true;
+	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
+	if (hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
+		hodo_connection_refuse(c, UNANSWERED);
+}
+
+static bool is_ask(const struct hodo_msg_ask *m, ssize_t len)
+{
+	size_t bytes = offsetof(struct hodo_msg_ask, object);
+
+	return len == (ssize_t)sizeof(m->head) ||
+	       (len >= (ssize_t)bytes && m->n <= HODO_PLAN_OBJECTS_MAX &&
+		(size_t)len == bytes + m->n * sizeof(m->object[0]));
+}
+
+/* Asked for before its buffers come: it is not recorded meanwhile. Or for libraries that it has opened since. */
+static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, ssize_t len)
+{
+	const struct hodo_process *p = c->opened ? hodo_process_find(c->session, c->id.pid) : NULL;
+	struct hodo_plan_request r = { .pid = c->id.pid, .came = p ? p->adopted : c->adopted };
+
+	if (c->stood || c->plans++ == HODO_PLAN_TRIES) {
+		hodo_connection_refuse(c, UNANSWERED);
+		return;
+	}
 	if (c->plan >= 0)
 		close(c->plan);
 	c->plan = -1;
-	if (config->plan && c->plans < HODO_PLAN_TRIES)
-		c->plan = config->plan(config->plan_arg, c->id.pid, c->adopted);
+	if (len > (ssize_t)sizeof(m->head)) {
+		r.n = m->n;
+		memcpy(r.object, m->object, m->n * sizeof(m->object[0]));
+	}
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	c->due = true;
-	if (c->stood || c->plans++ == HODO_PLAN_TRIES || hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
-		hodo_connection_refuse(c, UNANSWERED);
+	hodo_planning_forget(c->session, c);
+	if (!c->session->config.plan || (c->opened && !p) || hodo_planning_ask(c->session, &r, c, send_plan) < 0)
+		send_plan(c, -1);
 }
 
 /* It has taken the plan in, and its threads are to stand. What becomes of that, it sees itself, and says. */
@@ -255,12 +287,12 @@ static void take_planned(struct hodo_connection *c, const struct hodo_msg_planne
 /* What it says before its buffers come. False: it is something else. */
 static bool take_early(struct hodo_connection *c, const union handover *m, ssize_t len)
 {
-	const struct hodo_msg *head = &m->plan.head;
+	const struct hodo_msg *head = &m->ask.head;
 
 	if (len < (ssize_t)sizeof(*head) || head->magic != HODO_MSG_MAGIC || head->version != HODO_ABI_VERSION)
 		return false;
-	if (head->type == HODO_MSG_PLAN && len == sizeof(m->plan))
-		send_plan(c);
+	if (head->type == HODO_MSG_PLAN && is_ask(&m->ask, len))
+		make_plan(c, &m->ask, len);
 	else if (head->type == HODO_MSG_PLANNED && len == sizeof(m->planned))
 		take_planned(c, &m->planned);
 	else
@@ -278,7 +310,7 @@ static void take_ready(struct hodo_connection *c)
 
 	if (len == -EAGAIN || len == -EINTR || (memfd < 0 && take_early(c, &m, len)))
 		return;
-	why = ready_flaw(&m, len, memfd, text, sizeof(text));
+	why = c->opened ? UNANSWERED : ready_flaw(&m, len, memfd, text, sizeof(text));
 	if (why) {
 		hodo_connection_refuse(c, why);
 		return;

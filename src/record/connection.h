@@ -27,6 +27,7 @@ struct hodo_connection {
 	bool stood;      /* its threads have, for its plan */
 	unsigned plans;  /* so often it has asked for one */
 	bool due;        /* it is to say what became of the last one */
+	bool opened;     /* it is recorded already, and asks for a plan for libraries that it has opened */
 	bool superseded; /* another image of the same process has said hello since: exec */
 	int64_t deadline_ns; /* not of one that is ready */
 	uid_t uid;
@@ -39,7 +40,7 @@ void hodo_connection_take(struct hodo_connection *c);
 /* Begins the recording of a process that is ready; the connection is gone then. */
 void hodo_connection_start(struct hodo_connection *c);
 
-/* Counts the image as not recorded, and says why; the connection is gone then. */
+/* Counts the image as not recorded, and says why, unless it is recorded already; the connection is gone then. */
 void hodo_connection_refuse(struct hodo_connection *c, const char *why);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "planning.h"
 
 #define SILENT_PID_MAX 4u /* connections of one process */
 
@@ -52,6 +53,7 @@ void hodo_joining_drop(struct hodo_connection *c)
 	struct hodo_joining *j = &c->session->joining;
 	struct hodo_connection **link = &j->first;
 
+	hodo_planning_forget(c->session, c);
 	while (*link != c)
 		link = &(*link)->next;
 	*link = c->next;
@@ -74,7 +76,7 @@ void hodo_joining_supersede(struct hodo_connection *c)
 {
 	for (struct hodo_connection *e = c->session->joining.first, *next; e != c; e = next) {
 		next = e->next;
-		if (e->id.pid != c->id.pid)
+		if (e->id.pid != c->id.pid || e->opened)
 			continue;
 		e->superseded = true;
 		e->watch.ready(&e->watch);
@@ -84,7 +86,7 @@ void hodo_joining_supersede(struct hodo_connection *c)
 bool hodo_joining_has(const struct hodo_session *s, pid_t pid)
 {
 	for (const struct hodo_connection *c = s->joining.first; c; c = c->next)
-		if (c->state != HODO_JOINING_SILENT && c->id.pid == pid)
+		if (c->state != HODO_JOINING_SILENT && c->id.pid == pid && !c->opened)
 			return true;
 	return false;
 }

@@ -19,6 +19,7 @@
 #include "conditions.h"
 #include "kernel.h"
 #include "proc_status.h"
+#include "planning.h"
 #include "process.h"
 #include "server.h"
 
@@ -193,6 +194,7 @@ void hodo_session_stop(struct hodo_session *s)
 	hodo_server_drain(s);
 	hodo_join_close(s);
 	hodo_server_close(s);
+	hodo_planning_close(s);
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_stop(p);
 	hodo_adopt_end(s);

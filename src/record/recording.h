@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <hodo/abi.h>
+#include <hodo/abi_plan.h>
 #include <pack/compress.h>
 
 #include "functions.h"
@@ -22,6 +23,14 @@
 
 struct hodo_session;
 struct hodo_process;
+
+/* What a plan is to be about. */
+struct hodo_plan_request {
+	pid_t pid;
+	bool came;  /* it ran already */
+	uint32_t n; /* of `object`, which alone the plan is about; 0: all that the process has mapped */
+	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX];
+};
 
 /* How much is written, and where. All 0: everything, into one recording. */
 struct hodo_limits {
@@ -58,10 +67,10 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	/*
 	 * NULL, or: makes a plan (hodo/abi_plan.h) for a process that waits for it. A descriptor, which becomes the
-	 * session's; negative: there is none, which the user knows if need be. came: it ran already. No function of
-	 * the session is to be called.
+	 * session's; negative: there is none, which the user knows if need be. In a thread of its own, one plan at a
+	 * time; no function of the session is to be called.
 	 */
-	int (*plan)(void *arg, pid_t pid, bool came);
+	int (*plan)(void *arg, const struct hodo_plan_request *request);
 	/*
 	 * Sets what is always on in a process of which the threads must stand meanwhile, by the plan that it was sent.
 	 * 0, or negative errno, which the user knows then.

@@ -18,6 +18,7 @@
 #include "space.h"
 #include "watch.h"
 
+struct hodo_planning;
 struct hodo_process;
 struct hodo_server;
 
@@ -44,6 +45,7 @@ struct hodo_session {
 	/* A process is about to be finished: whether it is to be written. */
 	bool (*process_ends)(struct hodo_process *p);
 	struct hodo_drain *drain; /* NULL: there is one thread */
+	struct hodo_planning *planning; /* NULL: no plan was asked for */
 	struct hodo_session_thread thread[HODO_DRAIN_THREADS_MAX]; /* the first is the recorder's */
 	uint32_t threads;
 	uint32_t busy;            /* rings that took some work in the last round */

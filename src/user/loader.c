@@ -15,8 +15,8 @@
  * program that has threads.
  */
 #include <fcntl.h>
+#include "opened.h"
 #include "sys.h"
-#include "user.h"
 
 static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;
@@ -44,6 +44,9 @@ static void loader_changed(void)
 	hodo_objects_scan();
 	hodo_flight_objects();
 	hodo_sites_patch();
+	/* musl's fork() waits for us with the lock that we have borrowed: another time. */
+	if (!borrowed)
+		hodo_opened();
 	hodo_control_give_back(unload_mask, borrowed);
 }
 

@@ -5,7 +5,7 @@
  * Runs under the control lock, and inside the loader's while it maps or unmaps something.
  */
 #include <core/note.h>
-#include "user.h"
+#include "opened.h"
 
 struct hodo_object hodo_objects[HODO_OBJECTS_MAX];
 uint32_t hodo_nobjects;
@@ -20,6 +20,12 @@ void hodo_objects_each(void (*f)(const struct hodo_site *site, struct hodo_state
 				f(s, state, data);
 		}
 	}
+}
+
+void hodo_objects_set_planned(void)
+{
+	for (uint32_t i = 0; i < hodo_nobjects; i++)
+		hodo_objects[i].planned = true;
 }
 
 /* ------------------------------------------------ the object being looked at */

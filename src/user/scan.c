@@ -28,6 +28,8 @@ static bool site_valid(const struct hodo_site *s)
 
 void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc)
 {
+	if (!event->states && hodo_recording.on)
+		hodo_rules_select(event);
 	state->values = event->varying ? desc->nlabels : event->room;
 	state->how = event->varying ? HODO_HOW_GATHER : 0;
 	state->how |= event->kind == HODO_KIND_TRACEPOINT ? HODO_HOW_PROBES : 0;
@@ -77,8 +79,6 @@ static void add_site(const struct hodo_site *s, const char *object)
 		state->refused = 1;
 		return;
 	}
-	if (!event->states && hodo_recording.on)
-		hodo_rules_select(event);
 	hodo_state_bind(state, event, desc);
 	hodo_registry_publish(event);
 }
@@ -220,6 +220,8 @@ void hodo_objects_scan(void)
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_events[i].states = 0;
 	hodo_objects_each(count_state, 0);
+	if (hodo_func)
+		hodo_func->states();
 }
 
 void hodo_objects_scan_once(void)

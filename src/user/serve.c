@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include "listen.h"
+#include "opened.h"
 #include "sys.h"
 #include "wait.h"
 
@@ -262,6 +263,8 @@ static void record(int fd, const char *join)
 	}
 	hodo_session_join(join);
 	lifeline = fd;
+	if (!error)
+		hodo_opened(); /* since its plan was asked for */
 }
 
 /* Also of one that has ended otherwise: the recorder notices by the connection's end. */

@@ -6,14 +6,13 @@
  * stays open.
  */
 #include <fcntl.h>
-#include <hodo/abi_plan.h>
 #include <poll.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include "opened.h"
 #include "sys.h"
-#include "user.h"
 
 #define CONNECT_PAUSE_MS 5
 
@@ -96,15 +95,26 @@ static bool functions_wanted(int fd)
 		head[offsetof(struct hodo_msg_config, flags) / 4] & HODO_CONFIG_PLANS);
 }
 
+static uint8_t recording[16]; /* that libraries are opened in */
+
+static int possible(enum hodo_start how)
+{
+	const struct hodo_recording *r = &hodo_recording;
+
+	if (how != HODO_START_OPENED)
+		return hodo_recording_possible();
+	return r->on && __builtin_memcmp(recording, r->ring.uuid, sizeof(recording)) == 0 ? 0 : -ENOTCONN;
+}
+
 /*
  * Whether the recorder has answered: 0 or negative errno. The program's fork() and dlopen() do not wait for one that
  * came to it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own.
- * Another recording may have begun then.
+ * Another recording may have begun then. The same while a library is opened, but for dlopen() itself.
  */
 static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 {
 	const uint64_t all_but_libcs = ~hodo_libc_signals();
-	const bool came = how == HODO_START_ATTACH;
+	const bool came = how == HODO_START_ATTACH || how == HODO_START_OPENED;
 	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	long n = 0;
 
@@ -121,28 +131,28 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 	n = n > 0 ? 0 : n < 0 ? n : -ETIMEDOUT;
 	if (!came)
 		return n;
-	if (n == 0 && functions_wanted(fd))
+	if (n == 0 && how == HODO_START_ATTACH && functions_wanted(fd))
 		hodo_functions_load();
 	hodo_control_retake();
-	return n ? n : hodo_recording_possible();
+	return n ? n : possible(how);
 }
 
 /* What is to be patched in code that nobody prepared. 0, also if that cannot be had, which the recorder knows then. */
-static int take_plan(int fd, enum hodo_start how)
+static int take_plan(int fd, enum hodo_start how, const struct hodo_msg *ask, size_t bytes)
 {
-	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
+	const int limit_ms = how == HODO_START_OPENED ? HODO_OPENED_TIMEOUT_MS : HODO_PLAN_TIMEOUT_MS;
 	long n = -EEXIST;
 
 	for (int i = 0; i < HODO_PLAN_TRIES && n == -EEXIST; i++) {
-		n = hodo_socket_send(fd, &ask, sizeof(ask), -1);
-		n = n < 0 ? n : wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+		n = hodo_socket_send(fd, ask, bytes, -1);
+		n = n < 0 ? n : wait_answer(fd, how, limit_ms);
 		n = n ? n : hodo_func->plan(fd, false);
 	}
 	if (n == -EEXIST)
 		return 0;
 	if (n != -EINPROGRESS)
 		return (int)n;
-	n = wait_answer(fd, how, HODO_PLAN_TIMEOUT_MS);
+	n = wait_answer(fd, how, limit_ms);
 	return n ? (int)n : hodo_func->plan(fd, true);
 }
 
@@ -214,13 +224,13 @@ static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_m
 	return error;
 }
 
-/* Gets the configuration and hands over the buffers, on a connection that stands. */
-int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
+/* Under the control lock, which makes it safe; a fork child's first event may be on a small stack. */
+static struct hodo_msg_config config;
+
+/* Gets the configuration, on a connection that stands. */
+static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 {
-	/* Under the control lock, which makes it safe; a fork child's first event may be on a small stack. */
-	static struct hodo_msg_config config;
 	static struct hodo_msg_hello hello;
-	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
 	long n;
 
 	fill_hello(&hello, how);
@@ -235,13 +245,25 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	if (how != HODO_START_ATTACH && answer_key &&
 	    (n < (long)offsetof(struct hodo_msg_config, text) || config.key != answer_key))
 		return -ECONNREFUSED;
-	if (!hodo_config_valid(&config, n, &memory.layout))
-		return fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
+	return hodo_config_valid(&config, n, layout) ? 0 : fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
+}
+
+/* … and hands over the buffers. */
+int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
+{
+	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
+	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
+	int error = greet(fd, how, &memory.layout);
+
 	/* A fork child has its parent's code. */
-	n = (config.flags & HODO_CONFIG_PLANS) && how != HODO_START_FORK && hodo_func ? take_plan(fd, how) : 0;
-	if (!n)
-		n = hand_over(fd, &config, &memory);
-	return n ? (int)n : hodo_recording_begin();
+	if (!error && config.flags & HODO_CONFIG_PLANS && how != HODO_START_FORK && hodo_func) {
+		hodo_objects_scan_once();
+		hodo_objects_set_planned();
+		error = take_plan(fd, how, &ask, sizeof(ask));
+	}
+	if (!error)
+		error = hand_over(fd, &config, &memory);
+	return error ? error : hodo_recording_begin();
 }
 
 static long connect_at(const struct sockaddr_un *address, socklen_t len)
@@ -277,6 +299,24 @@ static int start(enum hodo_start how)
 		return (int)fd;
 	hodo_socket_peer((int)fd, &pid, &uid); /* as far as the kernel knows */
 	error = hodo_session_converse((int)fd, how, pid);
+	hodo_sys1(SYS_close, fd);
+	return error;
+}
+
+int hodo_session_opened(struct hodo_msg_ask *ask)
+{
+	size_t bytes = offsetof(struct hodo_msg_ask, object) + ask->n * sizeof(ask->object[0]);
+	struct hodo_layout layout;
+	long fd = by_path.len ? connect_recorder() : -ENOTCONN;
+	int error;
+
+	if (fd < 0)
+		return (int)fd;
+	ask->head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
+	__builtin_memcpy(recording, hodo_recording.ring.uuid, sizeof(recording));
+	error = greet((int)fd, HODO_START_OPENED, &layout);
+	if (!error)
+		error = take_plan((int)fd, HODO_START_OPENED, &ask->head, bytes);
 	hodo_sys1(SYS_close, fd);
 	return error;
 }

@@ -47,7 +47,7 @@ struct hodo_object {
 	const struct hodo_site *sites, *sites_end;
 	uint32_t functions; /* with slots */
 	bool seen;          /* in the scan under way */
-	bool known;         /* it was looked at before */
+	bool known, planned; /* it was looked at before; the recording's plans are about it, if they are to be */
 	bool idle;          /* its slots were made no-ops */
 	bool sent;          /* to the recorder: HODO_RECORD_OBJECT */
 	bool is_short;      /* the recorder knows it as short (hodo/abi.h) */
@@ -421,7 +421,7 @@ struct hodo_extension {
 	 * is_short: its calls may be written as those of objects that are short. */
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
-	void (*forked)(void);     /* in a fork child, before a recording begins there */
+	void (*states)(void), (*forked)(void); /* adds its states to what events have; in a fork child, at first */
 	/* Takes in the plan that has come, and answers: 0 or -errno; -EINPROGRESS: again, stood; -EEXIST: ask again. */
 	int (*plan)(int fd, bool stood);
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */

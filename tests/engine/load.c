@@ -123,7 +123,7 @@ struct hodo_probe_built load_plan(const char *const *ends, unsigned n)
 
 		built = load_build(ends, n);
 		mask = hodo_control_lock();
-		err = hodo_engine_take(built.fd);
+		err = hodo_engine_take(built.fd, false);
 		hodo_control_unlock(mask);
 		close(built.fd);
 	}

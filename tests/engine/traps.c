@@ -95,7 +95,7 @@ void scene_steps(void)
 static int take(int fd)
 {
 	uint64_t mask = hodo_control_lock();
-	int error = hodo_engine_take(fd);
+	int error = hodo_engine_take(fd, false);
 
 	hodo_control_unlock(mask);
 	return error;

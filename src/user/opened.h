@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* opened.h - libraries that are opened during a recording with plans (hodo/abi_plan.h). All under the control lock. */
+#ifndef HODO_USER_OPENED_H
+#define HODO_USER_OPENED_H
+
+#include <hodo/abi_plan.h>
+#include "user.h"
+
+HODO_HIDDEN void hodo_objects_set_planned(void); /* objects.c: what there is now is in the plan that is asked for */
+/* opened.c: asks for a plan where there is more. Releases the lock in between. */
+HODO_HIDDEN void hodo_opened(void);
+/* session.c: takes such a plan in; n and object of `ask` are the caller's. The lock is free in between. */
+HODO_HIDDEN int hodo_session_opened(struct hodo_msg_ask *ask);
+
+#endif
