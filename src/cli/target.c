@@ -17,6 +17,7 @@
 
 #include "cli.h"
 
+#define PLAN_NS  60000000000ll /* a plan for a large program may take so long, on a busy machine */
 #define BEGIN_NS 3000000000ll /* a process's part of the conversation has its own limit, which is shorter */
 
 int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
@@ -227,9 +228,9 @@ static uint32_t joined(const struct hodo_session *s)
 /* Until the process has joined, or it has been said why not: it waits for our part of the conversation. */
 static void let_join(struct hodo_session *s, uint32_t before)
 {
-	int64_t end = hodo_now_ns() + BEGIN_NS;
+	int64_t begin = hodo_now_ns(), last = begin + PLAN_NS, end = begin + BEGIN_NS;
 
-	while (joined(s) == before && hodo_now_ns() < end) {
+	while (joined(s) == before && hodo_now_ns() < (hodo_session_joining(s) ? last : end)) {
 		struct pollfd p = { .fd = hodo_session_fd(s), .events = POLLIN };
 
 		hodo_session_step(s);

@@ -375,6 +375,11 @@ int64_t hodo_session_step(struct hodo_session *s)
 	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;
 }
 
+bool hodo_session_joining(const struct hodo_session *s)
+{
+	return s->server && hodo_server_pending(s);
+}
+
 bool hodo_session_busy(struct hodo_session *s)
 {
 	int64_t now = hodo_now_ns();

@@ -149,6 +149,8 @@ int hodo_session_fd(const struct hodo_session *s);
 /* Does what there is to do; returns after how many ns it wants to be called again, at the latest. */
 int64_t hodo_session_step(struct hodo_session *s);
 
+/* Some process has begun to join, and has not ended that. */
+bool hodo_session_joining(const struct hodo_session *s);
 /*
  * Whether processes are recorded, the kernel aside, are about to be, or may yet come: some live
  * process was started with our socket in its environment and has not spoken.

@@ -3,11 +3,12 @@
 """waiting - hodo record -p and hodo detach, again and again, of a program whose only thread always waits in a system
 call that libhodo makes for it once its code is patched."""
 import os
+import shutil
 import signal
 import subprocess
 import time
 
-from hodo_test import Case, HODO, main, run
+from hodo_test import Case, HODO, main, run, skip
 
 WAITING = os.environ["WAITING"]
 TIMES = 2
@@ -37,6 +38,23 @@ class Waiting(Case):
                 finally:
                     program.kill()
             self.assertEqual(program.returncode, 0)
+
+
+class Slow(Case):
+    def test(self):
+        """A plan that takes longer than a process otherwise has to join."""
+        if not shutil.which("strace"):
+            skip("no strace")
+        with subprocess.Popen([WAITING, "0"], stdout=subprocess.PIPE, text=True) as program:
+            try:
+                self.assertEqual(program.stdout.readline(), "ready\n")
+                slow = ("strace", "-qq", "-o", os.devnull, "-e", "inject=memfd_create:delay_enter=7s")
+                done = run(*slow, HODO, "record", "-q", "-o", "trace", "--functions=woken", "--duration", "0.1", "-p",
+                           str(program.pid))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIsNone(program.poll())
+            finally:
+                program.kill()
 
 
 if __name__ == "__main__":
