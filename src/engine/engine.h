@@ -5,6 +5,7 @@
  *	state.c     what the others share; below all of them
  *	plan.c      takes a plan in; check.c: nothing in it is believed that can be checked
  *	gone.c      gives back the plans whose code is mapped no more
+ *	same.c      finds the one that a new one is like
  *	apply.c     writes its windows, all that are to change at once
  *	events.c    the events of its windows
  *	read.c      memory that these events follow pointers to
@@ -137,6 +138,8 @@ extern HODO_HIDDEN struct hodo_engine_counts hodo_engine_counts;
 /* events.c: makes the events of a plan known that is being taken in. */
 HODO_HIDDEN void hodo_engine_events(const struct hodo_engine_plan *p);
 
+/* same.c: one that was taken in and does what this one would; NULL: none. */
+HODO_HIDDEN struct hodo_engine_plan *hodo_engine_same(const struct hodo_engine_plan *fresh);
 /* events.c: of one that is given back, which had this head: their states are no more. */
 HODO_HIDDEN void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo_plan *head);
 /* Of the memory at `always`. */

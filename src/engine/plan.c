@@ -267,17 +267,38 @@ static void publish(struct hodo_engine_plan *place, struct hodo_engine_plan *pla
 	youngest = place;
 }
 
+static int take_new(struct hodo_engine_plan *plan, int fd, bool more)
+{
+	struct hodo_engine_plan *place = find_place();
+	int error = place ? set_up(plan, fd) : -ENOSPC;
+
+	if (error)
+		return error;
+	if (!more)
+		hodo_engine_absent();
+	publish(place, plan);
+	return 0;
+}
+
+/* Its slots are those that count now. */
+static void take_again(struct hodo_engine_plan *p, bool more)
+{
+	if (!more)
+		hodo_engine_absent();
+	p->present = true;
+	hodo_store(&p->age, youngest->age + 1);
+	youngest = p;
+}
+
 int hodo_engine_take(int fd, bool more)
 {
-	struct hodo_engine_plan plan = { 0 }, *place;
+	struct hodo_engine_plan plan = { 0 }, *place, *same = 0;
 	uint64_t bytes = 0;
 	int error;
 
 	hodo_engine_give_back();
 	place = find_place();
-	if (!place)
-		return -ENOSPC;
-	number = (uint32_t)(place - hodo_engine_plans);
+	number = place ? (uint32_t)(place - hodo_engine_plans) : HODO_ENGINE_PLANS_MAX;
 	if (!hodo_patch_possible() || !hodo_patch_barrier())
 		return -ENOSYS;
 	error = map_file(&plan, fd, &bytes);
@@ -285,16 +306,20 @@ int hodo_engine_take(int fd, bool more)
 		return error;
 	error = hodo_engine_check(&plan, bytes) ? hodo_engine_arm() : -EPROTO;
 	if (!error)
-		error = set_up(&plan, fd);
-	if (error) {
+		same = hodo_engine_same(&plan);
+	if (!error && !same)
+		error = take_new(&plan, fd, more);
+	if (error || same)
 		hodo_sys2(SYS_munmap, plan.file, bytes);
+	if (error) {
 		if (!hodo_engine_nplans)
 			hodo_engine_disarm();
 		return error;
 	}
-	if (!more)
-		hodo_engine_absent();
-	publish(place, &plan);
+	if (same) {
+		take_again(same, more);
+		return 0;
+	}
 	return hodo_engine_guarded || hodo_engine_alone() ? switch_always(place) : -EINPROGRESS;
 }
 

@@ -131,6 +131,24 @@ static void refuse_and_take(void)
 	CHECK(take(built.fd) == 0 && hodo_engine_guarded);
 }
 
+/* As often as one likes: the first one's slots are used again. */
+static void take_again(void)
+{
+	const char *const ends[] = { "/libengine_odd.so" };
+	struct hodo_probe_built built = load_build(ends, 1);
+	uint32_t plans = hodo_engine_nplans;
+	uint64_t seed = 1, before;
+
+	for (int i = 0; i < 1000; i++)
+		CHECK(take(built.fd) == 0);
+	CHECK(hodo_engine_nplans == plans);
+	load_switch(false, 100, &seed);
+	before = entries;
+	CHECK(odd_sum(1) == 4 && entries == before);
+	load_switch(true, 100, &seed);
+	CHECK(odd_sum(1) == 4 && entries == before + 1);
+}
+
 static void on_foreign(int signal, siginfo_t *info, void *context)
 {
 	static const uint8_t was = 0x89;
@@ -167,5 +185,6 @@ void scene_refused(void)
 	load_switch(true, 100, &seed);
 	CHECK(odd_jump(1, (const char *)odd_sum + SECOND) == 4 && trapped == 0 && hodo_engine_counts.served == 1);
 	CHECK(odd_break(1) == 6 && trapped == 1);
+	take_again();
 	replace_object();
 }
