@@ -139,13 +139,14 @@ HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 struct hodo_plan_state {
 	struct hodo_state state;
 	uint64_t ip;    /* behind the first byte of the instruction */
-	uint64_t stack; /* its stack pointer is so many bytes above the slot's */
+	uint32_t stack; /* its stack pointer is so many bytes above the slot's */
+	uint32_t counted; /* 1: the event's semaphore is up for it */
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_state, sizeof(struct hodo_state) + 16);
 
 /*
- * An event that happens at one window, or at several: then it stands here several times, each with a state. Of one at a
- * function's exits the entry's window is one of these.
+ * An event that happens at one window, or at several, or several times at one: then it stands here several times, each
+ * with a state. Of one at a function's exits the entry's window is one of these.
  */
 struct hodo_plan_event {
 	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT; all texts have a length */

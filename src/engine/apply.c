@@ -142,7 +142,7 @@ int hodo_engine_apply(void)
 }
 
 /* Of the youngest plan that has it: the slots of those before may lead where nobody is any more. */
-void hodo_engine_want(uintptr_t window, bool on)
+void hodo_engine_want(uintptr_t window, uint8_t what, bool on)
 {
 	const unsigned stays = HODO_PLAN_ALWAYS | HODO_PLAN_STAYS;
 	uint32_t age = 0;
@@ -154,14 +154,14 @@ void hodo_engine_want(uintptr_t window, bool on)
 
 		if (k == p->head->windows.n || p->windows[k].addr != window || p->windows[k].flags & stays)
 			continue;
-		p->state[k] &= (uint8_t)~HODO_ENGINE_WANTED;
+		p->state[k] &= (uint8_t)~what;
 		if (p->state[k] & HODO_ENGINE_REFUSED || (state && p->age < age))
 			continue;
 		age = p->age;
 		state = &p->state[k];
 	}
 	if (state && on)
-		*state |= HODO_ENGINE_WANTED;
+		*state |= what;
 }
 
 void hodo_engine_forget(uintptr_t start, uintptr_t end)

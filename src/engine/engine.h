@@ -44,17 +44,17 @@
 #define HODO_ENGINE_PLANS_MAX 64u
 
 /* Of a window. */
-#define HODO_ENGINE_WANTED  1u
+#define HODO_ENGINE_WANTED  1u /* for a function; … */
+#define HODO_ENGINE_WANTED_EVENT 16u /* … for an event */
 #define HODO_ENGINE_ON      2u
 #define HODO_ENGINE_REFUSED 4u /* memory is not as planned, or it is mapped no more */
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
-#define HODO_ENGINE_COUNTED 16u /* the semaphore of its event is up */
 #define HODO_ENGINE_HOT     32u /* given up */
 #define HODO_ENGINE_GONE    64u /* it is mapped no more; REFUSED as well */
 
 static inline bool hodo_engine_wanted(uint8_t state)
 {
-	return (state & (HODO_ENGINE_WANTED | HODO_ENGINE_HOT)) == HODO_ENGINE_WANTED;
+	return state & (HODO_ENGINE_WANTED | HODO_ENGINE_WANTED_EVENT) && !(state & HODO_ENGINE_HOT);
 }
 
 /* How often a thread came to a window between its first byte and its end, where the jump stands whole. */
@@ -108,8 +108,8 @@ HODO_HIDDEN bool hodo_engine_is_about(uintptr_t start, uintptr_t end);
 /* NULL: it is refused. */
 HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i);
 
-/* By its address: whether the next apply is to have it on. */
-HODO_HIDDEN void hodo_engine_want(uintptr_t window, bool on);
+/* By its address: whether the next apply is to have it on for this, HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT. */
+HODO_HIDDEN void hodo_engine_want(uintptr_t window, uint8_t what, bool on);
 /* Switches those that are wanted otherwise than they are. 0, or what patching says: some are as they were then. */
 HODO_HIDDEN int hodo_engine_apply(void);
 

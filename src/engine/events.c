@@ -51,14 +51,14 @@ void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo
 }
 
 /* Up while the event is on. Its object is mapped: else its window is refused. */
-static void count_semaphore(uint8_t *window, uint64_t addr, bool on)
+static void count_semaphore(uint8_t window, const struct hodo_plan_event *e, bool on)
 {
-	bool counted = *window & HODO_ENGINE_COUNTED;
+	struct hodo_plan_state *state = (struct hodo_plan_state *)e->state;
 
-	if (!addr || counted == on || *window & HODO_ENGINE_REFUSED)
+	if (!e->semaphore || state->counted == on || window & HODO_ENGINE_REFUSED)
 		return;
-	__atomic_fetch_add((uint16_t *)addr, on ? 1 : -1, __ATOMIC_RELAXED);
-	*window ^= HODO_ENGINE_COUNTED;
+	__atomic_fetch_add((uint16_t *)e->semaphore, on ? 1 : -1, __ATOMIC_RELAXED);
+	state->counted = on;
 }
 
 static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_event *e, bool on)
@@ -69,20 +69,21 @@ static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_even
 		return;
 	hodo_store_release(&state->on, on ? &hodo_on_words()[state->id] : &hodo_zero_on);
 	hodo_registry_publish(state->event);
-	count_semaphore(&p->state[e->window], e->semaphore, on);
-	hodo_engine_want(p->windows[e->window].addr, on);
+	count_semaphore(p->state[e->window], e, on);
+	hodo_engine_want(p->windows[e->window].addr, HODO_ENGINE_WANTED_EVENT, on);
 }
 
+/* Those first that nobody wants any more: another plan may have the same windows. */
 void hodo_engine_recording(void)
 {
 	bool wanted = hodo_recording.on && hodo_recording.config.flags & HODO_CONFIG_PLANS;
 	uint32_t events = 0;
 
-	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
-		struct hodo_engine_plan *p = &hodo_engine_plans[i];
+	for (uint32_t i = 0; i < 2 * hodo_engine_nplans; i++) {
+		struct hodo_engine_plan *p = &hodo_engine_plans[i % hodo_engine_nplans];
 		bool on = wanted && p->present;
 
-		for (uint32_t k = 0; k < p->head->events.n; k++)
+		for (uint32_t k = 0; k < p->head->events.n && on == (i >= hodo_engine_nplans); k++)
 			switch_event(p, &p->events[k], on);
 		events += p->head->events.n;
 	}

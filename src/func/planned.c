@@ -25,7 +25,7 @@ static void drop(struct hodo_func_object *o)
 		if (o->slots[i].kind < HODO_SLOT_PLANNED)
 			o->slots[kept++] = o->slots[i];
 		else
-			hodo_engine_want(o->text + o->slots[i].addr, false);
+			hodo_engine_want(o->text + o->slots[i].addr, HODO_ENGINE_WANTED, false);
 	}
 	o->nslots = kept;
 }

@@ -250,7 +250,8 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);
 
 		if (s->kind >= HODO_SLOT_PLANNED) {
-			hodo_engine_want(o->text + s->addr, s->kind == HODO_SLOT_PLANNED ? wanted : sets & all_planned);
+			hodo_engine_want(o->text + s->addr, HODO_ENGINE_WANTED,
+					 s->kind == HODO_SLOT_PLANNED ? wanted : sets & all_planned);
 			continue;
 		}
 		if (s->kind == HODO_SLOT_XRAY && !hodo_xray_ready(o->text + s->addr))

@@ -25,87 +25,95 @@
 static int add_system_call(void *arg, uint64_t addr)
 {
 	struct hodo_build *b = arg;
-	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
-	int err;
+	struct hodo_probe_window w;
 
-	hodo_probe_window_at(b->target->object, addr, &p.window);
-	if (p.window.kind != HODO_PROBE_JUMP) {
+	hodo_probe_window_at(b->target->object, addr, &w);
+	if (w.kind != HODO_PROBE_JUMP) {
 		b->built->call = addr;
-		b->built->reason = p.window.reason;
+		b->built->reason = w.reason;
 		return -EOPNOTSUPP;
 	}
-	hodo_probe_window_hook(&p.window, addr);
-	hodo_probe_window_keep(b->target->object, &p.window);
-	err = hodo_build_add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 	b->built->calls++;
-	return err;
+	return hodo_build_add_item(b, &w, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 }
 
 /* What unwinders ask is answered by libhodo for slots. Without it, all goes on but they. */
 static int add_finder(struct hodo_build *b)
 {
-	struct hodo_probe_planned p = { .entry = HODO_PROBE_NO_ENTRY };
-	int err = -EAGAIN;
+	struct hodo_probe_window w;
+	int err;
 
-	hodo_probe_window_at(b->target->object, b->target->object->finder, &p.window);
-	if (p.window.kind != HODO_PROBE_JUMP)
+	hodo_probe_window_at(b->target->object, b->target->object->finder, &w);
+	if (w.kind != HODO_PROBE_JUMP)
 		return 0;
-	hodo_probe_window_hook(&p.window, b->target->object->finder);
-	err = hodo_build_add_item(b, &p, 0, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
-	if (!err)
-		hodo_probe_window_keep(b->target->object, &p.window);
-	else if (err == -EAGAIN)
-		b->nitems--;
+	err = hodo_build_add_item(b, &w, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
 	b->built->finders += !err;
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* The first instruction of a function may be its exit, and then has two hooks: ret, or a jump to another function. */
-static unsigned hook_bytes(const struct hodo_probe_planned *p)
+/* In front of the call that is recorded stands what events have there. */
+static int add_call_hook(struct hodo_build *b, struct hodo_build_place *place, enum hodo_plan_hook_kind kind,
+			 uint64_t function)
 {
-	return p->entry != HODO_PROBE_NO_ENTRY && p->exits >> p->entry & 1 ? 2 * HOOK_BYTES : HOOK_BYTES;
+	const struct hodo_plan_hook h = { .kind = (uint8_t)kind, .bytes = HOOK_BYTES };
+	struct hodo_plan_item *x;
+	int err = place->reason ? 0 : hodo_build_add_hook(b, place, &h);
+
+	if (err || place->reason)
+		return err;
+	x = &b->items[place->item];
+	x->function = function;
+	if (kind == HODO_HOOK_ENTRY)
+		x->entry = place->instruction;
+	else
+		x->exits |= (uint8_t)(1u << place->instruction);
+	return 0;
 }
 
-/* Takes one of a function's windows. False: it can be none. */
-static int take_window(struct hodo_build *b, const struct hodo_probe_planned *p, uint64_t function)
+static int add_entry(struct hodo_build *b, const struct hodo_probe_function *f, uint64_t addr, bool *fine)
 {
-	int err = -EAGAIN;
+	struct hodo_build_place place;
+	int err = hodo_build_entry(b, f, true, &place);
 
-	if (p->window.kind == HODO_PROBE_JUMP)
-		err = hodo_build_add_item(b, p, function, HODO_PLAN_JUMP, hook_bytes(p));
-	if (err == -EAGAIN && p->window.kind == HODO_PROBE_JUMP)
-		b->nitems--;
-	if (err)
-		hodo_probe_window_drop(b->target->object, &p->window);
+	if (!err)
+		err = add_call_hook(b, &place, HODO_HOOK_ENTRY, addr);
+	*fine = !err && !place.reason;
 	return err;
 }
 
-/* Its entry, if it has one, or nothing. */
+static int add_exits(struct hodo_build *b, const struct hodo_probe_function *f, uint64_t addr, uint32_t *missed)
+{
+	const struct hodo_probe_object *o = b->target->object;
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->nexits && !err; i++) {
+		struct hodo_build_place place;
+
+		err = hodo_build_exit(b, &o->exits[f->exit + i], &place);
+		if (!err)
+			err = add_call_hook(b, &place, HODO_HOOK_EXIT, addr);
+		*missed += place.reason != HODO_PROBE_FINE;
+		b->built->exits += place.reason == HODO_PROBE_FINE;
+	}
+	return err;
+}
+
+/* Its entry, if it has one, or nothing: calls that have no begin are not recorded. */
 static int add_function(struct hodo_build *b, uint32_t function)
 {
-	HODO_AUTO(hodo_probe_plan_free) struct hodo_probe_plan plan = { 0 };
 	const struct hodo_probe_function *f = &b->target->object->functions[function];
 	uint64_t addr = f->start + b->target->bias;
-	uint32_t first = b->nitems, missed = 0;
+	uint32_t missed = 0;
 	struct hodo_plan_function *x;
-	int err = hodo_probe_plan_function(&plan, b->target->object, function, true, true);
+	bool fine = true;
+	int err = f->part ? 0 : add_entry(b, f, addr, &fine);
 
-	for (uint32_t k = 0; k < plan.n && !err; k++) {
-		const struct hodo_probe_planned *p = &plan.list[k];
-		int taken = take_window(b, p, addr);
-		bool entry = p->entry != HODO_PROBE_NO_ENTRY;
-
-		err = taken == -EAGAIN ? 0 : taken;
-		if (taken && entry) { /* calls that have no begin */
-			for (uint32_t i = k + 1; i < plan.n; i++)
-				hodo_probe_window_drop(b->target->object, &plan.list[i].window);
-			b->built->refused++;
-			return err;
-		}
-		missed += taken == -EAGAIN;
-		b->built->exits += taken ? 0 : (uint32_t)__builtin_popcount(p->exits);
-	}
-	if (err || (b->nitems == first && f->part))
+	if (!err && !fine)
+		b->built->refused++;
+	if (err || !fine)
+		return err;
+	err = add_exits(b, f, addr, &missed);
+	if (err || (f->part && missed == f->nexits))
 		return err;
 	x = hodo_vec_add(b->functions, b->nfunctions);
 	if (!x)
@@ -186,33 +194,34 @@ static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import impor
 	put_distance(to + 9, address + 6, in_function);
 }
 
+/* What runs in the place of the instruction. */
+static size_t put_own(const struct hodo_plan_item *x, uint64_t address, uint8_t *to)
+{
+	bool call = x->flags & HODO_PLAN_ALWAYS;
+
+	memcpy(to, call ? "\x48\x8d\x0d" : "\x4c\x8d\x1d", 3);
+	put_distance(to + 3, address + 7, address + (call ? SYSCALL_HOOK_BYTES + 2 : FINDER_HOOK_BYTES));
+	memcpy(to + 7, "\xff\x25", 2);
+	put_distance(to + 9, address + 13,
+		     x->pool + sizeof(uint64_t) * (call ? HODO_IMPORT_SYSCALL : HODO_IMPORT_FIND));
+	return x->own_bytes;
+}
+
+/* Events first: a call begins behind those at its entry, and ends behind those at its exit. */
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
 	size_t n = 0;
 
-	if (x->event)
-		return hodo_build_put_event(x, instruction, address, to);
-	if (x->flags & HODO_PLAN_ALWAYS) {
-		memcpy(to, "\x48\x8d\x0d", 3);
-		put_distance(to + 3, address + 7, address + SYSCALL_HOOK_BYTES + 2);
-		memcpy(to + 7, "\xff\x25", 2);
-		put_distance(to + 9, address + 13, x->pool + sizeof(uint64_t) * HODO_IMPORT_SYSCALL);
-		return SYSCALL_HOOK_BYTES;
-	}
-	if (x->flags & HODO_PLAN_STAYS) {
-		memcpy(to, "\x4c\x8d\x1d", 3);
-		put_distance(to + 3, address + 7, address + FINDER_HOOK_BYTES);
-		memcpy(to + 7, "\xff\x25", 2);
-		put_distance(to + 9, address + 13, x->pool + sizeof(uint64_t) * HODO_IMPORT_FIND);
-		return FINDER_HOOK_BYTES;
-	}
-	if (instruction == x->entry) {
-		put_call(x, HODO_IMPORT_ENTRY, address, to);
-		n = HOOK_BYTES;
-	}
-	if (x->exits >> instruction & 1) {
-		put_call(x, HODO_IMPORT_EXIT, address + n, to + n);
+	if (x->own_bytes)
+		return put_own(x, address, to);
+	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next)
+		if (h->kind == HODO_HOOK_EVENT && h->instruction == instruction)
+			n += hodo_build_put_event(x, h, address + n, to + n);
+	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next) {
+		if (h->kind == HODO_HOOK_EVENT || h->instruction != instruction)
+			continue;
+		put_call(x, h->kind == HODO_HOOK_ENTRY ? HODO_IMPORT_ENTRY : HODO_IMPORT_EXIT, address + n, to + n);
 		n += HOOK_BYTES;
 	}
 	return n;
@@ -260,6 +269,7 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 	const struct hodo_probe_target *t = b->target;
 	int err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
 
+	b->windows = hodo_build_no_windows;
 	/* They must be had: that a jump enters one, and traps each time, is no hindrance. */
 	t->object->enter_windows = true;
 	if (!err && t->system_calls)
@@ -275,6 +285,7 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 	t->object->enter_windows = false;
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		err = add_function(b, t->functions[i]);
+	hodo_map_free(&b->windows);
 	return err;
 }
 
@@ -283,9 +294,11 @@ static int write_file(struct hodo_build *b, const struct hodo_plan_data *data, u
 {
 	const struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .functions = b->functions,
 					       .nfunctions = b->nfunctions, .data = data, .ndata = n,
-					       .nevents = b->nevents, .hook = put_hook };
+					       .hook = put_hook };
 
 	number(b);
+	for (uint32_t i = 0; i < b->nitems; i++)
+		b->items[i].flags |= b->items[i].hooks && !b->items[i].function ? HODO_PLAN_EVENT : 0;
 	b->built->windows = b->nitems;
 	b->built->fd = hodo_plan_write(&parts, space);
 	return b->built->fd < 0 ? b->built->fd : 0;
@@ -311,5 +324,6 @@ int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct
 		err = write_file(&b, data, n, space);
 	free(b.items);
 	free(b.functions);
+	hodo_arena_free(&b.hooks);
 	return err;
 }

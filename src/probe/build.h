@@ -24,6 +24,7 @@ struct hodo_probe_event {
 	/* Out, of one at exits: those that have a window, of these jumps to other functions, and those without. */
 	uint32_t left, tails, missed;
 	uint64_t calls; /* … and the number of its calls: the first of its states */
+	uint64_t desc;  /* … where its descriptor is in the plan's file */
 	uint8_t reason; /* out: why it, or some exit, has no window; else HODO_PROBE_FINE */
 	uint8_t trap; /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
 };

@@ -51,6 +51,16 @@ static uint32_t count_traps(const struct hodo_plan_parts *p)
 	return n;
 }
 
+static uint32_t count_events(const struct hodo_plan_parts *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next)
+			n += h->event != NULL;
+	return n;
+}
+
 static uint64_t desc_bytes(const struct hodo_probe_event *e)
 {
 	uint64_t bytes = sizeof(struct hodo_desc) + e->nfields + strlen(e->provider) + strlen(e->name) + 6;
@@ -58,6 +68,19 @@ static uint64_t desc_bytes(const struct hodo_probe_event *e)
 	for (unsigned i = 0; i < e->nfields; i++)
 		bytes += strlen(e->fields[i].name) + 2;
 	return (bytes + 7) / 8 * 8;
+}
+
+/* Each once, whatever the number of its hooks. Returns where they end. */
+static uint64_t place_descs(const struct hodo_plan_parts *p, uint64_t at)
+{
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+			if (!h->event || h->event->desc)
+				continue;
+			h->event->desc = at;
+			at += desc_bytes(h->event);
+		}
+	return at;
 }
 
 static int make(struct file *f, const struct hodo_plan_parts *p)
@@ -70,11 +93,10 @@ static int make(struct file *f, const struct hodo_plan_parts *p)
 	at = put_table(&head.traps, at, count_traps(p), sizeof(struct hodo_plan_trap));
 	at = put_table(&head.fixes, at, (uint64_t)p->ndata * HODO_PLAN_IMPORTS, sizeof(struct hodo_plan_fix));
 	at = put_table(&head.functions, at, p->nfunctions, sizeof(struct hodo_plan_function));
-	at = put_table(&head.events, at, p->nevents, sizeof(struct hodo_plan_event));
+	at = put_table(&head.events, at, count_events(p), sizeof(struct hodo_plan_event));
 	at = put_table(&head.frames, at, f->frames.nlist, sizeof(struct hodo_plan_frame));
 	f->descs = at;
-	for (uint32_t i = 0; i < p->nitems; i++)
-		at += p->items[i].event ? desc_bytes(p->items[i].event) : 0;
+	at = place_descs(p, at);
 	f->unwinding = at;
 	at += f->frames.n;
 	f->code = (at + HODO_PAGE - 1) / HODO_PAGE * HODO_PAGE;
@@ -114,14 +136,14 @@ static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 }
 
 /* Where the program is when the event happens: an unwinder looks at the byte before. */
-static void put_state(const struct file *f, const struct hodo_plan_item *x)
+static void put_state(const struct file *f, const struct hodo_plan_item *x, const struct hodo_plan_hook *h)
 {
-	struct hodo_plan_state state = { .state = { .outline = HODO_OUTLINE_PLANNED }, .stack = x->stack };
+	struct hodo_plan_state state = { .state = { .outline = HODO_OUTLINE_PLANNED }, .stack = h->stack };
 	const uint8_t *bytes = (const uint8_t *)&state;
 
-	state.ip = x->recipe.addr + x->recipe.from[__builtin_ctz(x->exits ? x->exits : x->recipe.hooks)] + 1;
+	state.ip = x->recipe.addr + x->recipe.from[h->instruction] + 1;
 	for (unsigned i = 0; i < sizeof(state); i++)
-		*byte_of(f, x->state + i) = bytes[i];
+		*byte_of(f, h->state + i) = bytes[i];
 }
 
 /* Returns how many bytes it is. */
@@ -152,21 +174,18 @@ static uint64_t put_desc(const struct hodo_probe_event *e, uint8_t *to)
 static void put_events(const struct file *f, const struct hodo_plan_parts *p)
 {
 	struct hodo_plan_event *list = table(f, &f->head->events);
-	uint64_t at = f->descs;
 
-	for (uint32_t i = 0; i < p->nitems; i++) {
-		const struct hodo_plan_item *x = &p->items[i];
-
-		if (!x->event)
-			continue;
-		put_state(f, x);
-		*list = (struct hodo_plan_event){ .desc = at, .state = x->state, .window = i };
-		if (x->event->semaphore)
-			list->semaphore = x->event->semaphore + x->bias;
-		at += put_desc(x->event, (uint8_t *)f->head + at);
-		list->bytes = (uint32_t)(at - list->desc);
-		list++;
-	}
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+			if (!h->event)
+				continue;
+			put_state(f, &p->items[i], h);
+			*list = (struct hodo_plan_event){ .desc = h->event->desc, .state = h->state, .window = i };
+			if (h->event->semaphore)
+				list->semaphore = h->event->semaphore + p->items[i].bias;
+			list->bytes = (uint32_t)put_desc(h->event, (uint8_t *)f->head + list->desc);
+			list++;
+		}
 }
 
 static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_hook_fn hook,

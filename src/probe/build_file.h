@@ -11,25 +11,38 @@
 
 #define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
 
-/* Pages of data near an object: the imports, then a struct hodo_plan_state for each window of its events. */
+/* Pages of data near an object: the imports, then a struct hodo_plan_state for each hook of its events. */
 struct hodo_plan_data {
 	uint64_t addr;
 	uint32_t pages;
 	uint32_t states; /* so far */
 };
 
+enum hodo_plan_hook_kind { HODO_HOOK_ENTRY, HODO_HOOK_EXIT, HODO_HOOK_EVENT };
+
+/* What is run in front of an instruction of a window. */
+struct hodo_plan_hook {
+	struct hodo_plan_hook *next; /* of the window */
+	struct hodo_probe_event *event; /* HODO_HOOK_EVENT */
+	uint64_t state;      /* of the event; all of its hooks have one */
+	uint32_t stack;      /* bytes that its code has on the stack */
+	uint16_t bytes;
+	uint8_t kind;        /* enum hodo_plan_hook_kind */
+	uint8_t part;        /* enum hodo_probe_event_part */
+	uint8_t instruction;
+	bool tail;           /* it is at a jump to another function */
+};
+
 /* A window, and all about it. */
 struct hodo_plan_item {
 	struct hodo_probe_window window;
 	struct hodo_probe_recipe recipe;
-	uint64_t function; /* in memory; 0: a system call */
-	uint64_t pool, slot;
+	uint64_t function;    /* in memory, whose calls it sees; 0: none's */
+	uint64_t pool, pool_end, slot, bias;
+	struct hodo_plan_hook *hooks;
+	uint16_t own_bytes;   /* of what runs in the place of its instruction */
 	uint8_t entry, exits; /* as struct hodo_probe_planned has them */
 	uint8_t flags;        /* HODO_PLAN_* */
-	uint8_t tails;        /* of the exits, those that are jumps to other functions */
-	const struct hodo_probe_event *event; /* NULL: none */
-	uint64_t bias, state; /* of the event */
-	uint32_t stack;       /* bytes that its code has on the stack */
 };
 
 struct hodo_plan_parts {
@@ -39,7 +52,6 @@ struct hodo_plan_parts {
 	uint32_t nfunctions;
 	const struct hodo_plan_data *data;
 	unsigned ndata;
-	uint32_t nevents;
 	hodo_probe_hook_fn hook; /* its argument is the item */
 };
 

@@ -143,7 +143,7 @@ void load_switch(bool on, unsigned percent, uint64_t *seed)
 		for (uint32_t i = 0; i < n; i++) {
 			*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
 			if ((*seed >> 33) % 100 < percent)
-				hodo_engine_want(hodo_engine_plans[p].windows[i].addr, on);
+				hodo_engine_want(hodo_engine_plans[p].windows[i].addr, HODO_ENGINE_WANTED, on);
 		}
 	}
 	CHECK(hodo_engine_apply() == 0);

@@ -43,9 +43,9 @@ static void want(const struct hodo_engine_plan *p, uint32_t function, bool on)
 	const struct hodo_plan_function *f = &p->functions[function];
 
 	if (f->entry != HODO_PLAN_NO_WINDOW)
-		hodo_engine_want(p->windows[f->entry].addr, on);
+		hodo_engine_want(p->windows[f->entry].addr, HODO_ENGINE_WANTED, on);
 	for (uint32_t i = f->first; i < f->first + f->exits; i++)
-		hodo_engine_want(p->windows[i].addr, on);
+		hodo_engine_want(p->windows[i].addr, HODO_ENGINE_WANTED, on);
 }
 
 /* Some functions, on and off again, each a cycle. */

@@ -100,19 +100,32 @@ class Events(Case):
         self.assertIn("what is returned has no value at 1 of 2 exits: returned by another function", done.stderr)
 
     def test_exceptions(self):
+        """A function's entry, its returns and its calls at once."""
         done = self.hodo("record", "-q", "-o", "thrown", "-e", "probe:shop::basket::add(n, this->owner._M_dataplus._M_p)",
-                         "-e", "probe:shop::basket::add%return", "-e", "probe:outer%return", "--", os.environ["THROWN"])
-        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (0, "20\n", 1), done.stderr)
-        self.assertIn("another probe replaces the same bytes", done.stderr)
-        done = self.hodo("record", "-q", "-o", "returns", "-e", "probe:shop::basket::add%return", "-e",
-                         "probe:outer%return", "--", os.environ["THROWN"])
+                         "-e", "probe:shop::basket::add%return", "-e", "probe:outer%return",
+                         "--functions=outer,shop::basket::add", "--", os.environ["THROWN"])
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "20\n", ""))
+        events = self.events("thrown")
         counts = [sum(k for k in range(1, n + 1) if k % 3) for n in range(1, 31)]
         for name, wanted in (("shop::basket::add", [counts[n - 1] for n in range(1, 31) if n % 3]),
                              ("outer", [counts[n - 1] if n % 3 else -1 for n in range(1, 31)])):
-            self.assertEqual(self.returned(self.events("returns"), name), wanted)
-        self.assertEqual([(f["n"], f["_M_p"]) for f in self.fields(self.events("thrown"), "probe:shop::basket::add")],
+            self.assertEqual(self.returned(events, name), wanted)
+        self.assertEqual([(f["n"], f["_M_p"]) for f in self.fields(events, "probe:shop::basket::add")],
                          [(n, "somebody") for n in range(1, 31)])
+        # A place is in front of the call's record, and of the record of its end.
+        own = [e["name"] for e in events if e["name"].startswith(("probe:shop", "func:"))]
+        self.assertEqual(own.count("func:entry"), 60)
+        for i, name in enumerate(own):
+            if name.startswith("probe:"):
+                self.assertEqual(own[i + 1], "func:exit" if name.endswith("%return") else "func:entry")
+
+    def test_together(self):
+        """Several probes at one place, and behind each other in one window."""
+        done = self.hodo("record", "-q", "-o", "together", "-e", "probe:numbers(a)", "-e", "probe:numbers(b)", "-e",
+                         "probe:numbers%return", "--", LEVELS["O2"], input="x")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        events = self.fields(self.events("together"), "probe:numbers")
+        self.assertEqual([list(f) for f in events[:2]], [["a"], ["b"]])
 
     def test_as_any_event(self):
         probe, program = "probe:numbers(a)", LEVELS["O2"]
