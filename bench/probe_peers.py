@@ -2,8 +2,8 @@
 """probe_peers - runs what probes in programs that nobody prepared are measured beside.
 
 Each takes the arguments of bench/plain and gives its output; a peer that is not here, or that may not be used, gives
-None, and its rows stay empty. What is not among them: bpftime needs clang, boost and a patched LLVM to build, and gets
-no package; LTTng's --userspace-probe needs its kernel modules.
+None, and its rows stay empty. What is not among them: bpftime, of which Debian has no package, and LTTng's
+--userspace-probe, which needs its kernel modules.
 """
 import os
 import shutil

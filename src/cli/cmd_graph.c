@@ -50,6 +50,7 @@ static void free_threads(struct graph *g)
 		struct graph_thread *t = hodo_map_kept_at(&g->threads, i);
 
 		graph_complete_free(t);
+		graph_values_free(t);
 		free(t->held);
 	}
 	hodo_map_free(&g->threads);
@@ -66,6 +67,14 @@ static void on_enter(void *data, struct hodo_read_call *call)
 		graph_enter(g, t, call);
 }
 
+/* What the call returned, if the record of now is its exit. */
+static struct graph_values *result_of(struct graph *g, const struct hodo_read_call *call)
+{
+	if (!g->now || g->now->cls->role != HODO_READ_ROLE_CALL_EXIT || call->flags)
+		return NULL;
+	return &thread_of(g, g->now->process, g->now->tid, g->now->comm)->result;
+}
+
 static void on_leave(void *data, const struct hodo_read_call *call)
 {
 	struct graph *g = data;
@@ -76,7 +85,7 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 	if (t && t->complete && t->wanted)
 		graph_complete_call(g, t, call);
 	else
-		graph_leave(g, call);
+		graph_leave(g, call, result_of(g, call));
 }
 
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
@@ -101,7 +110,7 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
 
-	if (!t->wanted || !graph_in_time(g, e->ts_ns))
+	if (!t->wanted || graph_values_keep(g, t, e) || !graph_in_time(g, e->ts_ns))
 		return;
 	if (t->complete)
 		graph_complete_event(g, t, e);
@@ -126,6 +135,7 @@ static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, 
 		int err = 0;
 
 		*last_ns = e->ts_ns;
+		g->now = e;
 		if (e->cls->kind == HODO_KIND_FUNCTION)
 			err = hodo_read_calls_event(g->calls, e);
 		if (!is_call(e->cls))
@@ -137,6 +147,7 @@ static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, 
 	}
 	if (got < 0)
 		return got;
+	g->now = NULL;
 	got = hodo_read_calls_end(g->calls, *last_ns);
 	for (uint32_t i = 0; i < g->threads.n; i++)
 		graph_complete_show(g, hodo_map_kept_at(&g->threads, i));

@@ -274,6 +274,7 @@ static int open_session(struct recording *r)
 	r->planner.min_bytes = o->functions.min_bytes;
 	r->planner.sdt = &o->sdt;
 	r->planner.probes = &r->options.probes;
+	r->planner.arguments = &r->options.functions.arguments;
 	r->options.probes.patterns = &r->options.patterns;
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));
 	if (r->out_fd == -EEXIST) {

@@ -34,8 +34,15 @@ struct graph_call {
 	uint32_t depth;
 	uint32_t flags; /* HODO_READ_CALL_* */
 	bool begun;     /* its opening line is written */
+	char *arguments; /* NULL: not known */
 	bool away;      /* it has a line that it was left, has lost its exit, or waits */
 	struct graph_call *next; /* free ones */
+};
+
+/* Of the call that the thread's next record is about; function NULL: of none. */
+struct graph_values {
+	const char *function;
+	struct hodo_text text;
 };
 
 struct graph_thread_key {
@@ -49,6 +56,7 @@ struct graph_thread {
 	bool wanted;
 	struct graph_call **held; /* calls without a line */
 	uint32_t nheld, held_room;
+	struct graph_values arguments, result;
 	struct graph_call *root; /* --function: the outermost call of it; NULL: in none */
 	bool complete; /* its calls are known at their end only */
 	struct hodo_complete_calls calls; /* then: those that have no lines yet */
@@ -63,6 +71,7 @@ struct graph {
 	struct hodo_read_calls *calls;
 	struct hodo_map threads; /* struct graph_thread, kept by its key */
 	struct graph_thread *last; /* that was looked up */
+	const struct hodo_read_event *now; /* NULL: the end */
 	struct hodo_arena calls_kept; /* struct graph_call */
 	struct graph_call *free;
 	struct hodo_read_text *text; /* of one event or name */
@@ -85,26 +94,36 @@ static inline uint32_t graph_depth(const struct graph_thread *t, uint32_t depth)
 /* graph_text.c */
 void graph_title(struct graph *g);
 enum graph_line { GRAPH_OPENS, GRAPH_CLOSES, GRAPH_LEAF, GRAPH_ONLY_END };
-/* note: "left", "exit lost" and the like; NULL: none. depth: of the line. duration_ns < 0: none. */
+/* note: "left", "exit lost" and the like; NULL: none. result: as graph_values_take() has it. depth: of the line.
+ * duration_ns < 0: none. */
 void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
-		int64_t duration_ns, const char *note);
+		int64_t duration_ns, const char *note, const char *result);
 /* An event's name and fields as print has them; valid until the next name is put. */
 const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len);
 /* text: what graph_event_text() said of the event. */
 void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, size_t len,
 			uint32_t depth);
 
-void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call);
+void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call,
+		     const char *result);
 void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth);
 void graph_json_summary(struct graph *g, const struct hodo_read *r);
 
 /* graph_calls.c: lines as calls and events come, in order */
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call);
-void graph_leave(struct graph *g, const struct hodo_read_call *call);
+/* values: of the thread whose record of now is the call's exit; NULL: no record is. */
+void graph_leave(struct graph *g, const struct hodo_read_call *call, struct graph_values *values);
 void graph_away(void *g, const struct hodo_read_call *call); /* the op of hodo_read_calls_ops */
 /* e: NULL if the event is not at hand any more, but its text is. */
 void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
 		   const char *text, uint32_t depth);
+
+/* graph_values.c */
+/* False: the event is none of those. */
+bool graph_values_keep(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
+/* The text, if it is of that function, and valid until the thread's next; NULL: none. Nothing is kept then. */
+const char *graph_values_take(struct graph_values *v, const char *function);
+void graph_values_free(struct graph_thread *t);
 
 /* graph_complete.c */
 void graph_complete_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call);

@@ -10,7 +10,7 @@ static void begin(struct graph *g, struct graph_call *c)
 {
 	c->begun = true;
 	if (c->thread->complete || graph_in_time(g, c->entry_ns))
-		graph_line(g, c, GRAPH_OPENS, graph_depth(c->thread, c->depth), c->entry_ns, -1, NULL);
+		graph_line(g, c, GRAPH_OPENS, graph_depth(c->thread, c->depth), c->entry_ns, -1, NULL, NULL);
 }
 
 /* Writes the opening lines of those that are held and have lasted long enough by now. */
@@ -49,8 +49,10 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
 	struct graph_call *c = g->free;
 	struct hodo_place place;
+	const char *arguments;
 
 	hodo_symbols_find(g->symbols, call->process, call->entry_ns, call->function, &place);
+	arguments = graph_values_take(&t->arguments, place.name);
 	if (t->root && call->depth <= t->root->depth)
 		t->root = NULL;
 	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
@@ -63,6 +65,8 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 		c = hodo_must(hodo_arena_alloc(&g->calls_kept, sizeof(*c)));
 	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
 				  .flags = call->flags };
+	if (arguments)
+		c->arguments = hodo_must(strdup(arguments));
 	call->user = (uintptr_t)c;
 	if (g->o->function && !t->root && !alone)
 		t->root = c;
@@ -73,7 +77,8 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 }
 
 /* The last line of a call, or its only one. */
-static void end_line(struct graph *g, struct graph_call *c, const struct hodo_read_call *call, const char *note)
+static void end_line(struct graph *g, struct graph_call *c, const struct hodo_read_call *call, const char *note,
+		     const char *result)
 {
 	uint32_t depth = g->o->function && !c->thread->root ? 0 : graph_depth(c->thread, c->depth);
 	int64_t duration = call->end_ns - call->entry_ns;
@@ -88,7 +93,7 @@ static void end_line(struct graph *g, struct graph_call *c, const struct hodo_re
 	if (!graph_in_time(g, call->end_ns))
 		return;
 	graph_line(g, c, c->begun ? GRAPH_CLOSES : GRAPH_LEAF, depth, c->begun ? call->end_ns : call->entry_ns,
-		   no_exit ? -1 : duration, note);
+		   no_exit ? -1 : duration, note, result);
 }
 
 static const char *note_of(const struct hodo_read_call *call, const char *otherwise)
@@ -106,32 +111,35 @@ void graph_away(void *data, const struct hodo_read_call *call)
 
 	if (!c || g->o->args.look.json)
 		return;
-	end_line(g, c, call, note_of(call, "waits"));
+	end_line(g, c, call, note_of(call, "waits"), NULL);
 	c->away = true;
 	if (c->thread->root == c)
 		c->thread->root = NULL;
 }
 
-void graph_leave(struct graph *g, const struct hodo_read_call *call)
+void graph_leave(struct graph *g, const struct hodo_read_call *call, struct graph_values *values)
 {
 	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
+	const char *result;
 
 	if (!c)
 		return;
+	result = values ? graph_values_take(values, c->name) : NULL;
 	if (g->o->args.look.json) {
 		if (call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns && graph_in_time(g, call->end_ns))
-			graph_json_call(g, c, call);
+			graph_json_call(g, c, call, result);
 	} else if (c->away) {
 		/* It waited, or seemed to be left, and went on. */
 		if (!(call->flags & ~HODO_READ_CALL_WHOLE) && graph_in_time(g, call->end_ns) &&
 		    call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns)
 			graph_line(g, c, GRAPH_ONLY_END, graph_depth(c->thread, c->depth), call->end_ns,
-				   call->end_ns - call->entry_ns, "went on and returned");
+				   call->end_ns - call->entry_ns, "went on and returned", result);
 	} else {
-		end_line(g, c, call, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL));
+		end_line(g, c, call, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL), result);
 	}
 	if (c->thread->root == c)
 		c->thread->root = NULL;
+	free(c->arguments);
 	c->next = g->free;
 	g->free = c;
 }

@@ -53,7 +53,7 @@ static void leave(void *data, const struct hodo_read_call *call, const struct ho
 	struct visit *v = data;
 
 	show_events(v->g, v->t, INT64_MAX, index);
-	graph_leave(v->g, call);
+	graph_leave(v->g, call, NULL);
 	v->t->inside = outer ? outer->depth + 1 : 0;
 }
 

@@ -81,24 +81,56 @@ static void put_note(struct graph *g, const char *before, const char *name, cons
 	put_style(g, HODO_PLAIN);
 }
 
-void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
-		int64_t duration_ns, const char *note)
+/* Where the types of parameters begin in a name, "f(int) const"; its length: there are none. */
+static size_t types_at(const char *name)
 {
-	size_t len = strlen(c->name);
-	bool parameters = len > 0 && memchr(c->name, '(', len) != NULL;
+	const char *last = strrchr(name, ')');
+	size_t open = 0, at = last && !strstr(last, "::") ? (size_t)(last - name) + 1 : 0;
+
+	while (at > 0) {
+		at--;
+		open += name[at] == ')';
+		open -= name[at] == '(';
+		if (!open)
+			return at;
+	}
+	return strlen(name);
+}
+
+static void put_result(struct graph *g, const char *result)
+{
+	if (!result)
+		return;
+	put(g, " = ");
+	put(g, result);
+}
+
+void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
+		int64_t duration_ns, const char *note, const char *result)
+{
+	size_t types = types_at(c->name), len = c->arguments ? types : strlen(c->name); /* values say more */
 	char buf[32] = "          ";
 
 	if (duration_ns >= 0)
 		hodo_duration((uint64_t)duration_ns, buf);
 	put_head(g, c->thread, ts_ns, buf, depth);
 	if (line == GRAPH_CLOSES || line == GRAPH_ONLY_END) {
-		put(g, line == GRAPH_CLOSES ? "} " : "");
+		put(g, line == GRAPH_CLOSES ? "}" : "");
+		put_result(g, result);
+		put(g, line == GRAPH_CLOSES ? " " : "");
 		put_note(g, "/* ", c->name, note);
 		put(g, "\n");
 		return;
 	}
-	hodo_text_plain(&g->out, c->name, strlen(c->name));
-	put(g, parameters ? "" : "()");
+	hodo_text_plain(&g->out, c->name, len);
+	if (c->arguments) {
+		put(g, "(");
+		put(g, c->arguments);
+		put(g, ")");
+	} else {
+		put(g, c->name[types] ? "" : "()");
+	}
+	put_result(g, result);
 	put(g, line == GRAPH_OPENS ? " {" : ";");
 	if (note)
 		put_note(g, " /* ", NULL, note);
@@ -132,7 +164,8 @@ void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t t
 
 /* -------------------------------------------------------------------------- JSON */
 
-void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call)
+void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call,
+		     const char *result)
 {
 	static const char *const names[] = { "left", "open", "no_exit", "whole", "exit_lost" };
 	struct hodo_json j = { .text = &g->out };
@@ -146,6 +179,10 @@ void graph_json_call(struct graph *g, const struct graph_call *c, const struct h
 	hodo_json_string(&j, "function", c->name);
 	hodo_json_i64(&j, "duration_ns", call->end_ns - call->entry_ns);
 	hodo_json_u64(&j, "self_ns", call->self_ns);
+	if (c->arguments)
+		hodo_text_add(hodo_json_value(&j, "args"), c->arguments);
+	if (result)
+		hodo_text_add(hodo_json_value(&j, "result"), result);
 	hodo_json_array(&j, "flags");
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (call->flags & 1u << i)

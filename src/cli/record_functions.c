@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <probe/arguments.h>
+
 #include "cli.h"
 
 #define VERB "record"
@@ -51,7 +53,7 @@ static int check_none(const struct hodo_function_options *o)
 {
 	const char *option = o->functions.depth_max ? "--depth" : o->functions.limit_ns ? "--min-time" :
 			     o->functions.flags & HODO_FUNCTIONS_RETURNS ? "--returns" :
-			     o->min_bytes ? "--min-size" : NULL;
+			     o->min_bytes ? "--min-size" : o->arguments.n ? "--args" : NULL;
 
 	if (o->excluded)
 		return hodo_usage(VERB, "-e '!func:...' leaves out functions, and none are asked for: add"
@@ -98,22 +100,46 @@ static int check_kernel(const struct hodo_functions *f)
 	return 0;
 }
 
+/* Nobody else need say that the pattern matches nothing. */
+static int add_event(struct hodo_pattern_list *events, const char *pattern)
+{
+	char why[200];
+
+	if (hodo_pattern_add(events, pattern, why, sizeof(why)) < 0)
+		return hodo_usage(VERB, "-e %s", why);
+	events->pattern[events->n - 1].reported = true; /* not the user's */
+	return 0;
+}
+
+static int check_arguments(const struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel)
+{
+	int err = 0;
+
+	if (o->arguments.n > o->arguments.included)
+		return hodo_usage(VERB, "--args: name the functions that are meant, not those that are not");
+	if (o->functions.tracers != ONE(RECORD))
+		return hodo_usage(VERB, "--args goes with the tracer record alone, and without --min-time");
+	if (kernel)
+		return hodo_usage(VERB, "--args is for functions of programs: of the kernel's, record -e 'kprobe:NAME(...)'");
+	if (events->included > 0)
+		err = add_event(events, HODO_PROBE_ARGS ":*");
+	return !err && events->included > 0 ? add_event(events, HODO_PROBE_RESULT ":*") : err;
+}
+
 int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel)
 {
 	struct hodo_functions *f = &o->functions;
-	char why[200];
-	int err;
+	int err = 0;
 
 	if (!o->all && !f->tracers && f->patterns.included == 0) {
 		err = check_none(o);
 		return err ? err : f->loops.n || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(f) : 0;
 	}
 	/* Patterns of -e name what is recorded: with one for functions alone, there are no other events. */
-	if (events->included > 0 || (!o->all && f->patterns.included > 0)) {
-		if (hodo_pattern_add(events, "func:*", why, sizeof(why)) < 0)
-			return hodo_usage(VERB, "-e %s", why);
-		events->pattern[events->n - 1].reported = true; /* not the user's */
-	}
+	if (events->included > 0 || (!o->all && f->patterns.included > 0))
+		err = add_event(events, "func:*");
+	if (err)
+		return err;
 	if (!f->tracers)
 		f->tracers = ONE(RECORD);
 	/* How long a call takes is known at its end only. */
@@ -123,6 +149,8 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	/* A loop is known by its own call. */
 	for (uint32_t i = 0; !err && f->patterns.included > 0 && i < f->loops.n; i++)
 		err = hodo_function_options_names(&f->patterns, "--loop", f->loops.pattern[i].text);
+	if (!err && o->arguments.n)
+		err = check_arguments(o, events, kernel);
 	if (!err && hodo_functions_check(f) < 0)
 		err = hodo_usage(VERB, "too many functions are named: use * to name several at once");
 	return err ? err : kernel ? check_kernel(f) : 0;

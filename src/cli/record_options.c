@@ -90,6 +90,13 @@ static int set_functions(void *args, const char *value)
 	return value ? hodo_function_options_names(&o->functions.functions.patterns, "--functions", value) : 0;
 }
 
+static int set_arguments(void *args, const char *value)
+{
+	struct hodo_function_options *o = &((struct hodo_record_options *)args)->functions;
+
+	return hodo_function_options_names(&o->arguments, "--args", value ? value : "*");
+}
+
 static int set_loop(void *args, const char *value)
 {
 	return hodo_function_options_names(&((struct hodo_record_options *)args)->functions.functions.loops, "--loop",
@@ -236,6 +243,8 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "min-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(functions.min_bytes), .min = 1,
 	  .max = UINT32_MAX, .wants = "a size such as 100 or 1K",
 	  .help = "of a program that was not built for it, only\nfunctions of so many bytes of code" },
+	{ .name = "args", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_arguments,
+	  .help = "their arguments and results, too: of all, or of these" },
 	{ .name = "tracer", .kind = HODO_OPTION_CHOICES, .arg = "NAME[,NAME...]", AT(functions.functions.tracers),
 	  .choices = hodo_tracer_names, .words = HODO_WORD_LIST,
 	  .help = "what is done with them: record (the default),\ngraph, profile, stack, latency, loop or thread" },
@@ -369,6 +378,7 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions.functions);
+	hodo_pattern_free(&o->functions.arguments);
 	hodo_record_probes_free(&o->probes);
 	hodo_kprobe_list_free(&o->kprobes);
 	hodo_attach_options_free(&o->attach);

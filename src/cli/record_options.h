@@ -19,6 +19,7 @@ struct hodo_function_options {
 	struct hodo_functions functions; /* complete after hodo_function_options_check() */
 	bool all;      /* --functions: beside the events, whatever -e says */
 	bool excluded; /* -e !func:GLOB */
+	struct hodo_pattern_list arguments; /* functions whose arguments and results are recorded, too */
 	uint64_t min_bytes; /* of functions without slots */
 	uint64_t unprepared; /* at the end: functions without slots, in which was looked for those that are meant */
 };

@@ -18,6 +18,7 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <elf/slots.h>
+#include <probe/arguments.h>
 #include <probe/build.h>
 #include <probe/events.h>
 #include <probe/plan.h>
@@ -254,6 +255,16 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname);
 }
 
+/* A slot's call is not the engine's, which events are. */
+static void say_slots(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped)
+{
+	if (f->said || !p->planner->arguments->n || !is_program(p->pid, f) || !has_slots(f, mapped->ours))
+		return;
+	hodo_warning("%s: arguments and results are not recorded: its compiler left room for tracing its functions; "
+		     "build it without", mapped->path);
+	f->said = true;
+}
+
 /* Before anything is decoded. */
 static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 {
@@ -264,37 +275,66 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice);
+		say_slots(p, f, mapped);
 	}
 	return 0;
 }
 
-/* What probes are in a file, which is open for them from the first one on. */
+/* For probes' texts, from the first one on. 0, -ENOMEM, or why it cannot be read. */
+static int open_image(struct hodo_plan_file *f, const char *path)
+{
+	int err;
+
+	if (f->image)
+		return 0;
+	f->path = strdup(path);
+	f->image = calloc(1, sizeof(*f->image));
+	err = f->path && f->image ? hodo_probe_image_open(f->image, f->path, NULL) : -ENOMEM;
+	if (err) {
+		free(f->image);
+		free(f->path);
+		f->image = NULL;
+		f->path = NULL;
+		return err;
+	}
+	f->image->code = f->object;
+	return 0;
+}
+
 static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 		      struct hodo_probe_target *t)
 {
 	struct hodo_record_probes *probes = p->planner->probes;
 	const char *path = mapped->path, *soname = soname_of(f, mapped->ours);
-	int err = 0;
+	int err;
 
 	if (!hodo_record_probes_mean(probes, path, soname))
 		return 0;
 	if (!f->object)
 		return hodo_record_probes_take(probes, path, soname, NULL, why_refused(f), t);
-	if (!f->image) {
-		f->path = strdup(mapped->ours);
-		f->image = calloc(1, sizeof(*f->image));
-		err = f->path && f->image ? hodo_probe_image_open(f->image, f->path, NULL) : -ENOMEM;
-		if (err) {
-			free(f->image);
-			free(f->path);
-			f->image = NULL;
-			f->path = NULL;
-			return err == -ENOMEM ? err :
-			       hodo_record_probes_take(probes, path, soname, NULL, strerror(-err), t);
-		}
-		f->image->code = f->object;
-	}
+	err = open_image(f, mapped->ours);
+	if (err)
+		return err == -ENOMEM ? err : hodo_record_probes_take(probes, path, soname, NULL, strerror(-err), t);
 	return hodo_record_probes_take(probes, path, soname, f->image, NULL, t);
+}
+
+/* Of functions that are traced. That a pattern names none of them is nothing to be said: there are other files. */
+static int add_arguments(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+			 struct hodo_probe_target *t)
+{
+	const struct hodo_pattern_list *patterns = p->planner->arguments;
+	char error[HODO_SPEC_ERROR] = "";
+	int err = patterns->n && t->nfunctions ? open_image(f, mapped->ours) : -ENOENT;
+
+	for (uint32_t i = 0; i < patterns->n && !err; i++) {
+		err = hodo_probe_arguments_add(t, f->image, patterns->pattern[i].text, error);
+		if (err == -EINVAL && f->image->debug.dwarf)
+			err = 0;
+	}
+	if (err && err != -ENOENT && err != -ENOMEM && !f->said)
+		hodo_warning("%s: %s", mapped->path, *error ? error : strerror(-err));
+	f->said |= err == -EINVAL;
+	return err == -ENOMEM ? err : 0;
 }
 
 static int add_file(void *arg, const struct hodo_process_file *mapped)
@@ -337,6 +377,8 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
 	if (!err)
 		err = add_probes(p, f, mapped, t);
+	if (!err)
+		err = add_arguments(p, f, mapped, t);
 	p->wanted += t->nfunctions + t->nevents;
 	return err;
 }

@@ -14,6 +14,7 @@ struct hodo_planner {
 	const struct hodo_functions *functions; /* the caller's */
 	const struct hodo_pattern_list *sdt;    /* static probes: PROVIDER:NAME */
 	struct hodo_record_probes *probes;
+	const struct hodo_pattern_list *arguments; /* functions whose arguments and results are wanted, too */
 	uint64_t min_bytes; /* of a function */
 	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
 	struct hodo_plan_file *files; /* decoded, for further processes */

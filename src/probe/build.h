@@ -20,6 +20,8 @@ struct hodo_probe_event {
 	uint32_t nfields;
 	/* It is at all exits of the function whose entry is at addr; its last field is how long the call took. */
 	bool exits;
+	/* It is at those that return alone, and has no such field. */
+	bool results;
 	const struct hodo_probe_field *tail; /* in place of the fields, at jumps to other functions; NULL: the same */
 	/* Out, of one at exits: those that have a window, of these jumps to other functions, and those without. */
 	uint32_t left, tails, missed;

@@ -107,6 +107,28 @@ static int take_exits(struct hodo_build *b, struct hodo_probe_event *e)
 	return 0;
 }
 
+/* What a function returns, where it returns. */
+static int take_results(struct hodo_build *b, struct hodo_probe_event *e)
+{
+	const struct hodo_probe_object *o = b->target->object;
+	const struct hodo_probe_function *f = hodo_probe_function_at(o, e->addr);
+	int err = 0;
+
+	for (uint32_t k = 0; f && f->start == e->addr && k < f->nexits && !err; k++) {
+		const struct hodo_probe_exit *exit = &o->exits[f->exit + k];
+		struct hodo_build_place place;
+
+		if (exit->leave != HODO_PROBE_RETURN)
+			continue;
+		err = hodo_build_exit(b, exit, &place);
+		if (!err)
+			err = add_hook(b, e, HODO_EVENT_PLACE, false, &place);
+		e->left += !place.reason;
+		e->missed += place.reason != HODO_PROBE_FINE;
+	}
+	return err;
+}
+
 uint64_t hodo_build_states(const struct hodo_probe_target *t)
 {
 	uint64_t n = 0;
@@ -114,18 +136,18 @@ uint64_t hodo_build_states(const struct hodo_probe_target *t)
 	for (uint32_t i = 0; i < t->nevents; i++) {
 		const struct hodo_probe_function *f = hodo_probe_function_at(t->object, t->events[i].addr);
 
-		n += 1 + (t->events[i].exits && f ? f->nexits : 0);
+		n += 1 + ((t->events[i].exits || t->events[i].results) && f ? f->nexits : 0);
 	}
 	return n;
 }
 
 int hodo_build_add_event(struct hodo_build *b, struct hodo_probe_event *e)
 {
-	int err = e->exits ? take_exits(b, e) : take_event(b, e);
+	int err = e->results ? take_results(b, e) : e->exits ? take_exits(b, e) : take_event(b, e);
 
 	if (err)
 		return err;
-	if (e->exits ? e->left > 0 : e->reason == HODO_PROBE_FINE)
+	if (e->exits || e->results ? e->left > 0 : e->reason == HODO_PROBE_FINE)
 		b->built->events++;
 	else
 		b->built->without++;

@@ -69,6 +69,17 @@ static char *event_name(const struct hodo_spec *s, const struct hodo_probe_point
 	return take_text(&t, "/,", '_');
 }
 
+char *hodo_probe_events_name(const char *symbol)
+{
+	HODO_AUTO_FREE char *function = hodo_elf_demangle_short(symbol, true);
+	struct hodo_text t = { 0 };
+
+	if (!function)
+		return NULL;
+	hodo_text_add(&t, function);
+	return take_text(&t, "/,", '_');
+}
+
 char *hodo_probe_events_pattern(const struct hodo_spec *s)
 {
 	HODO_AUTO_FREE char *name = NULL;
@@ -189,18 +200,20 @@ int hodo_probe_events_add(struct hodo_probe_target *t, const struct hodo_probe_i
 	return err;
 }
 
+void hodo_probe_event_free(struct hodo_probe_event *e)
+{
+	for (uint32_t k = 0; k < e->nfields; k++)
+		hodo_probe_field_free(&e->fields[k]);
+	free(e->fields);
+	free((void *)e->tail); /* its texts are the fields' */
+	free(e->provider);
+	free(e->name);
+}
+
 void hodo_probe_events_free(struct hodo_probe_target *t)
 {
-	for (uint32_t i = 0; i < t->nevents; i++) {
-		struct hodo_probe_event *e = &t->events[i];
-
-		for (uint32_t k = 0; k < e->nfields; k++)
-			hodo_probe_field_free(&e->fields[k]);
-		free(e->fields);
-		free((void *)e->tail); /* its texts are the fields' */
-		free(e->provider);
-		free(e->name);
-	}
+	for (uint32_t i = 0; i < t->nevents; i++)
+		hodo_probe_event_free(&t->events[i]);
 	free(t->events);
 	t->events = NULL;
 	t->nevents = 0;

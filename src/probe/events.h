@@ -16,6 +16,9 @@
 int hodo_probe_events_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const struct hodo_spec *s,
 			  uint32_t probe, char error[HODO_SPEC_ERROR]);
 void hodo_probe_events_free(struct hodo_probe_target *t);
+void hodo_probe_event_free(struct hodo_probe_event *e);
+/* An event's name that is a function's, shown as C++ has it. To be freed; NULL: no memory. */
+char *hodo_probe_events_name(const char *symbol);
 
 /*
  * The name that events of a probe have, as a pattern: of a function its own name, with what follows it in the text, of

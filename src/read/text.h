@@ -44,6 +44,11 @@ void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, c
 			 locale_t c);
 void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c);
 
+/* Appends the fields from `first` on as a call's arguments are written, "n=3, key="a"", or as a JSON object; one field's
+ * value (text_arguments.c). 0 or -ENOMEM. */
+int hodo_read_text_arguments(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t first, bool json);
+int hodo_read_text_field(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t field, bool json);
+
 /* Appends what is known of an address, or of an array of them: names (context.c). */
 void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
 			     bool json);
