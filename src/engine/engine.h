@@ -41,7 +41,7 @@
 #include <user/sys.h>
 #include <user/user.h>
 
-#define HODO_ENGINE_PLANS_MAX 64u
+#define HODO_ENGINE_PLANS_MAX 256u
 
 /* Of a window. */
 #define HODO_ENGINE_WANTED  1u /* for a function; … */
