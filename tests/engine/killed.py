@@ -13,6 +13,7 @@ import signal
 import subprocess
 
 from hodo_test import Case, HODO, main, skip, wait_for
+from patches import patches
 
 MASKED = os.environ["MASKED"]
 EVERY = int(os.environ.get("EVERY", "24"))
@@ -41,16 +42,8 @@ class Killed(Case):
 
     def code(self):
         """Where the program's own code is not as in its file: the first byte of each patch."""
-        line = next(line.split() for line in pathlib.Path(f"/proc/{self.program.pid}/maps").read_text().splitlines()
-                    if line.endswith(os.path.realpath(MASKED)) and "r-xp" in line)
-        start, end = (int(n, 16) for n in line[0].split("-"))
-        with open(MASKED, "rb") as file, open(f"/proc/{self.program.pid}/mem", "rb", buffering=0) as mem:
-            file.seek(int(line[2], 16))
-            was = file.read(end - start)
-            mem.seek(start)
-            now = mem.read(len(was))
-        changed = [i for i in range(len(was)) if was[i] != now[i]]
-        return [now[i] for i in changed if not changed or i - 1 not in changed]
+        found = patches(self.program.pid)
+        return [p.now for p in found if p.path == os.path.realpath(MASKED)]
 
     def is_whole(self):
         code = self.code()
