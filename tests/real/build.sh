@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh PROGRAM SOURCE CACHE STUBS [CFLAGS]: builds lua or jsonnet from its source with what pkg-config
-# hodo-functions says added to its flags, or with these flags, and no other change. Prints the program's path. Objects
-# are kept in CACHE, whatever the stubs are: those of each build of hodo are others, and only linked.
+# build.sh PROGRAM SOURCE CACHE STUBS [CFLAGS]: builds lua, jsonnet or testfixture, which runs SQLite's tests,
+# from its source with what pkg-config hodo-functions says added to its flags, or with these flags, and no other
+# change. Prints the program's path. Objects are kept in CACHE, whatever the stubs are: those of each build of
+# hodo are others, and only linked.
 set -eu
 program=$1 source=$2 cache=$3 stubs=$4
 cflags=${5:--O2 -g -pg -mfentry -minstrument-return=call}
@@ -45,6 +46,15 @@ compile_jsonnet() {
 link_jsonnet() {
 	rm -f jsonnet
 	ninja jsonnet
+}
+
+compile_testfixture() {
+	"$source/configure" --with-tcl="$(dirname "$(find /usr/lib -name tclConfig.sh -print -quit)")" CFLAGS="$cflags"
+	make -j "$(nproc)" testfixture
+}
+
+link_testfixture() {
+	make testfixture
 }
 
 cd "$dir"
