@@ -121,7 +121,8 @@ HODO_ASSERT_SIZE_(struct hodo_record_context, 320);
  * on it, begun by the process's HELLO, and from then on the connection does
  * nothing but stand: when it ends, from whichever side, so does the recording.
  *
- * A recorder takes CONTROL of HODO_CONTROL_MEMORY at its own socket.
+ * A recorder takes CONTROL of HODO_CONTROL_MEMORY, HODO_CONTROL_PROBE_* and HODO_CONTROL_PROCESS at its own socket; all
+ * but the last are refused with -ENOENT where it does not record the process `pid`, 0: any.
  */
 enum hodo_control_op {
 	HODO_CONTROL_STATUS = 1,
@@ -131,14 +132,20 @@ enum hodo_control_op {
 	HODO_CONTROL_DISABLE = 5,
 	HODO_CONTROL_END = 6,     /* ends the recording, whoever's; result 0, -ENOTCONN: none */
 	HODO_CONTROL_LEAVE = 7,   /* likewise; and listens no more, unless the program itself wanted that */
-	HODO_CONTROL_MEMORY = 8   /* ANSWER brings the memory of pid's recording, to make a snapshot of; text: why */
+	HODO_CONTROL_MEMORY = 8,  /* ANSWER brings the memory of pid's recording, to make a snapshot of; text: why */
+	HODO_CONTROL_REPLAN = 9,  /* the process asks its recorder for another plan, in place of its own */
+	/* A recording's probes; ANSWER's path: the next-th one's text. -EAGAIN: a plan is just being made. */
+	HODO_CONTROL_PROBE_ADD = 10,    /* text: of the probe; -EEXIST: there is one of that name */
+	HODO_CONTROL_PROBE_REMOVE = 11, /* text: of the probe, or its name; -ENOENT: there is none */
+	HODO_CONTROL_PROBE_LIST = 12,   /* -ENOENT: there are no more */
+	HODO_CONTROL_PROCESS = 13       /* ANSWER's pid: of the next-th process that is recorded; -ENOENT: no more */
 };
 #define HODO_CONTROL_TEXT_MAX 1024
 struct hodo_msg_control {
 	struct hodo_msg head;
 	uint32_t op;  /* enum hodo_control_op */
-	uint32_t pid; /* MEMORY: which process, 0: the first one */
-	uint32_t next; /* MEMORY: skip so many, to get all of them one by one */
+	uint32_t pid; /* to a recorder: which process, 0: the first one */
+	uint32_t next; /* likewise: skip so many, to get all of them one by one */
 	uint32_t reserved;
 	char text[HODO_CONTROL_TEXT_MAX]; /* NUL-terminated */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_probe.c - hodo probe: what the text of a probe means in a file. */
+/* cmd_probe.c - hodo probe: what the text of a probe means in a file; with add, list and remove, probe_live.c. */
 #define _GNU_SOURCE
 #include "cli.h"
 
@@ -12,6 +12,7 @@
 #include <probe/resolve.h>
 #include <sym/sym.h>
 
+#include "probe_live.h"
 #include "table.h"
 
 /* A field of a probe, as it is shown. */
@@ -277,6 +278,15 @@ static void close_file(struct probing *p)
 	hodo_probe_image_close(&p->image);
 }
 
+static const char *const live_actions[] = { "add", "list", "remove", NULL };
+
+static bool is_one(const char *word, const char *const *of)
+{
+	while (*of && strcmp(word, *of) != 0)
+		of++;
+	return *of;
+}
+
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
@@ -286,8 +296,10 @@ static int run(void *args)
 	char path[PATH_MAX];
 	int status;
 
+	if (a->n && is_one(a->words[0], live_actions))
+		return hodo_probe_live(a);
 	if (!a->n || (strcmp(a->words[0], "show") != 0 && strcmp(a->words[0], "vars") != 0))
-		return hodo_usage("probe", "begins with 'show' or 'vars'");
+		return hodo_usage("probe", "begins with 'show', 'vars', 'add', 'list' or 'remove'");
 	if (a->n < 3)
 		return hodo_usage("probe", "'%s' takes a program or library, and probes such as 'main(argc)'", a->words[0]);
 	p.all = strcmp(a->words[0], "vars") == 0;
@@ -308,20 +320,25 @@ static int run(void *args)
 
 static const struct hodo_option options[] = {
 	HODO_OPTION_JSON("one JSON object"),
+	HODO_OPTION_QUIET("do not say what was set, or removed"),
 	{ 0 },
 };
 
 static const struct hodo_args defaults = { .no_pager = true };
-static const char *const actions[] = { "show", "vars", NULL };
+static const char *const actions[] = { "show", "vars", "add", "list", "remove", NULL };
 
 const struct hodo_verb hodo_verb_probe = {
-	.name = "probe", .does = "show where probes could go in code, and with which values",
-	.usage = "show [--json] FILE PROBE...\nvars [--json] FILE PROBE...",
-	.about = "Says what probes would be in a program or library FILE that nobody prepared:\n"
-		 "'show' at which addresses, how they would be set, and where the values are;\n"
-		 "'vars' which variables there are. PROBE is FUNCTION, FUNCTION%return,\n"
-		 "FUNCTION+OFFSET, SOURCE:LINE or 0xADDRESS, and values behind it in\n"
-		 "parentheses: 'get(key, len, node->next->n)'.\n",
+	.name = "probe", .does = "show, set and remove probes in code that nobody prepared",
+	.usage = "show|vars [--json] FILE PROBE...\nadd|remove [-q] PID|PROGRAM PROBE...\n"
+		 "list [--json] PID|PROGRAM",
+	.about = "'show' says what probes would be in a program or library FILE: at which\n"
+		 "addresses, how they would be set, and where the values are; 'vars' which\n"
+		 "variables there are. 'add' sets probes in a recording that runs, 'remove' takes\n"
+		 "them away, and 'list' shows which there are: PID is a process that is recorded,\n"
+		 "or its recorder, and PROGRAM all recorded processes of it.\n"
+		 "PROBE is FUNCTION, FUNCTION%return, FUNCTION+OFFSET, SOURCE:LINE or 0xADDRESS,\n"
+		 "and values behind it in parentheses: 'get(key, len, node->next->n)'; also\n"
+		 "sdt:PROVIDER:NAME for 'add' and 'remove'.\n",
 	.options = options, .column = 16, .aligned = true, .choices = actions, .words = HODO_WORD_FILE,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

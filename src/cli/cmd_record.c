@@ -264,7 +264,9 @@ static int open_session(struct recording *r)
 		.drain_threads = o->drain_threads, .compress = o->compress,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
-		.plan = patches(r) ? hodo_planner_plan : NULL,
+		.plan = o->kernel ? NULL : hodo_planner_plan,
+		.plans = patches(r),
+		.probe = o->kernel ? NULL : hodo_planner_probe,
 		.plan_still = hodo_planner_still,
 		.plan_arg = &r->planner,
 		.reporter = { report, r },
@@ -272,7 +274,7 @@ static int open_session(struct recording *r)
 
 	r->planner.functions = &o->functions.functions;
 	r->planner.min_bytes = o->functions.min_bytes;
-	r->planner.sdt = &o->sdt;
+	r->planner.sdt = &r->options.sdt;
 	r->planner.probes = &r->options.probes;
 	r->planner.arguments = &r->options.functions.arguments;
 	r->options.probes.patterns = &r->options.patterns;

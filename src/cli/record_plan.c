@@ -435,7 +435,7 @@ int hodo_planner_plan(void *arg, const struct hodo_plan_request *request)
 	struct hodo_planner *planner = arg;
 	const pid_t pid = request->pid;
 	struct planning p = { .planner = planner, .pid = pid, .request = request,
-			      .by_default = request->came || pid == planner->command };
+			      .by_default = planner->functions->tracers && (request->came || pid == planner->command) };
 	const struct hodo_pattern_list *patterns = &planner->functions->patterns;
 	struct hodo_probe_built built = { .fd = -1 };
 	int err = -ENOMEM;

@@ -12,7 +12,7 @@ struct hodo_plan_file;
 /* All zero but for what the caller sets. */
 struct hodo_planner {
 	const struct hodo_functions *functions; /* the caller's */
-	const struct hodo_pattern_list *sdt;    /* static probes: PROVIDER:NAME */
+	struct hodo_pattern_list *sdt; /* static probes: PROVIDER:NAME */
 	struct hodo_record_probes *probes;
 	const struct hodo_pattern_list *arguments; /* functions whose arguments and results are wanted, too */
 	uint64_t min_bytes; /* of a function */
@@ -27,6 +27,8 @@ struct hodo_planner {
 int hodo_planner_plan(void *arg, const struct hodo_plan_request *request);
 /* Likewise: as plan_still. */
 int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan);
+/* Likewise: as probe. record_live.c. */
+int hodo_planner_probe(void *arg, enum hodo_control_op op, const char *text, uint32_t next, char *found, size_t size);
 void hodo_planner_free(struct hodo_planner *p);
 
 #endif

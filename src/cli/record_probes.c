@@ -37,14 +37,41 @@ int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char 
 	return x->pattern ? 0 : -ENOMEM;
 }
 
+static const char *bare(const char *text)
+{
+	return hodo_record_probe_is(text) ? text + strlen(PREFIX) : text;
+}
+
+uint32_t hodo_record_probes_find(const struct hodo_record_probes *p, const char *text)
+{
+	uint32_t i = 0;
+
+	while (i < p->n && strcmp(bare(p->list[i].text), bare(text)) != 0 &&
+	       strcmp(bare(p->list[i].pattern), bare(text)) != 0)
+		i++;
+	return i;
+}
+
+static void free_probe(struct hodo_record_probe *x)
+{
+	hodo_spec_free(&x->spec);
+	free(x->text);
+	free(x->pattern);
+	free(x->why);
+}
+
+void hodo_record_probes_remove(struct hodo_record_probes *p, uint32_t i)
+{
+	struct hodo_record_probe *x = &p->list[i];
+
+	free_probe(x);
+	memmove(x, x + 1, (--p->n - i) * sizeof(*x));
+}
+
 void hodo_record_probes_free(struct hodo_record_probes *p)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
-		hodo_spec_free(&p->list[i].spec);
-		free(p->list[i].text);
-		free(p->list[i].pattern);
-		free(p->list[i].why);
-	}
+	for (uint32_t i = 0; i < p->n; i++)
+		free_probe(&p->list[i]);
 	free(p->list);
 	*p = (struct hodo_record_probes){ 0 };
 }

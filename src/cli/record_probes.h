@@ -27,6 +27,9 @@ struct hodo_record_probes {
 bool hodo_record_probe_is(const char *text);
 /* 0; -EINVAL, and what is wrong in error; -ENOMEM. */
 int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char error[HODO_SPEC_ERROR]);
+/* By its text, with probe: in front or without, or by the name of its events. p->n: there is none. */
+uint32_t hodo_record_probes_find(const struct hodo_record_probes *p, const char *text);
+void hodo_record_probes_remove(struct hodo_record_probes *p, uint32_t i);
 void hodo_record_probes_free(struct hodo_record_probes *p);
 
 /* Whether some may be in the file. */

@@ -18,11 +18,18 @@
  *
  * Any number of windows, on and off, takes three such steps. They are the same from wherever another change was left,
  * by a fork, or where memory could not be written.
+ *
+ * A window that comes to where another plan's is on takes its place: it does not go off in between, so that nobody
+ * gets past it. The jumps differ in bytes on which instructions begin, which must be int3 first; so for these windows
+ * the second step off comes before the second step on. Windows that overlap otherwise go off, and then on.
  */
 #include "engine.h"
 
+#include <core/search.h>
+
 #define INT3 0xcc
 #define STEPS 3u
+#define ROUNDS_MAX 3u /* one window gives way to another, goes off, and the other one goes on */
 
 static struct hodo_patch patch;
 
@@ -71,8 +78,70 @@ bool hodo_engine_is(const struct hodo_plan_window *w, bool on)
 	return true;
 }
 
+enum way { WAY_FREE, WAY_TAKEN_OVER, WAY_LATER, WAY_NONE };
+
+/* Another plan's window that is on over some of the same instructions. The older of two gives way. */
+static enum way meet(struct hodo_engine_plan *p, uint32_t i, struct hodo_engine_plan *q, uint32_t k)
+{
+	const struct hodo_plan_window *w = &p->windows[i], *other = &q->windows[k];
+	uint8_t state = q->state[k];
+
+	if (other->flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS) || (hodo_engine_wanted(state) && q->age > p->age))
+		return WAY_NONE;
+	q->state[k] = state & (uint8_t)~(HODO_ENGINE_WANTED | HODO_ENGINE_WANTED_EVENT);
+	if (state & HODO_ENGINE_CHANGES || other->addr != w->addr || other->len != w->len ||
+	    bytes_of(other) > bytes_of(w) || !hodo_engine_is(other, true))
+		return WAY_LATER;
+	q->state[k] &= (uint8_t)~HODO_ENGINE_ON;
+	return WAY_TAKEN_OVER;
+}
+
+/* Whether the window can go on, as far as other plans' are concerned. */
+static enum way look_for_others(struct hodo_engine_plan *p, uint32_t i)
+{
+	const struct hodo_plan_window *w = &p->windows[i];
+	enum way way = WAY_FREE, one;
+
+	for (uint32_t j = 0; j < hodo_engine_nplans; j++) {
+		struct hodo_engine_plan *q = &hodo_engine_plans[j];
+		uint32_t n = q->head->windows.n;
+
+		if (q == p || !q->on)
+			continue;
+		/* Those that begin in the window, and the one that may reach into it. */
+		for (uint32_t k = hodo_search(x, n, q->windows[x].addr >= w->addr + w->len); k-- > 0;) {
+			if (q->windows[k].addr + q->windows[k].len <= w->addr)
+				break;
+			one = q->state[k] & HODO_ENGINE_ON ? meet(p, i, q, k) : way;
+			if (one == WAY_NONE)
+				return one;
+			way = one;
+		}
+	}
+	return way;
+}
+
+/* What is to be on, and is not. False: nothing is to be done about it. */
+static bool begin_on(struct hodo_engine_plan *p, uint32_t i, bool *later)
+{
+	switch (look_for_others(p, i)) {
+	case WAY_TAKEN_OVER:
+		p->state[i] |= HODO_ENGINE_CHANGES | HODO_ENGINE_TAKES;
+		return true;
+	case WAY_LATER:
+		*later = true;
+		return false;
+	case WAY_NONE:
+		return false;
+	default:
+		break;
+	}
+	p->state[i] |= hodo_engine_is(&p->windows[i], false) ? HODO_ENGINE_CHANGES : HODO_ENGINE_REFUSED;
+	return p->state[i] & HODO_ENGINE_CHANGES;
+}
+
 /* Which are to change, or did not come to the end of an earlier change; their number. */
-static uint32_t begin(struct hodo_engine_plan *p)
+static uint32_t begin(struct hodo_engine_plan *p, bool *later)
 {
 	uint32_t n = 0;
 
@@ -83,7 +152,9 @@ static uint32_t begin(struct hodo_engine_plan *p)
 		if (!(state & HODO_ENGINE_CHANGES)) {
 			if (hodo_engine_wanted(state) == on || state & HODO_ENGINE_REFUSED)
 				continue;
-			if (!hodo_engine_is(&p->windows[i], on)) {
+			if (!on && !begin_on(p, i, later))
+				continue;
+			if (on && !hodo_engine_is(&p->windows[i], true)) {
 				p->state[i] |= HODO_ENGINE_REFUSED;
 				continue;
 			}
@@ -97,8 +168,10 @@ static uint32_t begin(struct hodo_engine_plan *p)
 /* After an error those that are neither on nor off trap where they must, and change on the next time. */
 static void end(struct hodo_engine_plan *p, int error)
 {
+	const uint8_t kept = (uint8_t)~(HODO_ENGINE_CHANGES | HODO_ENGINE_TAKES | HODO_ENGINE_ON);
+
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
-		uint8_t state = p->state[i] & (uint8_t)~(HODO_ENGINE_CHANGES | HODO_ENGINE_ON);
+		uint8_t state = p->state[i] & kept;
 		bool on;
 
 		if (!(p->state[i] & HODO_ENGINE_CHANGES))
@@ -109,36 +182,63 @@ static void end(struct hodo_engine_plan *p, int error)
 	}
 }
 
-static void write_step(const struct hodo_engine_plan *p, unsigned step)
+/* takes: of those alone that take another's place, which go off so far. */
+static void write_step(const struct hodo_engine_plan *p, unsigned step, bool takes)
 {
+	const uint8_t which = takes ? HODO_ENGINE_TAKES : HODO_ENGINE_CHANGES;
+
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
-		if (p->state[i] & HODO_ENGINE_CHANGES)
-			write_window(&p->windows[i], hodo_engine_wanted(p->state[i]), step);
+		if (p->state[i] & which)
+			write_window(&p->windows[i], !takes && hodo_engine_wanted(p->state[i]), step);
 	}
+}
+
+static int write_all(unsigned step, bool takes)
+{
+	hodo_patch_begin(&patch);
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++)
+		write_step(&hodo_engine_plans[i], step, takes);
+	return hodo_patch_end(&patch);
 }
 
 static int change(void)
 {
-	int error = 0;
+	int error = write_all(0, false);
 
-	for (unsigned step = 0; step < STEPS && !error; step++) {
-		hodo_patch_begin(&patch);
-		for (uint32_t i = 0; i < hodo_engine_nplans; i++)
-			write_step(&hodo_engine_plans[i], step);
-		error = hodo_patch_end(&patch);
-	}
+	if (!error)
+		error = write_all(1, true);
+	for (unsigned step = 1; step < STEPS && !error; step++)
+		error = write_all(step, false);
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++)
 		end(&hodo_engine_plans[i], error);
 	return error;
 }
 
+static bool is_on_anywhere(const struct hodo_engine_plan *p)
+{
+	for (uint32_t i = 0; i < p->head->windows.n; i++) {
+		if (p->state[i] & HODO_ENGINE_ON)
+			return true;
+	}
+	return false;
+}
+
 int hodo_engine_apply(void)
 {
-	uint32_t n = 0;
+	int error = 0;
+	bool later = hodo_engine_guarded;
 
-	for (uint32_t i = 0; i < hodo_engine_nplans && hodo_engine_guarded; i++)
-		n += begin(&hodo_engine_plans[i]);
-	return n ? change() : 0;
+	for (unsigned round = 0; later && round < ROUNDS_MAX && !error; round++) {
+		uint32_t n = 0;
+
+		later = false;
+		for (uint32_t i = 0; i < hodo_engine_nplans; i++)
+			hodo_engine_plans[i].on = is_on_anywhere(&hodo_engine_plans[i]);
+		for (uint32_t i = 0; i < hodo_engine_nplans; i++)
+			n += begin(&hodo_engine_plans[i], &later);
+		error = n ? change() : 0;
+	}
+	return error;
 }
 
 /* Of the youngest plan that has it: the slots of those before may lead where nobody is any more. */

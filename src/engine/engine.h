@@ -51,6 +51,7 @@
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
 #define HODO_ENGINE_HOT     32u /* given up */
 #define HODO_ENGINE_GONE    64u /* it is mapped no more; REFUSED as well */
+#define HODO_ENGINE_TAKES   128u /* it changes, and another plan's window was on in its place */
 
 static inline bool hodo_engine_wanted(uint8_t state)
 {
@@ -80,6 +81,7 @@ struct hodo_engine_plan {
 	uint32_t age;  /* the younger, the greater: where several have a place, the youngest's slots are in use */
 	bool present;  /* it is of the recording that there is, or begins */
 	bool gone;     /* all of its windows are; it is to be given back */
+	bool on;       /* apply.c: one of its windows was on when it was looked at last */
 };
 
 /* ------------------------------------------------------------------ for who wants probes */

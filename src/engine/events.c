@@ -30,7 +30,7 @@ void hodo_engine_states(void)
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
 
-		for (uint32_t k = 0; k < p->head->events.n; k++) {
+		for (uint32_t k = 0; k < p->head->events.n && p->present; k++) {
 			struct hodo_event *event = state_of(&p->events[k])->event;
 
 			if (event)
@@ -45,7 +45,7 @@ void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo
 	for (uint32_t i = 0; i < head->events.n; i++) {
 		struct hodo_event *event = state_of(&p->events[i])->event;
 
-		if (event)
+		if (event && p->present)
 			event->states--;
 	}
 }
@@ -61,7 +61,7 @@ static void count_semaphore(uint8_t window, const struct hodo_plan_event *e, boo
 	state->counted = on;
 }
 
-static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_event *e, bool on)
+static void set_state(const struct hodo_plan_event *e, bool on)
 {
 	struct hodo_state *state = state_of(e);
 
@@ -69,8 +69,28 @@ static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_even
 		return;
 	hodo_store_release(&state->on, on ? &hodo_on_words()[state->id] : &hodo_zero_on);
 	hodo_registry_publish(state->event);
-	count_semaphore(p->state[e->window], e, on);
+}
+
+static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_event *e, bool on)
+{
+	if (!state_of(e)->event)
+		return;
+	if (on)
+		count_semaphore(p->state[e->window], e, true);
 	hodo_engine_want(p->windows[e->window].addr, HODO_ENGINE_WANTED_EVENT, on);
+}
+
+/*
+ * Of a plan that is not present. As long as the recording goes on, who is in its slots still records: another plan may
+ * have the same events, and a thread may wait there for room. Semaphores go down after those of that plan are up.
+ */
+static void end_events(struct hodo_engine_plan *p, bool recording)
+{
+	for (uint32_t k = 0; k < p->head->events.n; k++) {
+		if (!recording)
+			set_state(&p->events[k], false);
+		count_semaphore(p->state[p->events[k].window], &p->events[k], false);
+	}
 }
 
 /* Those first that nobody wants any more: another plan may have the same windows. */
@@ -83,10 +103,17 @@ void hodo_engine_recording(void)
 		struct hodo_engine_plan *p = &hodo_engine_plans[i % hodo_engine_nplans];
 		bool on = wanted && p->present;
 
-		for (uint32_t k = 0; k < p->head->events.n && on == (i >= hodo_engine_nplans); k++)
+		for (uint32_t k = 0; k < p->head->events.n && on == (i >= hodo_engine_nplans); k++) {
+			if (on)
+				set_state(&p->events[k], true);
 			switch_event(p, &p->events[k], on);
+		}
 		events += p->head->events.n;
 	}
 	if (events)
 		hodo_engine_apply();
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		if (!wanted || !hodo_engine_plans[i].present)
+			end_events(&hodo_engine_plans[i], wanted);
+	}
 }

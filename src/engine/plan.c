@@ -105,10 +105,27 @@ static int look(struct view *v, uint64_t addr)
 	return v->bytes[addr - page];
 }
 
+/* What the program has where a window of an earlier plan is on; -1: none is. Those that stay are not given way to. */
+static int look_below(uint64_t addr)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		uint32_t k = hodo_engine_window_index(p, addr);
+		const struct hodo_plan_window *w = &p->windows[k];
+
+		if (k < p->head->windows.n && p->state[k] & HODO_ENGINE_ON && hodo_engine_is(w, true) &&
+		    !(w->flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS)))
+			return w->bytes[addr - w->addr];
+	}
+	return -1;
+}
+
 static bool as_planned(struct view *v, const struct hodo_plan_window *w)
 {
 	for (unsigned k = 0; k < w->len; k++) {
-		if (look(v, w->addr + k) != w->bytes[k])
+		int byte = look(v, w->addr + k);
+
+		if (byte != w->bytes[k] && (byte < 0 || look_below(w->addr + k) != w->bytes[k]))
 			return false;
 	}
 	return true;

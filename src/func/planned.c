@@ -126,27 +126,32 @@ static void keep_known(void)
 
 /*
  * What the recorder has sent: a plan, that there is none, or that the threads have stood for the last one. In a
- * recording that has begun it is one more; then its windows are on when this returns.
+ * recording that has begun it is one more, or, anew, the one that counts from now on; its windows are on when this
+ * returns.
  */
-static int go_on(int file, bool stood, struct hodo_msg_planned *planned)
+static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *planned)
 {
-	const bool more = hodo_recording.on;
+	const bool begun = hodo_recording.on, more = begun && !(step & HODO_PLAN_ANEW), stood = step & HODO_PLAN_STOOD;
+	const bool none = file < 0 && !stood;
 	int error = 0;
 
 	if (stood)
 		error = hodo_engine_guard();
 	else if (file >= 0)
 		error = take(file, more, &planned->functions, &planned->refused);
-	if (((error && error != -EINPROGRESS) || (file < 0 && !stood)) && !more)
+	if ((error && error != -EINPROGRESS && !begun) || (none && !more))
 		hodo_engine_absent();
-	if (error == -EINPROGRESS || (more && file < 0 && !stood))
+	if (error == -EINPROGRESS || (error && begun) || (more && none))
 		return error;
 	if (more)
 		keep_known();
 	plans++;
+	/* Before functions are: a window that has both would else be on for these alone. */
+	if (begun && !more)
+		hodo_engine_recording();
 	if (hodo_func_wanted)
 		hodo_objects_scan();
-	if (more)
+	if (begun)
 		hodo_engine_recording();
 	return error;
 }
@@ -172,7 +177,7 @@ static long receive(int fd, struct hodo_msg_plan *m, int *file)
 	return n;
 }
 
-int hodo_planned_answer(int fd, bool stood)
+int hodo_planned_answer(int fd, enum hodo_plan_step step)
 {
 	struct hodo_msg_planned planned = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLANNED } };
 	struct hodo_msg_plan m;
@@ -181,7 +186,7 @@ int hodo_planned_answer(int fd, bool stood)
 	bool plan = n == sizeof(m) && m.head.magic == HODO_MSG_MAGIC && m.head.type == HODO_MSG_PLAN;
 
 	if (plan)
-		planned.result = go_on(file, stood, &planned);
+		planned.result = go_on(file, step, &planned);
 	if (file >= 0)
 		hodo_sys1(SYS_close, file);
 	if (!plan)

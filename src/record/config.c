@@ -60,7 +60,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 	m->conditions_len = config->conditions ? (uint32_t)config->conditions->bytes : 0;
 	m->context_len = context ? sizeof(*context) : 0;
 	m->flags = (config->awaits_start ? HODO_CONFIG_AWAITS_START : 0) |
-		   (config->plan && !kernel ? HODO_CONFIG_PLANS : 0);
+		   (config->plans && !kernel ? HODO_CONFIG_PLANS : 0);
 	hodo_pattern_pack(patterns, at);
 	at += m->patterns_len;
 	if (m->filter_len)

@@ -25,7 +25,7 @@
 
 #include "handover.h"
 #include "abstract.h"
-#include "memory.h"
+#include "control.h"
 #include "planning.h"
 #include "proc_status.h"
 #include "socket.h"
@@ -115,18 +115,18 @@ static void supersede(struct hodo_connection *c)
 }
 
 /* For our own user, and root: another's processes, which root records, are not shown what others write. */
-static int serve_memory(const struct hodo_connection *c)
+static int serve_others(const struct hodo_connection *c)
 {
 	if (c->adopted || c->stranger || (c->uid != 0 && c->uid != geteuid()))
 		return 0;
-	return hodo_memory_serve(c->session, c->fd, hodo_joining_has);
+	return hodo_control_serve(c->session, c->fd);
 }
 
 static void take_hello(struct hodo_connection *c)
 {
 	struct hodo_msg_hello h;
 	ssize_t len;
-	int asked = serve_memory(c);
+	int asked = serve_others(c);
 
 	if (asked) {
 		if (asked > 0)

@@ -10,12 +10,9 @@
 
 #include "session.h"
 
-/*
- * If a message on the connection fd asks for memory, answers it and returns 1; else leaves it there:
- * 0, or -EAGAIN if there is none yet. Who it comes from has been checked. is_joining: whether a process's
- * buffers may be on their way.
- */
-int hodo_memory_serve(struct hodo_session *s, int fd, bool (*is_joining)(const struct hodo_session *s, pid_t pid));
+/* For an answer (control.c): the descriptor, open for reading only, which becomes the caller's, or a negative errno.
+ * The kernel's memory is had from the kernel. */
+int hodo_memory_give(const struct hodo_session *s, const struct hodo_process *p, struct hodo_msg_answer *a);
 
 /*
  * Asks the recorder whose socket is at path for the memory of a process, or of all one by one (pid 0).

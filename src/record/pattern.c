@@ -66,13 +66,27 @@ int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *erro
 	return hodo_pattern_add_others(list, arg, pattern_flaw, error, size);
 }
 
+static void free_pattern(struct hodo_pattern *p)
+{
+	for (int j = 0; j < HODO_PATTERN_NEAR; j++)
+		free(p->near[j]);
+	free(p->text);
+}
+
+void hodo_pattern_remove(struct hodo_pattern_list *list, uint32_t i)
+{
+	struct hodo_pattern *p = &list->pattern[i];
+
+	list->bytes -= strlen(p->text) + 1;
+	list->included -= p->text[0] != '!';
+	free_pattern(p);
+	memmove(p, p + 1, (--list->n - i) * sizeof(*p));
+}
+
 void hodo_pattern_free(struct hodo_pattern_list *list)
 {
-	for (uint32_t i = 0; i < list->n; i++) {
-		for (int j = 0; j < HODO_PATTERN_NEAR; j++)
-			free(list->pattern[i].near[j]);
-		free(list->pattern[i].text);
-	}
+	for (uint32_t i = 0; i < list->n; i++)
+		free_pattern(&list->pattern[i]);
 	free(list->pattern);
 	memset(list, 0, sizeof(*list));
 }

@@ -37,6 +37,8 @@ int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
 			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
 			    char *error, size_t size);
 void hodo_pattern_free(struct hodo_pattern_list *list);
+/* Takes the i-th out of the list. */
+void hodo_pattern_remove(struct hodo_pattern_list *list, uint32_t i);
 
 /* Copies the patterns, each with its NUL; to has room for list->bytes. */
 void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to);

@@ -24,6 +24,7 @@
 #include "socket.h"
 
 #define ANSWER_NS 2000000000ll
+#define PLAN_NS 120000000000ll /* its recorder may have to decode large programs first */
 #define CONNECT_TRIES 100 /* of 5 ms: its queue is full */
 #define CONNECT_PAUSE_NS 5000000
 
@@ -231,7 +232,7 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 	struct hodo_msg_control m = {
 		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_CONTROL }, .op = op, .pid = pid, .next = next,
 	};
-	int64_t until_ns = hodo_now_ns() + ANSWER_NS;
+	int64_t until_ns = hodo_now_ns() + (op == HODO_CONTROL_REPLAN ? PLAN_NS : ANSWER_NS);
 	HODO_AUTO_CLOSE int came = -1;
 	ssize_t len;
 
@@ -255,6 +256,17 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 		*passed = hodo_take_fd(&came);
 	answer->path[sizeof(answer->path) - 1] = 0;
 	return 0;
+}
+
+int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint32_t next, const char *text,
+		      struct hodo_msg_answer *a, int *passed)
+{
+	HODO_AUTO_CLOSE int fd = hodo_socket_connect(path);
+	int err = fd < 0 ? fd : hodo_peer_ask(fd, op, (uint32_t)pid, next, text, a, passed);
+
+	if (err || !a->result)
+		return err;
+	return a->result < 0 && a->result > -4096 ? a->result : -EPROTO;
 }
 
 /* ---------------------------------------------------------------- refusals */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - talking to a process that listens (abi.h, section 4).
+ * peer.h - talking to a process that listens, or to a recorder (abi.h, section 4).
  */
 #ifndef HODO_RECORD_PEER_H
 #define HODO_RECORD_PEER_H
@@ -23,12 +23,19 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size);
 int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size);
 
 /*
- * Asks and waits for the answer, two seconds at most. text may be NULL. passed: the
+ * Asks and waits for the answer, two seconds at most, for a plan two minutes. text may be NULL. passed: the
  * descriptor that came with the answer, or -1; NULL: there is to be none.
  * 0 if there is an answer, whatever its result; else a negative errno.
  */
 int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, const char *text,
 		  struct hodo_msg_answer *answer, int *passed);
+
+/*
+ * Asks the recorder whose socket is at path. 0 and the answer; -ENOENT: it does not record that process, or not so
+ * many; -EAGAIN: not yet; -ECONNREFUSED: there is no recorder; another negative errno. passed as above.
+ */
+int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint32_t next, const char *text,
+		      struct hodo_msg_answer *answer, int *passed);
 
 /* "PID is recorded by hodo (process N) already: …": what an answer of -EBUSY and the like means, and what to do. */
 void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *answer, char *why,

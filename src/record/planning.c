@@ -168,6 +168,18 @@ int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *re
 	return 0;
 }
 
+bool hodo_planning_busy(const struct hodo_session *s)
+{
+	bool busy;
+
+	if (!s->planning)
+		return false;
+	pthread_mutex_lock(&s->planning->lock);
+	busy = next_job(s->planning) != NULL;
+	pthread_mutex_unlock(&s->planning->lock);
+	return busy;
+}
+
 void hodo_planning_forget(struct hodo_session *s, const struct hodo_connection *c)
 {
 	struct hodo_planning *p = s->planning;

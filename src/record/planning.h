@@ -21,6 +21,8 @@ int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *re
 		      hodo_planned_fn made);
 /* The connection is going: nothing is called for it any more. */
 void hodo_planning_forget(struct hodo_session *s, const struct hodo_connection *c);
+/* Whether a plan is being made, or to be made next: what plans are made of is not to be changed. */
+bool hodo_planning_busy(const struct hodo_session *s);
 /* Waits for the plan in hand. Once more does nothing. */
 void hodo_planning_close(struct hodo_session *s);
 

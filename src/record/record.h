@@ -26,6 +26,7 @@
 /* Processes that listen, and what is in their memory. */
 #include "catalog.h"
 #include "clock.h"
+#include "control.h"
 #include "peer.h"
 #include "proc_status.h"
 #include "process.h"

@@ -71,6 +71,12 @@ struct hodo_session_config {
 	 * time; no function of the session is to be called.
 	 */
 	int (*plan)(void *arg, const struct hodo_plan_request *request);
+	bool plans; /* processes ask for one from the start; else once a probe was added */
+	/*
+	 * NULL, or: HODO_CONTROL_PROBE_ADD, _REMOVE or _LIST of what plans are made of, while none is being made. The
+	 * answer's result; found: its path.
+	 */
+	int (*probe)(void *arg, enum hodo_control_op op, const char *text, uint32_t next, char *found, size_t size);
 	/*
 	 * Sets what is always on in a process of which the threads must stand meanwhile, by the plan that it was sent.
 	 * 0, or negative errno, which the user knows then.

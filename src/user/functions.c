@@ -7,6 +7,7 @@
  * that wants functions comes to a running process (session.c). It stays, since code of the program calls it.
  */
 #include <dlfcn.h>
+#include "extension.h"
 #include "sys.h"
 #include "user.h"
 

@@ -6,6 +6,7 @@
  * Those that are calls (imports.c) are made no-ops when an object is seen first: none of its code has run. All other
  * kinds of slots are no-ops to begin with.
  */
+#include "extension.h"
 #include "imports.h"
 
 static struct hodo_patch patch;

@@ -59,8 +59,18 @@ void hodo_opened(void)
 		/* Without a plan so far, none of the program's system calls goes through us: all is asked for. */
 		if (hodo_signals_all >> (SIGTRAP - 1) & 1)
 			ask.n = 0;
-		error = hodo_session_opened(&ask);
+		error = hodo_session_plan(&ask, HODO_PLAN_FIRST);
 		if (error && is_wanted())
 			give_up(error);
 	}
+}
+
+int hodo_planned_anew(void)
+{
+	struct hodo_msg_ask ask = { .n = 0 };
+
+	if (!hodo_recording.on || hodo_recording.by != HODO_BY_RECORDER)
+		return -ENOTCONN;
+	hodo_objects_set_planned();
+	return hodo_session_plan(&ask, HODO_PLAN_ANEW);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include "emit.h"
+#include "extension.h"
 #include "images.h"
 #include "sys.h"
 

@@ -18,6 +18,7 @@
  * pointer and that of the word would read memory that is unmapped.
  */
 #include <fcntl.h>
+#include "extension.h"
 #include "sys.h"
 #include "user.h"
 #include "wait.h"

@@ -9,6 +9,7 @@
  */
 #include <dlfcn.h>
 #include "emit.h"
+#include "extension.h"
 #include "imports.h"
 
 bool hodo_objects_foreign, hodo_objects_refused;

@@ -299,6 +299,9 @@ static void take_request(int fd, const struct hodo_msg_control *m)
 	case HODO_CONTROL_DISABLE:
 		result = m->text[0] ? hodo_control_set(m->text, m->op == HODO_CONTROL_ENABLE) : -EINVAL;
 		break;
+	case HODO_CONTROL_REPLAN:
+		result = hodo_planned_anew();
+		break;
 	case HODO_CONTROL_LEAVE:
 		if (hodo_load_seq(&hodo_listener.why) == HODO_LISTENS_MADE) {
 			/* In this order: see begin_listening() in listen.c. */

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include "extension.h"
 #include "opened.h"
 #include "sys.h"
 
@@ -131,29 +132,30 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 	n = n > 0 ? 0 : n < 0 ? n : -ETIMEDOUT;
 	if (!came)
 		return n;
-	if (n == 0 && how == HODO_START_ATTACH && functions_wanted(fd))
+	if (n == 0 && functions_wanted(fd))
 		hodo_functions_load();
 	hodo_control_retake();
 	return n ? n : possible(how);
 }
 
 /* What is to be patched in code that nobody prepared. 0, also if that cannot be had, which the recorder knows then. */
-static int take_plan(int fd, enum hodo_start how, const struct hodo_msg *ask, size_t bytes)
+static int take_plan(int fd, enum hodo_start how, enum hodo_plan_step step, const struct hodo_msg *ask, size_t bytes)
 {
-	const int limit_ms = how == HODO_START_OPENED ? HODO_OPENED_TIMEOUT_MS : HODO_PLAN_TIMEOUT_MS;
+	const bool opens = how == HODO_START_OPENED && step != HODO_PLAN_ANEW; /* a library: the program waits */
+	const int limit_ms = opens ? HODO_OPENED_TIMEOUT_MS : HODO_PLAN_TIMEOUT_MS;
 	long n = -EEXIST;
 
 	for (int i = 0; i < HODO_PLAN_TRIES && n == -EEXIST; i++) {
 		n = hodo_socket_send(fd, ask, bytes, -1);
 		n = n < 0 ? n : wait_answer(fd, how, limit_ms);
-		n = n ? n : hodo_func->plan(fd, false);
+		n = n ? n : hodo_func->plan(fd, step);
 	}
 	if (n == -EEXIST)
 		return 0;
 	if (n != -EINPROGRESS)
 		return (int)n;
 	n = wait_answer(fd, how, limit_ms);
-	return n ? (int)n : hodo_func->plan(fd, true);
+	return n ? (int)n : hodo_func->plan(fd, step | HODO_PLAN_STOOD);
 }
 
 /* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */
@@ -259,7 +261,7 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	if (!error && config.flags & HODO_CONFIG_PLANS && how != HODO_START_FORK && hodo_func) {
 		hodo_objects_scan_once();
 		hodo_objects_set_planned();
-		error = take_plan(fd, how, &ask, sizeof(ask));
+		error = take_plan(fd, how, HODO_PLAN_FIRST, &ask, sizeof(ask));
 	}
 	if (!error)
 		error = hand_over(fd, &config, &memory);
@@ -303,7 +305,7 @@ static int start(enum hodo_start how)
 	return error;
 }
 
-int hodo_session_opened(struct hodo_msg_ask *ask)
+int hodo_session_plan(struct hodo_msg_ask *ask, enum hodo_plan_step step)
 {
 	size_t bytes = offsetof(struct hodo_msg_ask, object) + ask->n * sizeof(ask->object[0]);
 	struct hodo_layout layout;
@@ -315,8 +317,12 @@ int hodo_session_opened(struct hodo_msg_ask *ask)
 	ask->head = (struct hodo_msg){ HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
 	__builtin_memcpy(recording, hodo_recording.ring.uuid, sizeof(recording));
 	error = greet((int)fd, HODO_START_OPENED, &layout);
-	if (!error)
-		error = take_plan((int)fd, HODO_START_OPENED, &ask->head, bytes);
+	if (!error && !hodo_func)
+		error = -ENOSYS;
+	if (!error) {
+		hodo_recording.config.flags |= config.flags & HODO_CONFIG_PLANS;
+		error = take_plan((int)fd, HODO_START_OPENED, step, &ask->head, bytes);
+	}
 	hodo_sys1(SYS_close, fd);
 	return error;
 }

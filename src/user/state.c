@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - what all of libhodo looks at, and what is stored in the recording's memory from anywhere. */
+#include "extension.h"
 #include "user.h"
 
 struct hodo_recording hodo_recording;

@@ -413,33 +413,6 @@ static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t
 }
 HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
 
-/* Function tracing (func/), which the rest knows only by this table. Under the control lock, but for the last five. */
-struct hodo_extension {
-	void (*init)(void);       /* before all others */
-	void (*scan_begin)(void); /* each object once, then scan_end: those not seen are unloaded */
-	/* How many functions it has; the complement of that: nobody wants functions. note: NULL: it has no stubs.
-	 * is_short: its calls may be written as those of objects that are short. */
-	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
-	void (*scan_end)(void);
-	void (*states)(void), (*forked)(void); /* adds its states to what events have; in a fork child, at first */
-	/* Takes in the plan that has come, and answers: 0 or -errno; -EINPROGRESS: again, stood; -EEXIST: ask again. */
-	int (*plan)(int fd, bool stood);
-	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
-	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
-	bool (*settle)(void);     /* no tracer runs that went before; false: a thread stays inside */
-	int (*tracer_register)(struct hodo_tracer *tracer); /* as <hodo/tracer.h> says */
-	int (*tracer_unregister)(struct hodo_tracer *tracer);
-	int (*function_name)(const void *address, char *name, size_t bytes);
-};
-/* In libhodo-func.so, or in the same library. */
-extern const struct hodo_extension hodo_extension HODO_SHARED __attribute__((weak));
-/* That one while it is there, NULL: there is none, or not yet. */
-extern HODO_HIDDEN const struct hodo_extension *hodo_func;
-
-/* functions.c: loads libhodo-func.so, unless it is there. 0 or negative errno. Not under the control lock; takes the
- * loader's. */
-HODO_HIDDEN int hodo_functions_load(void);
-
 /* roles.c */
 #define HODO_ROLE_MAX 64u /* bytes of a role's name */
 /* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too. */

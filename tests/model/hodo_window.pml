@@ -18,6 +18,8 @@
  * a core that fetches a cell may see any of the values that it has had since the last one, again and again, in
  * whatever order: `may` is their set. A barrier leaves the one that memory has.
  *
+ *   - -DSWITCH: another plan's jump comes to where one is, and the window does not go off in between.
+ *
  * Left out: that stores of several windows go out together, which makes each of their steps longer.
  *
  * Parameters: CYCLES of on and off. -DGIVE: the slot is given back after each, and is another's. Each M_...
@@ -31,6 +33,7 @@
 #define PROGRAM 1 /* sets of one */
 #define JUMP 2
 #define INT3 4
+#define OTHER 8 /* another plan's jump */
 
 /* Where a thread is. */
 #define FIRST 0  /* at the first instruction */
@@ -85,6 +88,9 @@ inline fetch_first(t)
 	if
 	:: may[0] & PROGRAM -> whole_first(PROGRAM); at[t] = SECOND; first[t] = 0
 	:: may[0] & JUMP -> whole_first(JUMP); assert(slot); at[t] = SLOT1
+#ifdef SWITCH
+	:: may[0] & OTHER -> whole_first(OTHER); at[t] = SLOT1
+#endif
 	:: may[0] & INT3 -> at[t] = TRAP1
 	fi
 }
@@ -93,7 +99,7 @@ inline fetch_second(t)
 {
 	if
 	:: may[2] & PROGRAM -> assert(may[3] == PROGRAM && !first[t]); at[t] = OUT
-	:: may[2] & (JUMP | INT3) -> at[t] = TRAP2
+	:: may[2] & (JUMP | INT3 | OTHER) -> at[t] = TRAP2
 	fi
 }
 
@@ -167,6 +173,19 @@ inline step_1()
 #endif
 }
 
+/* Where another jump is: what is behind its first byte goes off. */
+inline step_between()
+{
+	if
+	:: takes ->
+		write(1, PROGRAM);
+		write(2, INT3);
+		write(3, PROGRAM);
+		barrier()
+	:: else
+	fi
+}
+
 /* The bytes between, and of a jump all but its first. */
 inline step_2()
 {
@@ -175,7 +194,7 @@ inline step_2()
 	write(2, wanted);
 #else
 #ifndef M_BOUNDARY_LATE
-	write(2, (wanted == JUMP -> JUMP : INT3));
+	write(2, (wanted == PROGRAM -> INT3 : wanted));
 #endif
 #endif
 	write(3, wanted)
@@ -193,11 +212,20 @@ inline step_3()
 active proctype writer()
 {
 	byte changes, wanted = PROGRAM;
+	bit takes;
 
 	do
 	:: changes < 2 * CYCLES && !child ->
 		atomic {
+#ifdef SWITCH
+			if
+			:: wanted == PROGRAM -> wanted = JUMP
+			:: wanted == JUMP -> wanted = OTHER; takes = 1
+			:: wanted != PROGRAM -> wanted = PROGRAM; takes = 0
+			fi;
+#else
 			wanted = JUMP + PROGRAM - wanted;
+#endif
 			slot = 1
 		};
 again:
@@ -225,6 +253,9 @@ again:
 #else
 		barrier();
 #endif
+#endif
+#if defined(SWITCH) && !defined(M_SWITCH_AT_ONCE)
+		step_between();
 #endif
 		step_2();
 #ifdef M_ON_NO_BARRIER_2

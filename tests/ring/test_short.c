@@ -2,6 +2,7 @@
 /* test_short.c - which objects' calls are short: no two of those have addresses that a call's record cannot tell apart. */
 #include <string.h>
 #include <lib/unit.h>
+#include <user/extension.h>
 #include <user/user.h>
 
 #define MIB (1ull << 20)
