@@ -16,6 +16,7 @@ from planes import MARK, expand
 
 TARGET, CALC = program("TARGET"), program("CALC")
 TINY = ("-m", "64K", "--packet-size", "1K")
+FULL = ("-m", "4M", "--packet-size", "64K", "-e", "limits:tick")  # packets, however late the program goes on
 TABLE, TABLE_END = 0x184D2A5E, 0x8F92EAB1
 
 
@@ -168,7 +169,7 @@ class Planes(Case):
                 re.findall(re.escape(MARK) + b"(....)(....)", pathlib.Path(path).read_bytes(), re.DOTALL)]
 
     def test_events(self):
-        self.compressed("-m", "4M", "--packet-size", "64K", "-e", "limits:tick", TARGET, 50000, 1, 0, 1000)
+        self.compressed(*FULL, TARGET, 50000)
         self.assertTrue(self.marks())
         self.assertEqual({struct.unpack("<I", head)[0] for head, _ in self.marks()}, {88})
         self.assertEqual(len(self.check()), 50000 - len(range(3, 50000, 7)))
@@ -186,7 +187,7 @@ class Planes(Case):
 
     def test_again(self):
         """What hodo unpack makes is what was written."""
-        self.compressed("-m", "4M", "--packet-size", "64K", "-e", "limits:tick", TARGET, 50000, 1, 0, 1000)
+        self.compressed(*FULL, TARGET, 50000)
         self.ok("unpack", "-q", "-o", self.path("unpacked"), self.data)
         for path in self.streams(self.expanded(), ""):
             other = path.replace(self.path("expanded"), self.path("unpacked"))
