@@ -37,8 +37,9 @@ struct hodo_plan {
 	struct hodo_plan_table functions; /* struct hodo_plan_function, by address */
 	struct hodo_plan_table events;    /* struct hodo_plan_event */
 	struct hodo_plan_table frames;    /* struct hodo_plan_frame, by slot */
+	struct hodo_plan_table replacements; /* struct hodo_plan_replacement */
 };
-HODO_ASSERT_SIZE_(struct hodo_plan, 136);
+HODO_ASSERT_SIZE_(struct hodo_plan, 152);
 
 /* Pages that nothing else may be in: of slots, which are run, or of what slots refer to, which is written. */
 #define HODO_PLAN_DATA 1u
@@ -93,7 +94,8 @@ enum hodo_plan_import {
 	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
 	HODO_IMPORT_CALL_BEGIN = 6, /* of a function whose exits are events: called, rax, r11 as below */
 	HODO_IMPORT_CALL_END = 7,   /* at an exit: likewise */
-	HODO_PLAN_IMPORTS = 8
+	HODO_IMPORT_START = 8, /* where the program begins: another plan is asked for. Called; all registers are kept */
+	HODO_PLAN_IMPORTS = 9
 };
 /*
  * HODO_IMPORT_READ: rax is where from, r10 where to, r11 how many bytes, or, with HODO_PLAN_READ_TEXT, how many a text
@@ -157,6 +159,18 @@ struct hodo_plan_event {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_event, 32);
 
+/*
+ * A function in whose place another one is called as long as the recording goes on. Its slot ends with a jump to that,
+ * behind which stands what still calls the first one. Or where the program begins (HODO_IMPORT_START).
+ */
+struct hodo_plan_replacement {
+	uint64_t original; /* of the program: a pointer that is set to `first` before; 0: none */
+	uint64_t first;    /* in a slot */
+	uint32_t window;
+	uint32_t reserved;
+};
+HODO_ASSERT_SIZE_(struct hodo_plan_replacement, 24);
+
 /* What an unwinder needs to know of a slot: an .eh_frame_hdr, which leads to one description and no more. */
 struct hodo_plan_frame {
 	uint64_t slot;
@@ -175,6 +189,10 @@ HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
  *   recorder -> process   hodo_msg_plan + the file (SCM_RIGHTS), or without: it has none
  *   process -> recorder   hodo_msg_planned
  *
+ * Where functions of a library are to be called in place of others, the first answer may be hodo_msg_plan with `load`:
+ * the process loads these libraries if it can, and asks once more. It cannot while it starts, before libc is
+ * there: then the plan has it ask for another one where the program begins.
+ *
  * Once more during the recording, on a connection that is for this alone, whenever libraries have been opened: hello
  * (HODO_START_OPENED) and the configuration, as at the start, and then the same, with the objects that are new.
  *
@@ -183,11 +201,13 @@ HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
  * file. With the result -EEXIST something came to where pages are to be since the plan was made, a thread's stack, say:
  * it asks once more, HODO_PLAN_TRIES times in all.
  */
-#define HODO_PLAN_TRIES 4
+#define HODO_PLAN_TRIES 4 /* one of them may be answered by libraries to load */
 #define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
 #define HODO_OPENED_TIMEOUT_MS 5000 /* during the recording: dlopen() waits */
+#define HODO_PLAN_LOAD_MAX 4096u
 struct hodo_msg_plan {
 	struct hodo_msg head;
+	char load[HODO_PLAN_LOAD_MAX]; /* sent up to its NUL, or not at all: paths, each with a newline behind it */
 };
 
 /* As the process asks: for all that it has mapped, or for some of it. */

@@ -98,7 +98,7 @@ static bool patches(const struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
 
-	return (o->functions.functions.tracers || o->sdt.n || o->probes.n) && !o->kernel;
+	return (o->functions.functions.tracers || o->sdt.n || o->probes.n || o->replacements.n) && !o->kernel;
 }
 
 /* So that functions have names where the program is not. */
@@ -119,6 +119,7 @@ static void end_recording(struct recording *r)
 		return;
 	clear_progress(r);
 	hodo_record_probes_end(&r->options.probes);
+	hodo_record_replacements_end(&r->options.replacements);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
 	keep_symbols(r);
@@ -276,6 +277,7 @@ static int open_session(struct recording *r)
 	r->planner.min_bytes = o->functions.min_bytes;
 	r->planner.sdt = &r->options.sdt;
 	r->planner.probes = &r->options.probes;
+	r->planner.replacements = &r->options.replacements;
 	r->planner.arguments = &r->options.functions.arguments;
 	r->options.probes.patterns = &r->options.patterns;
 	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));

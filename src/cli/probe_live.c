@@ -85,7 +85,9 @@ static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 	static const struct hodo_pattern_list no_patterns;
 	struct hodo_pattern_list patterns = { 0 }, sdt = { 0 };
 	struct hodo_record_probes probes = { .patterns = &patterns };
-	struct hodo_planner planner = { .functions = &none, .sdt = &sdt, .probes = &probes, .arguments = &no_patterns };
+	struct hodo_record_replacements replacements = { 0 };
+	struct hodo_planner planner = { .functions = &none, .sdt = &sdt, .probes = &probes, .arguments = &no_patterns,
+					.replacements = &replacements };
 	char why[HODO_SPEC_ERROR];
 	int plan, err;
 

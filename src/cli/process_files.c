@@ -77,3 +77,35 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 	}
 	return err;
 }
+
+/* ----------------------------------------------------------------------- segments */
+
+void hodo_code_segments_find(struct hodo_code_segments *s, Elf *elf)
+{
+	const uint64_t page = 4096;
+	size_t n;
+
+	s->n = 0;
+	if (elf_getphdrnum(elf, &n) != 0)
+		return;
+	for (size_t i = 0; i < n && s->n < HODO_CODE_SEGMENTS_MAX; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
+			continue;
+		s->list[s->n].address = p.p_vaddr & ~(page - 1);
+		s->list[s->n++].offset = p.p_offset & ~(page - 1);
+	}
+}
+
+bool hodo_code_segments_bias(const struct hodo_code_segments *s, const struct hodo_process_file *mapped,
+			     uint64_t *bias)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->list[i].offset != mapped->offset)
+			continue;
+		*bias = mapped->start - s->list[i].address;
+		return true;
+	}
+	return false;
+}

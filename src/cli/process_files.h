@@ -3,6 +3,8 @@
 #ifndef HODO_CLI_PROCESS_FILES_H
 #define HODO_CLI_PROCESS_FILES_H
 
+#include <gelf.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +13,20 @@ struct hodo_process_file {
 	const char *ours; /* how we open that very file; NULL: it is another one by now, or gone */
 	uint64_t start, offset; /* where code of it is mapped first, and that code's place in the file */
 };
+
+/* The segments of a file with code, by which it is known where the file is mapped. */
+#define HODO_CODE_SEGMENTS_MAX 8u
+struct hodo_code_segments {
+	uint32_t n;
+	struct {
+		uint64_t address, offset; /* of pages */
+	} list[HODO_CODE_SEGMENTS_MAX];
+};
+
+void hodo_code_segments_find(struct hodo_code_segments *s, Elf *elf);
+/* What is added to the file's addresses there. False: it is not mapped as its headers say. */
+bool hodo_code_segments_bias(const struct hodo_code_segments *s, const struct hodo_process_file *mapped,
+			     uint64_t *bias);
 
 /* Other than 0 ends it, and is returned. */
 typedef int (*hodo_process_file_fn)(void *arg, const struct hodo_process_file *file);

@@ -97,6 +97,11 @@ static int set_arguments(void *args, const char *value)
 	return hodo_function_options_names(&o->arguments, "--args", value ? value : "*");
 }
 
+static int set_replace(void *args, const char *value)
+{
+	return hodo_record_replacements_add(&((struct hodo_record_options *)args)->replacements, value);
+}
+
 static int set_loop(void *args, const char *value)
 {
 	return hodo_function_options_names(&((struct hodo_record_options *)args)->functions.functions.loops, "--loop",
@@ -254,6 +259,8 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "for --tracer thread: end the program by SIGABRT" },
 	{ .name = "returns", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_RETURNS,
 	  .help = "see exits where the compiler left room for entries only,\nby replacing return addresses" },
+	{ .name = "replace", .kind = HODO_OPTION_CALL, .arg = "F=LIB:G", .set = set_replace,
+	  .help = "call G of the library LIB in place of the function F" },
 
 	{ .help = "For tests of the recorder itself:" },
 	{ .name = "clock", .kind = HODO_OPTION_CHOICE, .arg = "tsc|monotonic", AT(clock), .choices = clocks,
@@ -347,6 +354,16 @@ static void choose_sizes(struct hodo_record_options *o)
 											       RING_SIZE;
 }
 
+/* What is planned in programs is not where the kernel is recorded as well. */
+static int check_planned(const struct hodo_record_options *o)
+{
+	const char *what = o->probes.n ? o->probes.list[0].text : o->sdt.n ? "sdt:" :
+			   o->replacements.n ? "--replace" : NULL;
+
+	return what && o->kernel ? hodo_usage(VERB, "%s is for programs, and cannot go with -k: record them by another"
+					      " 'hodo record'", what) : 0;
+}
+
 int hodo_record_options_check(struct hodo_record_options *o)
 {
 	int err;
@@ -359,6 +376,9 @@ int hodo_record_options_check(struct hodo_record_options *o)
 		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
 	if (o->kprobes.n && !o->kernel)
 		return hodo_usage(VERB, "%s is a probe in the kernel: add -k", o->kprobes.probe[0].event);
+	err = check_planned(o);
+	if (err)
+		return err;
 	if (o->kernel && make_kernel_patterns(o) < 0)
 		return hodo_no_memory();
 	choose_sizes(o);
@@ -380,6 +400,7 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_functions_free(&o->functions.functions);
 	hodo_pattern_free(&o->functions.arguments);
 	hodo_record_probes_free(&o->probes);
+	hodo_record_replacements_free(&o->replacements);
 	hodo_kprobe_list_free(&o->kprobes);
 	hodo_attach_options_free(&o->attach);
 }

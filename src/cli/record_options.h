@@ -13,6 +13,7 @@
 
 #include "options.h"
 #include "record_probes.h"
+#include "record_replace.h"
 #include "target.h"
 
 struct hodo_function_options {
@@ -39,6 +40,7 @@ struct hodo_record_options {
 	struct hodo_pattern_list patterns;
 	struct hodo_pattern_list sdt; /* of static probes, PROVIDER:NAME */
 	struct hodo_record_probes probes;
+	struct hodo_record_replacements replacements;
 	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * record_plan.c - see record_plan.h. All files that a process has mapped as code are looked at: those whose functions
- * are asked for, and those with system calls that its libhodo must see (src/probe/build.h). Decoding is what takes
- * time: a file is decoded once a recording, whichever processes have it.
+ * are asked for, and those with system calls that its libhodo must see (src/probe/build.h).
  */
 #define _GNU_SOURCE
 #include "record_plan.h"
@@ -17,165 +16,37 @@
 #include <base/file.h>
 #include <base/scope.h>
 #include <base/vec.h>
-#include <elf/slots.h>
 #include <probe/arguments.h>
 #include <probe/build.h>
 #include <probe/events.h>
 #include <probe/plan.h>
 #include <probe/sdt.h>
 #include <probe/select.h>
-#include <probe/syscalls.h>
 
 #include "cli.h"
-#include "process_files.h"
 #include "record_traps.h"
 
 #define MAPS_MAX (64u << 20)
 #define PAGE 4096ull
 
-struct hodo_plan_file {
-	dev_t dev;
-	ino_t inode;
-	off_t bytes;
-	struct timespec changed;
-	bool decoded;
-	struct hodo_probe_object *object; /* NULL: refused */
-	char *path; /* of the image */
-	struct hodo_probe_image *image; /* NULL: not opened */
-	bool slots_known, slots; /* it has functions that were built to be traced */
-	bool calls_known, calls; /* it may have system calls that its libhodo must see */
-	bool by_default; /* its functions were asked for in a process that was */
-	bool said;       /* why it is refused */
-	bool said_sources; /* that it has no debug information */
-	char *soname;    /* NULL: not looked at */
-	bool seen;       /* in planner->seen */
-	enum hodo_probe_reason why;
-	int err;
-	uint32_t nsegments;
-	struct {
-		uint64_t address, offset; /* of pages */
-	} segments[8]; /* of code */
-};
-
 /* A process while its plan is made. */
 struct planning {
 	struct hodo_planner *planner;
 	pid_t pid;
-	const struct hodo_plan_request *request;
+	struct hodo_plan_request *request;
 	bool by_default;
 	const char **patterns, **sdt;
 	struct hodo_probe_target *targets;
 	uint32_t ntargets;
+	uint64_t start;  /* where its program begins, … */
+	uint32_t program; /* … which is that of the targets */
 	bool meant;      /* some file is */
 	uint32_t wanted; /* functions */
 };
 
-/* -------------------------------------------------------------------------- files */
-
-static void find_segments(struct hodo_plan_file *f, Elf *elf)
-{
-	size_t n;
-
-	if (elf_getphdrnum(elf, &n) != 0)
-		return;
-	for (size_t i = 0; i < n && f->nsegments < sizeof(f->segments) / sizeof(f->segments[0]); i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
-			continue;
-		f->segments[f->nsegments].address = p.p_vaddr & ~(PAGE - 1);
-		f->segments[f->nsegments++].offset = p.p_offset & ~(PAGE - 1);
-	}
-}
-
-static bool has_slots(struct hodo_plan_file *f, const char *path)
-{
-	HODO_AUTO(hodo_elf_slots_free) struct hodo_elf_slots slots = { 0 };
-	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-
-	if (!f->slots_known && hodo_elf_open(&e, path) == 0)
-		f->slots = hodo_elf_slots_find(&slots, &e) == 0 && slots.n;
-	f->slots_known = true;
-	return f->slots;
-}
-
-static bool may_call(struct hodo_plan_file *f, const char *path)
-{
-	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-
-	if (!f->calls_known && hodo_elf_open(&e, path) == 0)
-		f->calls = hodo_probe_may_call(&e);
-	f->calls_known = true;
-	return f->calls;
-}
-
-static const char *soname_of(struct hodo_plan_file *f, const char *path)
-{
-	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-
-	if (!f->soname)
-		f->soname = strdup(hodo_elf_open(&e, path) == 0 ? hodo_elf_soname(e.elf) : "");
-	return f->soname ? f->soname : "";
-}
-
-static void decode(struct hodo_plan_file *f, const char *path)
-{
-	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-
-	if (f->decoded)
-		return;
-	f->decoded = true;
-	f->err = hodo_elf_open(&e, path);
-	f->object = f->err ? NULL : calloc(1, sizeof(*f->object));
-	if (!f->object)
-		return;
-	find_segments(f, e.elf);
-	f->err = hodo_probe_object_open(f->object, &e, &f->why);
-	if (f->err) {
-		free(f->object);
-		f->object = NULL;
-	}
-}
-
-/* NULL: it is gone. */
-static struct hodo_plan_file *file_of(struct hodo_planner *p, const char *path)
-{
-	struct hodo_plan_file *f;
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return NULL;
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		f = &p->files[i];
-		if (f->dev == st.st_dev && f->inode == st.st_ino && f->bytes == st.st_size &&
-		    !memcmp(&f->changed, &st.st_mtim, sizeof(f->changed)))
-			return f;
-	}
-	f = hodo_vec_add(p->files, p->nfiles);
-	if (!f)
-		return NULL;
-	f->dev = st.st_dev;
-	f->inode = st.st_ino;
-	f->bytes = st.st_size;
-	f->changed = st.st_mtim;
-	return f;
-}
-
 void hodo_planner_free(struct hodo_planner *p)
 {
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		if (p->files[i].object)
-			hodo_probe_object_close(p->files[i].object);
-		free(p->files[i].object);
-		free(p->files[i].soname);
-		if (p->files[i].image)
-			hodo_probe_image_close(p->files[i].image);
-		free(p->files[i].image);
-		free(p->files[i].path);
-	}
-	free(p->files);
-	p->files = NULL;
-	p->nfiles = 0;
+	hodo_plan_files_free(&p->files);
 }
 
 /* ------------------------------------------------------------------------ a process */
@@ -187,18 +58,6 @@ static bool is_program(pid_t pid, const struct hodo_plan_file *f)
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
 	return stat(exe, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->inode;
-}
-
-/* False: the file is not mapped there as its headers say. */
-static bool find_bias(const struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint64_t *bias)
-{
-	for (uint32_t i = 0; i < f->nsegments; i++) {
-		if (f->segments[i].offset != mapped->offset)
-			continue;
-		*bias = mapped->start - f->segments[i].address;
-		return true;
-	}
-	return false;
 }
 
 static const char *why_refused(const struct hodo_plan_file *f)
@@ -230,10 +89,10 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 					    .min_bytes = p->planner->min_bytes };
 
 	choice.path = mapped->path;
-	choice.soname = soname_of(f, mapped->ours);
+	choice.soname = hodo_plan_file_soname(f, mapped->ours);
 	if (is_program(p->pid, f)) {
 		f->by_default |= p->by_default;
-		choice.by_default = f->by_default && !has_slots(f, mapped->ours);
+		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
 	}
 	return choice;
 }
@@ -248,17 +107,26 @@ static bool is_asked_for(const struct planning *p, const struct hodo_process_fil
 	return r->n == 0 && mapped->ours;
 }
 
+/* NULL: it is not asked for, or gone. */
+static struct hodo_plan_file *file_of(const struct planning *p, const struct hodo_process_file *mapped)
+{
+	return is_asked_for(p, mapped) ? hodo_plan_files_get(&p->planner->files, mapped->ours) : NULL;
+}
+
 /* Whether something may be asked for that is in it. */
-static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice)
+static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice,
+		     const struct hodo_process_file *mapped)
 {
 	return hodo_probe_select_means(choice) || p->planner->sdt->n ||
-	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname);
+	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname) ||
+	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
 }
 
 /* A slot's call is not the engine's, which events are. */
 static void say_slots(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped)
 {
-	if (f->said || !p->planner->arguments->n || !is_program(p->pid, f) || !has_slots(f, mapped->ours))
+	if (f->said || !p->planner->arguments->n || !is_program(p->pid, f) ||
+	    !hodo_plan_file_has_slots(f, mapped->ours))
 		return;
 	hodo_warning("%s: arguments and results are not recorded: its compiler left room for tracing its functions; "
 		     "build it without", mapped->path);
@@ -269,53 +137,36 @@ static void say_slots(const struct planning *p, struct hodo_plan_file *f, const 
 static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
-	struct hodo_plan_file *f = is_asked_for(p, mapped) ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 
+	hodo_record_replacements_see(p->planner->replacements, mapped);
 	if (f) {
 		choice = choice_of(p, f, mapped);
-		p->meant |= is_meant(p, &choice);
+		p->meant |= is_meant(p, &choice, mapped);
 		say_slots(p, f, mapped);
 	}
 	return 0;
 }
 
-/* For probes' texts, from the first one on. 0, -ENOMEM, or why it cannot be read. */
-static int open_image(struct hodo_plan_file *f, const char *path)
-{
-	int err;
-
-	if (f->image)
-		return 0;
-	f->path = strdup(path);
-	f->image = calloc(1, sizeof(*f->image));
-	err = f->path && f->image ? hodo_probe_image_open(f->image, f->path, NULL) : -ENOMEM;
-	if (err) {
-		free(f->image);
-		free(f->path);
-		f->image = NULL;
-		f->path = NULL;
-		return err;
-	}
-	f->image->code = f->object;
-	return 0;
-}
-
+/* t: NULL: it is refused. */
 static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 		      struct hodo_probe_target *t)
 {
+	struct hodo_record_replacements *replacements = p->planner->replacements;
 	struct hodo_record_probes *probes = p->planner->probes;
-	const char *path = mapped->path, *soname = soname_of(f, mapped->ours);
+	const char *path = mapped->path, *soname = hodo_plan_file_soname(f, mapped->ours), *flaw;
 	int err;
 
-	if (!hodo_record_probes_mean(probes, path, soname))
+	if (!hodo_record_probes_mean(probes, path, soname) &&
+	    !hodo_record_replacements_mean(replacements, mapped, soname))
 		return 0;
-	if (!f->object)
-		return hodo_record_probes_take(probes, path, soname, NULL, why_refused(f), t);
-	err = open_image(f, mapped->ours);
-	if (err)
-		return err == -ENOMEM ? err : hodo_record_probes_take(probes, path, soname, NULL, strerror(-err), t);
-	return hodo_record_probes_take(probes, path, soname, f->image, NULL, t);
+	err = f->object ? hodo_plan_file_image(f, mapped->ours) : 0;
+	if (err == -ENOMEM)
+		return err;
+	flaw = f->object ? strerror(-err) : why_refused(f);
+	err = hodo_record_probes_take(probes, path, soname, f->image, flaw, t);
+	return err ? err : hodo_record_replacements_take(replacements, mapped, soname, f->image, flaw, t);
 }
 
 /* Of functions that are traced. That a pattern names none of them is nothing to be said: there are other files. */
@@ -324,7 +175,7 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 {
 	const struct hodo_pattern_list *patterns = p->planner->arguments;
 	char error[HODO_SPEC_ERROR] = "";
-	int err = patterns->n && t->nfunctions ? open_image(f, mapped->ours) : -ENOENT;
+	int err = patterns->n && t->nfunctions ? hodo_plan_file_image(f, mapped->ours) : -ENOENT;
 
 	for (uint32_t i = 0; i < patterns->n && !err; i++) {
 		err = hodo_probe_arguments_add(t, f->image, patterns->pattern[i].text, error);
@@ -340,7 +191,7 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 static int add_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
-	struct hodo_plan_file *f = is_asked_for(p, mapped) ? file_of(p->planner, mapped->ours) : NULL;
+	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
 	uint32_t *list = NULL;
@@ -349,9 +200,9 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	if (!f)
 		return 0;
 	choice = choice_of(p, f, mapped);
-	if (!is_meant(p, &choice) && !may_call(f, mapped->ours))
+	if (!is_meant(p, &choice, mapped) && !hodo_plan_file_may_call(f, mapped->ours))
 		return 0;
-	decode(f, mapped->ours);
+	hodo_plan_file_decode(f, mapped->ours);
 	if (!f->object) {
 		if (hodo_probe_select_means(&choice))
 			say_refused(f, mapped->path);
@@ -361,7 +212,11 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	if (!t)
 		return -ENOMEM;
 	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = true };
-	if (!find_bias(f, mapped, &t->bias)) {
+	if (f->entry && is_program(p->pid, f)) {
+		p->start = f->entry;
+		p->program = p->ntargets - 1;
+	}
+	if (!hodo_code_segments_bias(&f->segments, mapped, &t->bias)) {
 		p->ntargets--;
 		return 0;
 	}
@@ -379,7 +234,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		err = add_probes(p, f, mapped, t);
 	if (!err)
 		err = add_arguments(p, f, mapped, t);
-	p->wanted += t->nfunctions + t->nevents;
+	p->wanted += t->nfunctions + t->nevents + t->nreplacements;
 	return err;
 }
 
@@ -426,11 +281,39 @@ static const char **texts_of(const struct hodo_pattern_list *list)
 
 static void free_target(struct hodo_probe_target *t)
 {
+	free(t->replacements);
 	free((void *)t->functions);
 	hodo_probe_events_free(t);
 }
 
-int hodo_planner_plan(void *arg, const struct hodo_plan_request *request)
+/*
+ * Whatever functions of libraries are to be called in place of others: they are loaded first, also where they are
+ * there, so that they stay; and, where the process cannot yet, from the program's first instruction on.
+ */
+static int look_at_libraries(struct planning *p)
+{
+	struct hodo_plan_request *r = p->request;
+
+	if (r->n || !hodo_record_replacements_load(p->planner->replacements, r->load))
+		return 0;
+	if (r->starts && p->start) {
+		p->targets[p->program].start = p->start;
+		p->wanted++;
+	}
+	return r->loads ? -ELIBACC : 0;
+}
+
+static void say_missing(const struct planning *p)
+{
+	const struct hodo_planner *planner = p->planner;
+	bool attached = p->request->came && !p->request->n;
+
+	hodo_record_probes_look(planner->probes, p->targets, p->ntargets, attached);
+	hodo_record_replacements_look(planner->replacements, p->targets, p->ntargets,
+				      p->request->starts && p->start ? 0 : p->pid, attached);
+}
+
+int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 {
 	struct hodo_planner *planner = arg;
 	const pid_t pid = request->pid;
@@ -442,23 +325,25 @@ int hodo_planner_plan(void *arg, const struct hodo_plan_request *request)
 
 	p.patterns = texts_of(patterns);
 	p.sdt = texts_of(planner->sdt);
+	hodo_record_replacements_begin(planner->replacements);
 	if (p.patterns && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
 	/* Where there is a plan already, there are traps: what is opened must have its system calls seen. */
 	p.meant |= request->n > 0;
 	if (!err && p.meant)
 		err = hodo_process_files(pid, add_file, &p);
+	err = err ? err : look_at_libraries(&p);
 	if (!err)
 		err = p.wanted || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
 	if (!err || err == -ENOENT)
-		hodo_record_probes_look(planner->probes, p.targets, p.ntargets, request->came && !request->n);
+		say_missing(&p);
 	if (!err && !built.windows) {
 		close(built.fd);
 		err = -ENOENT;
 	}
 	if (!err)
 		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
-	if (err && err != -ENOENT && err != -ESRCH)
+	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
 		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
 			     flaw(err, &built));
 	for (uint32_t i = 0; i < p.ntargets; i++)

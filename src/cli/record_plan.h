@@ -5,26 +5,26 @@
 
 #include <record/record.h>
 
+#include "plan_files.h"
 #include "record_probes.h"
-
-struct hodo_plan_file;
+#include "record_replace.h"
 
 /* All zero but for what the caller sets. */
 struct hodo_planner {
 	const struct hodo_functions *functions; /* the caller's */
 	struct hodo_pattern_list *sdt; /* static probes: PROVIDER:NAME */
 	struct hodo_record_probes *probes;
+	struct hodo_record_replacements *replacements;
 	const struct hodo_pattern_list *arguments; /* functions whose arguments and results are wanted, too */
 	uint64_t min_bytes; /* of a function */
 	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
-	struct hodo_plan_file *files; /* decoded, for further processes */
-	uint32_t nfiles;
+	struct hodo_plan_files files;
 	bool said_traps; /* record_traps.h */
 	uint64_t seen; /* functions, of files of which some may be meant */
 };
 
 /* As struct hodo_session_config has it: arg is a struct hodo_planner. */
-int hodo_planner_plan(void *arg, const struct hodo_plan_request *request);
+int hodo_planner_plan(void *arg, struct hodo_plan_request *request);
 /* Likewise: as plan_still. */
 int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan);
 /* Likewise: as probe. record_live.c. */

@@ -105,10 +105,10 @@ int hodo_record_probes_take(struct hodo_record_probes *p, const char *path, cons
 
 		if (!hodo_spec_is_of(&x->spec, path, soname))
 			continue;
-		if (image)
+		if (image && t)
 			err = hodo_probe_events_add(t, image, &x->spec, i + 1, error);
 		if (err == -EINVAL)
-			err = keep_why(x, path, image ? error : flaw);
+			err = keep_why(x, path, image && t ? error : flaw);
 		if (err)
 			return err;
 	}

@@ -139,6 +139,18 @@ static bool check_events(const struct hodo_engine_plan *p, uint64_t bytes)
 	return true;
 }
 
+static bool check_replacements(const struct hodo_engine_plan *p)
+{
+	for (uint32_t i = 0; i < p->head->replacements.n; i++) {
+		const struct hodo_plan_replacement *r = &p->replacements[i];
+
+		if (r->window >= p->head->windows.n || r->original % 8 || r->original >= USER_END ||
+		    !in_pages(p, r->first, 1, 0))
+			return false;
+	}
+	return true;
+}
+
 /* What a description says is believed, as the slot's code is. */
 static bool check_frames(const struct hodo_engine_plan *p, uint64_t bytes)
 {
@@ -170,7 +182,8 @@ bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 	p->functions = table(p, &h->functions, sizeof(*p->functions), bytes);
 	p->frames = table(p, &h->frames, sizeof(*p->frames), bytes);
 	p->events = table(p, &h->events, sizeof(*p->events), bytes);
+	p->replacements = table(p, &h->replacements, sizeof(*p->replacements), bytes);
 	return p->pages && p->windows && p->traps && p->fixes && p->functions && p->events && p->frames &&
-	       check_pages(p, bytes) && check_traps(p) && check_windows(p) && check_fixes(p) && check_functions(p) &&
-	       check_events(p, bytes) && check_frames(p, bytes);
+	       p->replacements && check_pages(p, bytes) && check_traps(p) && check_windows(p) && check_fixes(p) &&
+	       check_functions(p) && check_events(p, bytes) && check_frames(p, bytes) && check_replacements(p);
 }

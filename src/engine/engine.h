@@ -8,6 +8,7 @@
  *	same.c      finds the one that a new one is like
  *	apply.c     writes its windows, all that are to change at once
  *	events.c    the events of its windows
+ *	replaced.c  functions in whose place others are called
  *	read.c      memory that these events follow pointers to
  *	trap.c      SIGTRAP and SIGILL: a thread that meets a trap of ours goes on in its slot
  *	hot.c       windows into which code jumps again and again: they are given up
@@ -74,6 +75,7 @@ struct hodo_engine_plan {
 	const struct hodo_plan_function *functions;
 	const struct hodo_plan_event *events;
 	const struct hodo_plan_frame *frames;
+	const struct hodo_plan_replacement *replacements;
 	uint8_t *state; /* of each window, HODO_ENGINE_* */
 	struct hodo_engine_heat *heat; /* of each window */
 	uint32_t *always; /* those that are HODO_PLAN_ALWAYS */
@@ -139,6 +141,9 @@ extern HODO_HIDDEN struct hodo_engine_counts hodo_engine_counts;
 
 /* events.c: makes the events of a plan known that is being taken in. */
 HODO_HIDDEN void hodo_engine_events(const struct hodo_engine_plan *p);
+
+/* replaced.c: whether the next apply is to have the plan's windows on. */
+HODO_HIDDEN void hodo_engine_replace(const struct hodo_engine_plan *p, bool on);
 
 /* same.c: one that was taken in and does what this one would; NULL: none. */
 HODO_HIDDEN struct hodo_engine_plan *hodo_engine_same(const struct hodo_engine_plan *fresh);
@@ -232,5 +237,9 @@ HODO_HIDDEN void hodo_x86_engine_find(void);
 HODO_HIDDEN void hodo_x86_engine_restore(void);
 HODO_HIDDEN void hodo_x86_engine_syscall(void);
 HODO_HIDDEN void hodo_x86_engine_read(void);
+HODO_HIDDEN void hodo_x86_engine_start(void);
+
+/* replaced.c, from there: another plan, since libraries can be loaded now. */
+HODO_HIDDEN void hodo_engine_start(void);
 
 #endif

@@ -108,7 +108,9 @@ void hodo_engine_recording(void)
 				set_state(&p->events[k], true);
 			switch_event(p, &p->events[k], on);
 		}
-		events += p->head->events.n;
+		if (on == (i >= hodo_engine_nplans))
+			hodo_engine_replace(p, on);
+		events += p->head->events.n + p->head->replacements.n;
 	}
 	if (events)
 		hodo_engine_apply();

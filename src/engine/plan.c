@@ -16,6 +16,7 @@ static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
 	[HODO_IMPORT_SITE] = (uintptr_t)hodo_x86_site,
 	[HODO_IMPORT_READ] = (uintptr_t)hodo_x86_engine_read,
+	[HODO_IMPORT_START] = (uintptr_t)hodo_x86_engine_start,
 	[HODO_IMPORT_FIND] = (uintptr_t)hodo_x86_engine_find,
 };
 

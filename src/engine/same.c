@@ -8,7 +8,7 @@
 
 static bool is_only_functions(const struct hodo_plan *head)
 {
-	return head->functions.n && !head->events.n;
+	return head->functions.n && !head->events.n && !head->replacements.n;
 }
 
 /* Where the slots are does not count. */

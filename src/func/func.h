@@ -117,7 +117,7 @@ HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
 
 /* planned.c: takes in the plan that has come on the connection to a recorder, and answers. 0 or negative errno: the
  * connection is no use; -EINPROGRESS: again, stood; -EEXIST: another plan is to be asked for. */
-HODO_HIDDEN int hodo_planned_answer(int fd, enum hodo_plan_step step);
+HODO_HIDDEN int hodo_planned_answer(int fd, enum hodo_plan_step step, char load[HODO_PLAN_LOAD_MAX]);
 HODO_HIDDEN void hodo_planned_given_up(uintptr_t at); /* given_up.c: says so of the function that has the address */
 HODO_HIDDEN bool hodo_planned_known(const struct hodo_func_object *object); /* all plans were looked at for it */
 

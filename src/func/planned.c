@@ -158,10 +158,12 @@ static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *pl
 
 /* ------------------------------------------------------------------- conversation */
 
+static struct hodo_msg_plan message;
+
 /* Bytes of the message, or negative errno. *file: the descriptor that came along, or -1. */
-static long receive(int fd, struct hodo_msg_plan *m, int *file)
+static long receive(int fd, int *file)
 {
-	struct iovec io = { m, sizeof(*m) };
+	struct iovec io = { &message, sizeof(message) };
 	union {
 		struct cmsghdr head;
 		char space[CMSG_SPACE(sizeof(int))];
@@ -177,14 +179,26 @@ static long receive(int fd, struct hodo_msg_plan *m, int *file)
 	return n;
 }
 
-int hodo_planned_answer(int fd, enum hodo_plan_step step)
+/* Whether the message is one of libraries to load. Their paths end with it. */
+static bool is_load(long bytes, int file)
+{
+	long paths = bytes - (long)sizeof(message.head);
+
+	return paths > 1 && file < 0 && !message.load[paths - 1];
+}
+
+int hodo_planned_answer(int fd, enum hodo_plan_step step, char load[HODO_PLAN_LOAD_MAX])
 {
 	struct hodo_msg_planned planned = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLANNED } };
-	struct hodo_msg_plan m;
 	int file;
-	long n = receive(fd, &m, &file);
-	bool plan = n == sizeof(m) && m.head.magic == HODO_MSG_MAGIC && m.head.type == HODO_MSG_PLAN;
+	long n = receive(fd, &file);
+	bool told = n >= (long)sizeof(message.head) && message.head.magic == HODO_MSG_MAGIC &&
+		    message.head.type == HODO_MSG_PLAN, plan = told && n == sizeof(message.head);
 
+	if (told && !(step & HODO_PLAN_STOOD) && is_load(n, file)) {
+		__builtin_memcpy(load, message.load, (size_t)n - sizeof(message.head));
+		return -ELIBACC;
+	}
 	if (plan)
 		planned.result = go_on(file, step, &planned);
 	if (file >= 0)

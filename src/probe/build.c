@@ -12,6 +12,7 @@
 #include <base/vec.h>
 
 #include "build_impl.h"
+#include "event_code.h"
 #include "place.h"
 #include "plan.h"
 #include "syscalls.h"
@@ -135,7 +136,8 @@ static int place_data(struct hodo_build *b, struct hodo_probe_space *space)
 	const struct hodo_probe_object *o = b->target->object;
 	uint64_t low = o->segments[0].start + b->target->bias;
 	uint64_t at = (low > NEAR ? low - NEAR : 0x10000) & ~(uint64_t)(HODO_PAGE - 1);
-	uint64_t bytes = HODO_PLAN_POOL_BYTES + hodo_build_states(b->target) * sizeof(struct hodo_plan_state), next = 0;
+	uint64_t bytes = HODO_PLAN_POOL_BYTES + hodo_build_states(b->target) * sizeof(struct hodo_plan_state) +
+			 b->target->nreplacements * sizeof(uint64_t), next = 0;
 	uint32_t n = (uint32_t)((bytes + HODO_PAGE - 1) / HODO_PAGE), found = 0;
 	int err = 0;
 
@@ -207,7 +209,21 @@ static size_t put_own(const struct hodo_plan_item *x, uint64_t address, uint8_t 
 	return x->own_bytes;
 }
 
-/* Events first: a call begins behind those at its entry, and ends behind those at its exit. */
+/* Events, or those of them that are about a call, at its begin or end. Returns how many bytes there are then. */
+static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, bool of_calls, uint64_t address,
+			 uint8_t *to, size_t n)
+{
+	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next)
+		if (h->kind == HODO_HOOK_EVENT && h->instruction == instruction &&
+		    of_calls == (h->part != HODO_EVENT_PLACE))
+			n += hodo_build_put_event(x, h, address + n, to + n);
+	return n;
+}
+
+/*
+ * First events, then the jump to another function, behind which the call begins or ends: of who calls the one that is
+ * replaced all the same.
+ */
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
@@ -215,11 +231,13 @@ static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_
 
 	if (x->own_bytes)
 		return put_own(x, address, to);
-	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next)
-		if (h->kind == HODO_HOOK_EVENT && h->instruction == instruction)
-			n += hodo_build_put_event(x, h, address + n, to + n);
+	n = put_events(x, instruction, false, address, to, n);
+	for (struct hodo_plan_hook *h = x->hooks; h; h = h->next)
+		if (h->kind >= HODO_HOOK_REPLACE && h->instruction == instruction)
+			n += hodo_build_put_replacement(x, h, address + n, to + n);
+	n = put_events(x, instruction, true, address, to, n);
 	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next) {
-		if (h->kind == HODO_HOOK_EVENT || h->instruction != instruction)
+		if (h->kind > HODO_HOOK_EXIT || h->instruction != instruction)
 			continue;
 		put_call(x, h->kind == HODO_HOOK_ENTRY ? HODO_IMPORT_ENTRY : HODO_IMPORT_EXIT, address + n, to + n);
 		n += HOOK_BYTES;
@@ -283,6 +301,8 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 		err = hodo_build_add_event(b, &t->events[i]);
 	}
 	t->object->enter_windows = false;
+	if (!err)
+		err = hodo_build_replacements(b);
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		err = add_function(b, t->functions[i]);
 	hodo_map_free(&b->windows);

@@ -31,6 +31,16 @@ struct hodo_probe_event {
 	uint8_t trap; /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
 };
 
+/* Another function is called in the place of the one whose entry is at addr. */
+struct hodo_probe_replacement {
+	uint64_t addr;     /* in the file */
+	uint64_t to;       /* in memory */
+	uint64_t original; /* likewise, of a pointer: set to where the first function can still be called; 0: none */
+	uint32_t number;   /* the caller's */
+	uint8_t reason;    /* out: why it cannot be replaced; else HODO_PROBE_FINE */
+	uint8_t trap;      /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
+};
+
 struct hodo_probe_target {
 	struct hodo_probe_object *object; /* its windows are kept in it */
 	uint64_t bias;
@@ -38,6 +48,9 @@ struct hodo_probe_target {
 	uint32_t nfunctions;
 	struct hodo_probe_event *events;
 	uint32_t nevents;
+	struct hodo_probe_replacement *replacements;
+	uint32_t nreplacements;
+	uint64_t start; /* where the program begins, at which it is to ask for another plan; 0: nowhere */
 	bool system_calls; /* those that may change signal masks are planned as well: of every object that has some */
 };
 
@@ -51,6 +64,7 @@ struct hodo_probe_built {
 	uint32_t finders;   /* functions by which unwinders find descriptions */
 	uint32_t events;    /* that can happen; … */
 	uint32_t without;   /* … that have no window */
+	uint32_t replaced;
 	uint32_t windows;
 	uint64_t bytes;     /* of slots */
 	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */

@@ -61,6 +61,16 @@ static uint32_t count_events(const struct hodo_plan_parts *p)
 	return n;
 }
 
+static uint32_t count_replacements(const struct hodo_plan_parts *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next)
+			n += h->kind >= HODO_HOOK_REPLACE;
+	return n;
+}
+
 static uint64_t desc_bytes(const struct hodo_probe_event *e)
 {
 	uint64_t bytes = sizeof(struct hodo_desc) + e->nfields + strlen(e->provider) + strlen(e->name) + 6;
@@ -95,6 +105,7 @@ static int make(struct file *f, const struct hodo_plan_parts *p)
 	at = put_table(&head.functions, at, p->nfunctions, sizeof(struct hodo_plan_function));
 	at = put_table(&head.events, at, count_events(p), sizeof(struct hodo_plan_event));
 	at = put_table(&head.frames, at, f->frames.nlist, sizeof(struct hodo_plan_frame));
+	at = put_table(&head.replacements, at, count_replacements(p), sizeof(struct hodo_plan_replacement));
 	f->descs = at;
 	at = place_descs(p, at);
 	f->unwinding = at;
@@ -188,6 +199,21 @@ static void put_events(const struct file *f, const struct hodo_plan_parts *p)
 		}
 }
 
+static void put_replacements(const struct file *f, const struct hodo_plan_parts *p)
+{
+	struct hodo_plan_replacement *list = table(f, &f->head->replacements);
+
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+			if (h->kind < HODO_HOOK_REPLACE)
+				continue;
+			*list = (struct hodo_plan_replacement){ .first = h->first, .window = i };
+			for (unsigned k = 0; h->replacement && k < sizeof(h->replacement->to); k++)
+				*byte_of(f, h->state + k) = (uint8_t)(h->replacement->to >> 8 * k);
+			list++->original = h->replacement ? h->replacement->original : 0;
+		}
+}
+
 static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_hook_fn hook,
 		    struct hodo_plan_window *w, struct hodo_plan_trap **trap)
 {
@@ -241,6 +267,7 @@ static int put_all(const struct file *f, const struct hodo_plan_parts *p)
 							   sizeof(uint64_t) * (i % HODO_PLAN_IMPORTS),
 						   .import = i % HODO_PLAN_IMPORTS };
 	put_events(f, p);
+	put_replacements(f, p);
 	put_frames(f);
 	if (p->nfunctions)
 		memcpy(table(f, &f->head->functions), p->functions, p->nfunctions * sizeof(*p->functions));

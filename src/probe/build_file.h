@@ -11,20 +11,23 @@
 
 #define HODO_PLAN_POOL_BYTES (8u * HODO_PLAN_IMPORTS)
 
-/* Pages of data near an object: the imports, then a struct hodo_plan_state for each hook of its events. */
+/* Pages of data near an object: the imports, then a struct hodo_plan_state for each hook of its events, and for each
+ * replacement the address that its slot jumps to. */
 struct hodo_plan_data {
 	uint64_t addr;
 	uint32_t pages;
 	uint32_t states; /* so far */
 };
 
-enum hodo_plan_hook_kind { HODO_HOOK_ENTRY, HODO_HOOK_EXIT, HODO_HOOK_EVENT };
+enum hodo_plan_hook_kind { HODO_HOOK_ENTRY, HODO_HOOK_EXIT, HODO_HOOK_EVENT, HODO_HOOK_REPLACE, HODO_HOOK_START };
 
 /* What is run in front of an instruction of a window. */
 struct hodo_plan_hook {
 	struct hodo_plan_hook *next; /* of the window */
 	struct hodo_probe_event *event; /* HODO_HOOK_EVENT */
-	uint64_t state;      /* of the event; all of its hooks have one */
+	const struct hodo_probe_replacement *replacement; /* HODO_HOOK_REPLACE; … */
+	uint64_t first;      /* … where it can be called that is replaced, or the slot's begin, once that is written */
+	uint64_t state;      /* of the event; all of its hooks have one. Of a replacement where its address stands */
 	uint32_t stack;      /* bytes that its code has on the stack */
 	uint16_t bytes;
 	uint8_t kind;        /* enum hodo_plan_hook_kind */

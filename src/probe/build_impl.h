@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build_impl.h - between build.c, build_windows.c and build_events.c. */
+/* build_impl.h - between build.c, build_windows.c, build_events.c and build_replacements.c. */
 #ifndef HODO_PROBE_BUILD_IMPL_H
 #define HODO_PROBE_BUILD_IMPL_H
 
@@ -52,7 +52,7 @@ int hodo_build_at(struct hodo_build *b, uint64_t addr, struct hodo_build_place *
 /* Behind those that are there already. Where it is too long, or has no bytes, the place has that as its reason, and the
  * window goes if it was new. 0 or -ENOMEM. */
 int hodo_build_add_hook(struct hodo_build *b, struct hodo_build_place *place, const struct hodo_plan_hook *hook);
-/* The windows behind the first so many go, and the event's hooks in the others. */
+/* The windows behind the first so many go, and the event's hooks in the others; e: NULL: of none. */
 void hodo_build_take_back(struct hodo_build *b, uint32_t items, const struct hodo_probe_event *e);
 
 /* --------------------------------------------------------------------- build_events.c */
@@ -64,5 +64,13 @@ int hodo_build_add_event(struct hodo_build *b, struct hodo_probe_event *e);
 /* Writes an event's hook. Returns how many bytes it has. */
 size_t hodo_build_put_event(const struct hodo_plan_item *x, const struct hodo_plan_hook *h, uint64_t address,
 			    uint8_t *to);
+
+/* --------------------------------------------------------------- build_replacements.c */
+
+/* All of the target, and its start. 0 or -ENOMEM. */
+int hodo_build_replacements(struct hodo_build *b);
+/* Writes the hook. Returns how many bytes it has. */
+size_t hodo_build_put_replacement(const struct hodo_plan_item *x, struct hodo_plan_hook *h, uint64_t address,
+				  uint8_t *to);
 
 #endif

@@ -220,7 +220,7 @@ void hodo_build_take_back(struct hodo_build *b, uint32_t items, const struct hod
 		take_item(b, &b->items[b->nitems - 1]);
 	for (uint32_t i = 0; i < b->nitems; i++)
 		for (struct hodo_plan_hook **h = &b->items[i].hooks; *h;)
-			if ((*h)->event == e)
+			if (e && (*h)->event == e)
 				*h = (*h)->next;
 			else
 				h = &(*h)->next;

@@ -37,6 +37,7 @@ static const struct {
 	[HODO_PROBE_SYSTEM_CALL] = { "system-call", "a system call, in which a thread may sleep" },
 	[HODO_PROBE_TOO_LONG] = { "too-long", "its values need more code or memory than a slot has" },
 	[HODO_PROBE_NO_EXITS] = { "no-exits", "it never returns" },
+	[HODO_PROBE_LOOP] = { "loop", "it begins with a loop, which would call the other function each time round" },
 	[HODO_PROBE_CHANGED] = { "changed", "the code in memory is not that of the file" },
 	[HODO_PROBE_NO_PLACE] = { "no-place", "no free memory that a jump from there can reach" },
 };

@@ -114,6 +114,15 @@ static void supersede(struct hodo_connection *c)
 		earlier->superseded = true;
 }
 
+/* It is recorded already, though its buffers may not have been looked at. */
+static void settle(struct hodo_connection *c)
+{
+	struct hodo_connection *ready = hodo_joining_ready(c);
+
+	if (ready)
+		hodo_connection_start(ready);
+}
+
 /* For our own user, and root: another's processes, which root records, are not shown what others write. */
 static int serve_others(const struct hodo_connection *c)
 {
@@ -152,7 +161,9 @@ static void take_hello(struct hodo_connection *c)
 	else {
 		c->opened = h.start == HODO_START_OPENED;
 		take_identity(c, &h);
-		if (!c->opened)
+		if (c->opened)
+			settle(c);
+		else
 			supersede(c);
 		if (!send_config(c)) {
 			hodo_connection_refuse(c, UNANSWERED);
@@ -193,15 +204,19 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
-/* The plan that it waits for is made: a descriptor, or negative. */
-static void send_plan(struct hodo_connection *c, int plan)
+/* The plan that it waits for is made: a descriptor, or negative. load: what it is to load before. */
+static void send_plan(struct hodo_connection *c, int plan, const char *load)
 {
-	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
+	struct hodo_msg_plan m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
+	size_t len = strlen(load);
 
-	c->plan = plan;
-	c->due = true;
+	memcpy(m.load, load, len + 1);
+	c->plan = plan < 0 ? -1 : plan;
+	c->due = len == 0;
+	c->loaded |= len > 0;
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	if (hodo_socket_send(c->fd, &m, sizeof(m), c->plan) < 0)
+	len = len ? offsetof(struct hodo_msg_plan, load) + len + 1 : sizeof(m.head);
+	if (hodo_socket_send(c->fd, &m, len, c->plan) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
 }
 
@@ -218,8 +233,10 @@ static bool is_ask(const struct hodo_msg_ask *m, ssize_t len)
 static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, ssize_t len)
 {
 	const struct hodo_process *p = c->opened ? hodo_process_find(c->session, c->id.pid) : NULL;
-	struct hodo_plan_request r = { .pid = c->id.pid, .came = p ? p->adopted : c->adopted };
+	struct hodo_plan_request r = { .pid = c->id.pid, .came = p ? p->adopted : c->adopted,
+				       .starts = !c->opened && c->id.flight.start == HODO_START_EXEC };
 
+	r.loads = !r.starts && !c->loaded;
 	if (c->stood || c->plans++ == HODO_PLAN_TRIES) {
 		hodo_connection_refuse(c, UNANSWERED);
 		return;
@@ -234,14 +251,14 @@ static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, s
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
 	hodo_planning_forget(c->session, c);
 	if (!c->session->config.plan || (c->opened && !p) || hodo_planning_ask(c->session, &r, c, send_plan) < 0)
-		send_plan(c, -1);
+		send_plan(c, -1, "");
 }
 
 /* It has taken the plan in, and its threads are to stand. What becomes of that, it sees itself, and says. */
 static void keep_still(struct hodo_connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
-	const struct hodo_msg_plan m = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
+	const struct hodo_msg m = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
 
 	if (config->plan_still && c->plan >= 0 && !c->stood)
 		config->plan_still(config->plan_arg, c->id.pid, c->pidfd, c->plan);

@@ -72,15 +72,32 @@ void hodo_joining_drop(struct hodo_connection *c)
 	free(c);
 }
 
-void hodo_joining_supersede(struct hodo_connection *c)
+/* What other connections of the same process have sent. */
+static void take_earlier(struct hodo_connection *c, bool superseded)
 {
 	for (struct hodo_connection *e = c->session->joining.first, *next; e != c; e = next) {
 		next = e->next;
 		if (e->id.pid != c->id.pid || e->opened)
 			continue;
-		e->superseded = true;
+		e->superseded |= superseded;
 		e->watch.ready(&e->watch);
 	}
+}
+
+void hodo_joining_supersede(struct hodo_connection *c)
+{
+	take_earlier(c, true);
+}
+
+struct hodo_connection *hodo_joining_ready(struct hodo_connection *c)
+{
+	struct hodo_connection *e;
+
+	take_earlier(c, false);
+	for (e = c->session->joining.first; e != c; e = e->next)
+		if (e->id.pid == c->id.pid && e->state == HODO_JOINING_READY)
+			return e;
+	return NULL;
 }
 
 bool hodo_joining_has(const struct hodo_session *s, pid_t pid)

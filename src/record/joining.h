@@ -32,6 +32,9 @@ void hodo_joining_drop(struct hodo_connection *c);
 /* Takes what earlier images of the connection's process have sent. */
 void hodo_joining_supersede(struct hodo_connection *c);
 
+/* An earlier connection of the same process whose buffers have come, also if nobody has looked yet; NULL: none. */
+struct hodo_connection *hodo_joining_ready(struct hodo_connection *c);
+
 /* Whether this one's buffers may be on their way already. */
 bool hodo_joining_has(const struct hodo_session *s, pid_t pid);
 

@@ -98,7 +98,7 @@ static void made(struct hodo_watch *w)
 	eventfd_read(p->made_fd, &n);
 	while ((j = take_made(p)) != NULL) {
 		if (j->connection)
-			j->planned(j->connection, j->plan);
+			j->planned(j->connection, j->plan, j->plan == -ELIBACC ? j->request.load : "");
 		else if (j->plan >= 0)
 			close(j->plan);
 		free(j);

@@ -15,8 +15,9 @@
 struct hodo_connection;
 struct hodo_session;
 
-/* For a process on whose connection `made` is called with the plan later: a descriptor, or negative. 0 or -errno. */
-typedef void (*hodo_planned_fn)(struct hodo_connection *c, int plan);
+/* For a process on whose connection `made` is called with the plan later: a descriptor, or negative; load: "", or the
+ * libraries that are to be loaded. 0 or -errno. */
+typedef void (*hodo_planned_fn)(struct hodo_connection *c, int plan, const char *load);
 int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *request, struct hodo_connection *c,
 		      hodo_planned_fn made);
 /* The connection is going: nothing is called for it any more. */

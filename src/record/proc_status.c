@@ -16,6 +16,8 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#define KTHREADD 2 /* the parent of all threads of the kernel */
+
 #define ENVIRON_MAX (4u << 20)
 /* Of /proc/PID/stat. */
 #define STATE_FIELD 3
@@ -40,6 +42,7 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 {
 	char line[1024], path[32];
 	bool memory = false;
+	pid_t parent = 0;
 	HODO_AUTO_FCLOSE FILE *f = NULL;
 
 	memset(status, 0, sizeof(*status));
@@ -51,6 +54,8 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 	while (fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "Tgid:", 5) == 0)
 			status->tgid = (pid_t)last_number(line);
+		else if (strncmp(line, "PPid:", 5) == 0)
+			parent = (pid_t)last_number(line);
 		else if (strncmp(line, "NSpid:", 6) == 0) {
 			status->vpid = (uint32_t)last_number(line);
 			status->nested = strchr(line, '\t') != strrchr(line, '\t');
@@ -61,10 +66,9 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 			sscanf(line + 4, "%*u %u", &status->egid);
 		else if (strncmp(line, "VmSize:", 7) == 0)
 			memory = true;
-		else if (strncmp(line, "State:\tZ", 8) == 0) /* has no memory either, and is no kernel thread */
-			memory = true;
 	}
-	status->kernel = !memory;
+	/* Who is about to end has no memory either. */
+	status->kernel = !memory && (pid == KTHREADD || parent == KTHREADD);
 	/* Reading of a process that ends just then stops early. */
 	return status->tgid ? 0 : -ESRCH;
 }

@@ -30,6 +30,9 @@ struct hodo_plan_request {
 	bool came;  /* it ran already */
 	uint32_t n; /* of `object`, which alone the plan is about; 0: all that the process has mapped */
 	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX];
+	bool starts; /* it has just been started: it loads libraries later */
+	bool loads;  /* it loads libraries first, if it is told to */
+	char load[HODO_PLAN_LOAD_MAX]; /* out, with -ELIBACC: which, each with a newline behind it */
 };
 
 /* How much is written, and where. All 0: everything, into one recording. */
@@ -67,10 +70,10 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	/*
 	 * NULL, or: makes a plan (hodo/abi_plan.h) for a process that waits for it. A descriptor, which becomes the
-	 * session's; negative: there is none, which the user knows if need be. In a thread of its own, one plan at a
-	 * time; no function of the session is to be called.
+	 * session's; negative: there is none, which the user knows if need be; -ELIBACC: libraries are to be loaded
+	 * first. In a thread of its own, one plan at a time; no function of the session is to be called.
 	 */
-	int (*plan)(void *arg, const struct hodo_plan_request *request);
+	int (*plan)(void *arg, struct hodo_plan_request *request);
 	bool plans; /* processes ask for one from the start; else once a probe was added */
 	/*
 	 * NULL, or: HODO_CONTROL_PROBE_ADD, _REMOVE or _LIST of what plans are made of, while none is being made. The

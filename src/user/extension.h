@@ -3,7 +3,7 @@
 #ifndef HODO_USER_EXTENSION_H
 #define HODO_USER_EXTENSION_H
 
-#include <hodo/abi.h>
+#include <hodo/abi_plan.h>
 #include <hodo/tracer.h>
 #include <link.h>
 #include <stdbool.h>
@@ -24,8 +24,11 @@ struct hodo_extension {
 	int64_t (*object)(const struct dl_phdr_info *info, const struct hodo_note_functions *note, bool is_short);
 	void (*scan_end)(void);
 	void (*states)(void), (*forked)(void); /* adds its states to what events have; in a fork child, at first */
-	/* Takes in the plan that has come, and answers: 0 or -errno; -EINPROGRESS: again, stood; -EEXIST: ask again. */
-	int (*plan)(int fd, enum hodo_plan_step step);
+	/*
+	 * Takes in the plan that has come, and answers: 0 or -errno; -EINPROGRESS: again, stood; -EEXIST: ask again;
+	 * -ELIBACC: ask again with the libraries in `load`, each with a newline behind it.
+	 */
+	int (*plan)(int fd, enum hodo_plan_step step, char load[HODO_PLAN_LOAD_MAX]);
 	void (*recording)(void);  /* a recording has begun or ended, or could not begin in a fork child */
 	bool (*inside)(void);     /* the calling thread is in a tracer, or a handler that interrupted one */
 	bool (*settle)(void);     /* no tracer runs that went before; false: a thread stays inside */
@@ -41,5 +44,7 @@ extern HODO_HIDDEN const struct hodo_extension *hodo_func;
 /* functions.c: loads libhodo-func.so, unless it is there. 0 or negative errno. Not under the control lock; takes the
  * loader's. */
 HODO_HIDDEN int hodo_functions_load(void);
+/* functions.c: likewise, libraries of somebody's, which stay; each has a newline behind it, which becomes a NUL. */
+HODO_HIDDEN void hodo_libraries_load(char *paths);
 
 #endif

@@ -13,6 +13,8 @@
 
 #ifdef HODO_SPLIT
 
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+
 /* libhodo-func.so beside libhodo.so, libhodo-func.so.1.2 beside libhodo.so.1.2. */
 static bool beside(const char *own, char *path, size_t room)
 {
@@ -32,7 +34,6 @@ static bool beside(const char *own, char *path, size_t room)
 
 int hodo_functions_load(void)
 {
-	extern __typeof__(dlopen) dlopen __attribute__((weak));
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
 	extern __typeof__(dladdr) dladdr __attribute__((weak));
 	const struct hodo_extension *found;
@@ -57,6 +58,14 @@ int hodo_functions_load(void)
 	}
 	hodo_control_unlock(mask);
 	return 0;
+}
+
+void hodo_libraries_load(char *paths)
+{
+	for (char *end; &dlopen && (end = __builtin_strchr(paths, '\n')) != 0; paths = end + 1) {
+		*end = 0;
+		dlopen(paths, RTLD_NOW | RTLD_NODELETE);
+	}
 }
 
 HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
@@ -85,6 +94,11 @@ HODO_PUBLIC int hodo_function_name(const void *address, char *name, size_t bytes
 int hodo_functions_load(void)
 {
 	return hodo_func ? 0 : -ENOSYS;
+}
+
+/* A static program has its functions from its beginning. */
+void hodo_libraries_load(char *paths)
+{
 }
 
 #endif

@@ -11,7 +11,7 @@ HODO_HIDDEN void hodo_objects_set_planned(void); /* objects.c: what there is now
 /* opened.c: asks for a plan where there is more. Releases the lock in between. */
 HODO_HIDDEN void hodo_opened(void);
 /* opened.c: takes a plan for all in place of what there is. 0 or negative errno. Releases the lock in between. */
-HODO_HIDDEN int hodo_planned_anew(void);
+HODO_SHARED int hodo_planned_anew(void);
 /* session.c: takes a plan in; n and object of `ask` are the caller's. The lock is free in between. */
 HODO_HIDDEN int hodo_session_plan(struct hodo_msg_ask *ask, enum hodo_plan_step step);
 

@@ -138,24 +138,42 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 	return n ? n : possible(how);
 }
 
+/* The lock is free meanwhile: the loader asks for it. */
+static int load_libraries(char *paths, enum hodo_start how)
+{
+	int error;
+
+	hodo_control_release();
+	hodo_libraries_load(paths);
+	hodo_control_retake();
+	error = possible(how);
+	if (error)
+		return error;
+	hodo_objects_scan();
+	hodo_objects_set_planned();
+	return -EEXIST;
+}
+
 /* What is to be patched in code that nobody prepared. 0, also if that cannot be had, which the recorder knows then. */
 static int take_plan(int fd, enum hodo_start how, enum hodo_plan_step step, const struct hodo_msg *ask, size_t bytes)
 {
 	const bool opens = how == HODO_START_OPENED && step != HODO_PLAN_ANEW; /* a library: the program waits */
 	const int limit_ms = opens ? HODO_OPENED_TIMEOUT_MS : HODO_PLAN_TIMEOUT_MS;
+	char load[HODO_PLAN_LOAD_MAX];
 	long n = -EEXIST;
 
 	for (int i = 0; i < HODO_PLAN_TRIES && n == -EEXIST; i++) {
 		n = hodo_socket_send(fd, ask, bytes, -1);
 		n = n < 0 ? n : wait_answer(fd, how, limit_ms);
-		n = n ? n : hodo_func->plan(fd, step);
+		n = n ? n : hodo_func->plan(fd, step, load);
+		n = n == -ELIBACC && !opens ? load_libraries(load, how) : n;
 	}
 	if (n == -EEXIST)
 		return 0;
 	if (n != -EINPROGRESS)
 		return (int)n;
 	n = wait_answer(fd, how, limit_ms);
-	return n ? (int)n : hodo_func->plan(fd, step | HODO_PLAN_STOOD);
+	return n ? (int)n : hodo_func->plan(fd, step | HODO_PLAN_STOOD, load);
 }
 
 /* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */

@@ -145,13 +145,16 @@ TEST(what_unwinders_read_is_in_the_file)
 	assert_false(WITH(frames, hodo_plan_frame, 0, window, windows));
 }
 
-/* A plan of two events: at an entry, with a text, and at the exits of the same object's next function that has some. */
+/* A plan of two events: at an entry, with a text, and at the exits of the same object's next function that has some.
+ * Another function is called in place of the first one. */
 static void build_events(struct hodo_probe_built *built)
 {
 	struct hodo_probe_field fields[] = { { .name = "text", .type = HODO_TYPE_STR, .missing = 1, .most = 255 },
 					     { .name = "duration", .type = HODO_TYPE_U64 } };
 	struct hodo_probe_event events[2] = { 0 };
-	struct hodo_probe_target target = { .events = events, .nevents = 2 };
+	struct hodo_probe_replacement replaced = { .to = 0x1000, .original = 0x2000 };
+	struct hodo_probe_target target = { .events = events, .nevents = 2, .replacements = &replaced,
+					    .nreplacements = 1 };
 	struct hodo_probe_space space = { 0 };
 	struct hodo_probe_object o = { 0 };
 	enum hodo_probe_reason why;
@@ -172,9 +175,10 @@ static void build_events(struct hodo_probe_built *built)
 			events[k] = (struct hodo_probe_event){ .addr = f[k].start, .provider = (char *)"probe",
 							       .name = (char *)"name", .fields = fields,
 							       .nfields = 2, .exits = k };
+		replaced.addr = f[0].start;
 		assert_int_equal(hodo_probe_build(&target, 1, &space, built), 0);
 		hodo_probe_plan_forget(&o);
-		if (built->events == 2 && built->windows > 2)
+		if (built->events == 2 && built->windows > 2 && built->replaced)
 			break;
 		close(built->fd);
 		built->windows = 0;
@@ -189,6 +193,7 @@ TEST(events_have_a_descriptor_a_window_and_a_state)
 {
 	struct hodo_probe_built built = { 0 };
 	uint64_t *whole = file, before = bytes;
+	const struct hodo_plan_replacement *r;
 	const struct hodo_plan_event *x;
 	struct stat st;
 
@@ -214,6 +219,13 @@ TEST(events_have_a_descriptor_a_window_and_a_state)
 		assert_false(WITH(events, hodo_plan_event, i, semaphore, 1));
 		assert_false(check_with(x[i].desc + offsetof(struct hodo_desc, kind), 1, HODO_KIND_TRACEPOINT));
 	}
+	r = (const void *)((char *)file + ((struct hodo_plan *)file)->replacements.offset);
+	assert_int_equal(((struct hodo_plan *)file)->replacements.n, 1);
+	assert_int_equal(r->original, 0x2000);
+	assert_false(WITH(replacements, hodo_plan_replacement, 0, original, r->original + 4));
+	assert_false(WITH(replacements, hodo_plan_replacement, 0, original, 1ull << 62));
+	assert_false(WITH(replacements, hodo_plan_replacement, 0, first, 8));
+	assert_false(WITH(replacements, hodo_plan_replacement, 0, window, ((struct hodo_plan *)file)->windows.n));
 	free(file);
 	file = whole;
 	bytes = before;

@@ -22,6 +22,10 @@
  *	rax = hodo_engine_read(rax, r10, r11)
  *	if that is -1: rax = r10 = 0
  *
+ * hodo_x86_engine_start                            where the program begins; called in a slot
+ *
+ *	hodo_engine_start(), with all registers kept that a program may have something in then
+ *
  * hodo_x86_engine_restore                          what a handler returns to: unwinders know it by these bytes alone
  */
 #include <sys/syscall.h>
@@ -136,3 +140,26 @@ hodo_x86_engine_restore:		/* with other unwind data than these bytes they would 
 	.cfi_def_cfa %rsp, 8
 	ret
 	END	hodo_x86_engine_read
+
+	FUNCTION hodo_x86_engine_start
+	endbr64
+	SAVE	%rbp
+	.cfi_rel_offset %rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushfq
+	.irp	reg, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+	pushq	%\reg
+	.endr
+	andq	$-16, %rsp
+	cld
+	call	hodo_engine_start
+	leaq	-80(%rbp), %rsp
+	.irp	reg, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+	popq	%\reg
+	.endr
+	popfq
+	RESTORE	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	END	hodo_x86_engine_start

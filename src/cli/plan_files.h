@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan_files.h - the files that plans are about. Decoding is what takes time: a file is decoded once a recording,
+ * whichever processes have it.
+ */
+#ifndef HODO_CLI_PLAN_FILES_H
+#define HODO_CLI_PLAN_FILES_H
+
+#include <probe/image.h>
+#include <probe/object.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "process_files.h"
+
+struct hodo_plan_file {
+	dev_t dev;
+	ino_t inode;
+	off_t bytes;
+	struct timespec changed;
+	bool decoded;
+	struct hodo_probe_object *object; /* NULL: refused */
+	char *path; /* of the image */
+	struct hodo_probe_image *image; /* NULL: not opened */
+	bool slots_known, slots; /* it has functions that were built to be traced */
+	bool calls_known, calls; /* it may have system calls that its libhodo must see */
+	bool by_default; /* its functions were asked for in a process that was */
+	bool said;       /* why it is refused */
+	bool said_sources; /* that it has no debug information */
+	char *soname;    /* NULL: not looked at */
+	bool seen;       /* in planner->seen */
+	enum hodo_probe_reason why;
+	int err;
+	uint64_t entry; /* of a program */
+	struct hodo_code_segments segments;
+};
+
+/* All zero: none. */
+struct hodo_plan_files {
+	struct hodo_plan_file *list;
+	uint32_t n;
+};
+
+/* By the path at which it can be opened. NULL: it is gone, or no memory. */
+struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const char *path);
+void hodo_plan_files_free(struct hodo_plan_files *p);
+
+/* Each looks at the file once. */
+bool hodo_plan_file_has_slots(struct hodo_plan_file *f, const char *path);
+bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path);
+const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path); /* "": none */
+void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path);
+/* For probes' texts. 0, -ENOMEM, or why it cannot be read. */
+int hodo_plan_file_image(struct hodo_plan_file *f, const char *path);
+
+#endif

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""replaced - functions of programs that nobody prepared, called as others while a recording runs: hodo record
+--replace."""
+import os
+import subprocess
+
+from hodo_test import Case, HODO, main, run, wait_for
+
+THREADS, REPLACED, SOURCE = 3, os.environ["REPLACED"], os.path.dirname(os.path.abspath(__file__))
+OWN = {"work": "3", "throws": "original", "tiny": "5", "looper": "9", "many": "282", "weigh": "22", "equal": "0",
+       "upper": "65"}
+ALL = {"work=./with.so:work2": ("work", "1003"),
+       "throws=./with.so:throws2": ("throws", "replaced original"),
+       "tiny=./with.so:tiny2": ("tiny", "105"),
+       "many=./with.so:many2": ("many", "320"),
+       "box::Crate::weigh=./with.so:weigh2": ("weigh", "40"),
+       "box::Crate::operator===./with.so:equal2": ("equal", "1"),
+       "libc.so.6!toupper=./with.so:upper2": ("upper", "130")}
+TRAP = "hodo: warning: --replace tiny=./with.so:tiny2: it takes a breakpoint, 2 us each call: "
+COPIES = "of it, inlined or made for some callers, "
+
+
+def words(replacements):
+    return [word for text in replacements for word in ("--replace", text)]
+
+
+class Replaced(Case):
+    def setUp(self):
+        super().setUp()
+        run("c++", "-shared", "-fPIC", "-O2", f"{SOURCE}/replacing.cpp", "-o", self.path("with.so"), status=0)
+
+    def printed(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+
+    def replaced(self, replacements, how="once", *more):
+        done = self.hodo("record", "-q", "-o", "trace", *words(replacements), *more, "--", REPLACED, how)
+        return self.printed(done), done.stderr
+
+    def test_each(self):
+        """One after another: all others are as they were."""
+        for text, (name, value) in ALL.items():
+            with self.subTest(text):
+                printed, said = self.replaced([text])
+                self.assertEqual(printed, OWN | {name: value})
+                # How many copies there are depends on which debug information of libc is installed.
+                told = said.startswith(TRAP) if name == "tiny" else said == "" or (name == "upper" and COPIES in said)
+                self.assertTrue(told, said)
+
+    def test_all(self):
+        for how in ("once", "fork", "exec"):
+            with self.subTest(how):
+                printed, said = self.replaced(ALL, how)
+                self.assertEqual(printed, OWN | dict(ALL.values()))
+                self.assertEqual([line for line in said.splitlines() if COPIES not in line and TRAP not in line], [])
+                self.assertIn(TRAP, said)
+
+    def test_hidden_and_of_the_same_name(self):
+        self.assertEqual(self.replaced(["work=./with.so:work"])[0], OWN | {"work": "0"})
+
+    def test_without_debug_information(self):
+        run("strip", "-g", "-o", self.path("stripped"), REPLACED, status=0)
+        done = self.hodo("record", "-q", *words(ALL), "--", "./stripped", "once")
+        self.assertEqual(self.printed(done), OWN | dict(ALL.values()))
+
+    def test_beside_events_and_calls(self):
+        """At its entry an event comes first; behind it is the other function, which may call the first one."""
+        printed, _ = self.replaced(["work=./with.so:work2"], "once", "-e", "probe:work(n)", "-e", "probe:work%return",
+                                   "-e", "probe:tiny", "--functions")
+        self.assertEqual(printed, OWN | {"work": "1003"})
+        self.assertEqual([(e["name"], e["fields"].get("n"), e["fields"].get("retval")) for e in self.events()
+                          if e["name"].startswith("probe:")],
+                         [("probe:work", 1, None), ("probe:work%return", None, 3), ("probe:tiny", None, None)])
+        self.assertRegex(self.ok("graph", "-q", "trace"), r"\bwork\(\)")
+
+    def asked(self, p):
+        p.stdin.write("\n")
+        p.stdin.flush()
+        return [int(n) for n in p.stdout.readline().split()]
+
+    def test_attached(self):
+        """Again and again, under threads that call it: each call is of one or the other, and it is put back."""
+        p = self.start(REPLACED, "threads", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        for n in range(8):
+            first, other, wrong = self.asked(p)
+            self.assertEqual((first > 0, other <= THREADS, wrong), (True, True, 0))  # each may have been in a call
+            recorder = self.recorder("-q", "-o", "trace", "--replace", "work=./with.so:work2", "-p", p.pid)
+            wait_for(recorder.said, lambda: self.asked(p)[1] > 0)
+            first, other, wrong = self.asked(p)
+            self.assertEqual((first <= THREADS, other > 0, wrong), (True, True, 0))
+            if n == 2:
+                self.ok("probe", "add", "-q", p.pid, "probe:work%return", "probe:looper")
+                first, other, wrong = self.asked(p)
+                self.assertEqual((first <= THREADS, other > 0, wrong), (True, True, 0))
+                self.ok("probe", "remove", "-q", p.pid, "probe:work%return")
+            if n == 5:
+                recorder.kill()
+                wait_for(recorder.said, lambda: self.asked(p)[1] <= THREADS)
+            else:
+                self.assertEqual(recorder.stop().returncode, 0)
+        p.stdin.close()
+        self.assertEqual(p.wait(600), 0)
+
+    def test_what_cannot_be_loaded(self):
+        with open(self.path("bad.c"), "w", encoding="utf-8") as f:
+            f.write("long missing(long);\nlong work3(long n) { return missing(n); }\n")
+        run("cc", "-shared", "-fPIC", self.path("bad.c"), "-o", self.path("bad.so"), status=0)
+        printed, said = self.replaced(["work=./bad.so:work3"])
+        self.assertEqual(printed, OWN)
+        self.assertRegex(said, r"\Ahodo: warning: --replace work=./bad.so:work3: process \d+ cannot load \S+/bad.so: "
+                               r"'LD_PRELOAD=\S+/bad.so PROGRAM' says why\n\Z")
+
+    def test_what_is_not_replaced(self):
+        for text, why in (("looper=./with.so:work2", "it begins with a loop"),
+                          ("nosuch=./with.so:work2", "there is no function nosuch"),
+                          ("waiter=./with.so:work2", "a system call, in which a thread may sleep"),
+                          ("libc.so.6!nothing=./with.so:work2", "there is no function nothing")):
+            with self.subTest(text):
+                printed, said = self.replaced([text])
+                self.assertEqual(printed, OWN)
+                self.assertIn(f"hodo: warning: --replace {text}: it is not replaced: ", said)
+                self.assertIn(why, said)
+
+    def test_usage(self):
+        for text, why in (("work", "F=LIB:G"), ("work=with.so", "F=LIB:G"),
+                          ("=with.so:f", "F=LIB:G"), ("work=:f", "F=LIB:G"),
+                          ("w*=with.so:work2", "name one function"), ("work(n)=with.so:work2", "name one function"),
+                          ("work%return=with.so:work2", "name one function"),
+                          ("work=with.so:nosuch", "has no function nosuch"),
+                          ("work=with.so:number", "has no function number"),
+                          ("work=with.so:constant", "declare it as a pointer that is not const"),
+                          (f"work={SOURCE}/replaced.py:f", "is no library")):
+            with self.subTest(text):
+                self.fails(2, why, "record", "--replace", text, "true")
+        self.fails(1, "cannot be read", "record", "--replace", "work=./nowhere.so:f", "true")
+        self.fails(2, "is for programs, and cannot go with -k", "record", "-k", "--replace", "work=with.so:work2")
+
+
+if __name__ == "__main__":
+    main()
