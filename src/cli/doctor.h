@@ -30,6 +30,7 @@ struct doctor_check {
 
 extern const struct doctor_check doctor_process_checks[]; /* doctor_flight.c: a process that runs */
 void doctor_check_flight(struct doctor_finding *f); /* doctor_flight.c: HODO_FLIGHT in our environment */
+void doctor_check_uprobes(struct doctor_finding *f); /* doctor_uprobes.c: whether they leave programs as they are */
 extern const struct doctor_check doctor_machine_checks[]; /* doctor_machine.c: kernel, processor, memory, processes */
 
 /* doctor_probes.c: which functions of files could have probes. All zero at first. */

@@ -249,5 +249,5 @@ const struct doctor_check doctor_machine_checks[] = {
 	{ "rseq", check_rseq },         { "membarrier", check_membarrier }, { "code-patching", check_mem },
 	{ "shadow-stack", check_cet },  { "clock", check_clock },       { "memfd", check_memfd },
 	{ "pidfd", check_pidfd },       { "ptrace", check_ptrace },     { "perf-events", check_perf },
-	{ "open-files", check_files },  { 0 },
+	{ "uprobes", doctor_check_uprobes }, { "open-files", check_files },  { 0 },
 };

@@ -323,6 +323,16 @@ class Doctor(Case):
         self.assertEqual(done.returncode, 1 if "bad" in states.values() else 0)
         self.assertEqual(len(self.hodo("doctor").stdout.splitlines()), len(states))
 
+    def test_uprobes(self):
+        """Whether they overwrite variables is tried where that is allowed; before Linux 6.18 they do not."""
+        (found,) = [c for c in json.loads(self.hodo("doctor", "--json").stdout)["checks"] if c["name"] == "uprobes"]
+        release = tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups()))
+        if release < (6, 18):
+            self.assertEqual(found["state"], "ok", found)
+        elif found["state"] == "warn":
+            tried = os.geteuid() == 0 and os.path.exists("/sys/bus/event_source/devices/uprobe/type")
+            self.assertRegex(found["text"], "overwrites a variable" if tried else "sudo hodo doctor|overwrites")
+
     def test_finds_faults(self):
         done = self.hodo("doctor", env={"HODO_LIBRARY": "/no/such", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
         self.assertEqual(done.returncode, 1)
