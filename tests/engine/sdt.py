@@ -48,6 +48,17 @@ class Sdt(Case):
         program.stdin.close()
         self.assertEqual(program.wait(timeout=600), 0)
 
+    def test_killed(self):
+        """A recorder that is killed takes its semaphores with it; the next one finds the program as it was."""
+        program = self.start(PLAIN, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for n in range(3):
+            recorder = self.start(HODO, "record", "-q", "-o", f"killed{n}", "-e", "sdt:plain:*", "-p", program.pid)
+            wait_for("the semaphore", lambda: self.ask(program) == "100")
+            recorder.kill()
+            wait_for("no semaphore", lambda: self.ask(program) == "0")
+        program.stdin.close()
+        self.assertEqual(program.wait(timeout=600), 0)
+
     @staticmethod
     def ask(program):
         program.stdin.write("x")
