@@ -24,6 +24,25 @@ struct rseq_area { /* struct rseq of linux/rseq.h, as far as it is used */
 /* Where there is no rseq, the fast writer arms this instead, and finds no ring. */
 static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec")));
 
+static bool rseq_tells; /* is_registered() can be asked */
+
+static volatile struct rseq_area *rseq_area(void)
+{
+	return (volatile struct rseq_area *)((char *)__builtin_thread_pointer() + hodo_rseq_offset);
+}
+
+/*
+ * libc registers a thread's area in that thread, behind its first functions, which may have events. Before that it says
+ * CPU 0, or what it said of another thread that had the same memory; and no sequence would be restarted. Unregistering
+ * it by another signature does nothing: EPERM if it is registered, EINVAL if it is not (rseq(2)).
+ */
+static bool is_registered(void)
+{
+	uint32_t bytes = __rseq_size > 32 ? __rseq_size : 32; /* as glibc has it */
+
+	return hodo_sys4(SYS_rseq, rseq_area(), bytes, 1 /* RSEQ_FLAG_UNREGISTER */, 0) == -EPERM;
+}
+
 void hodo_emit_init(void)
 {
 #ifdef __x86_64__
@@ -34,11 +53,7 @@ void hodo_emit_init(void)
 		hodo_rseq_offset = __rseq_offset;
 	else
 		hodo_rseq_offset = (char *)&no_rseq - (char *)__builtin_thread_pointer();
-}
-
-static volatile struct rseq_area *rseq_area(void)
-{
-	return (volatile struct rseq_area *)((char *)__builtin_thread_pointer() + hodo_rseq_offset);
+	rseq_tells = &__rseq_size && __rseq_size > 0 && is_registered();
 }
 
 /* ------------------------------------------------------------- thread, CPU */
@@ -49,14 +64,18 @@ static bool is_new(const struct hodo_tls *t)
 	return t->mode == HODO_THREAD_NEW || (t->mode == HODO_THREAD_RSEQ && t->table != hodo_recording.views);
 }
 
-static void thread_setup(struct hodo_tls *t)
+/* False: it is as new as before, since libc has not registered it yet. */
+static bool thread_setup(struct hodo_tls *t)
 {
+	const bool has_rseq = &__rseq_size && __rseq_size > 0 && (int32_t)rseq_area()->cpu_id >= 0;
 	struct hodo_shm *shm = hodo_shm();
 	uint32_t n;
 
 	t->tid = hodo_gettid();
+	if (has_rseq && rseq_tells && !is_registered())
+		return false;
 	t->mode = HODO_THREAD_FALLBACK;
-	if (&__rseq_size && __rseq_size > 0 && (int32_t)rseq_area()->cpu_id >= 0) {
+	if (has_rseq) {
 		t->mode = HODO_THREAD_RSEQ;
 		t->table = hodo_recording.views;
 	}
@@ -68,6 +87,7 @@ static void thread_setup(struct hodo_tls *t)
 		/* The name before the tid: the recorder takes an entry with a tid for complete. */
 		hodo_store_release(&entry->tid, t->tid);
 	}
+	return true;
 }
 
 /* ---------------------------------------------------------------- rseq path */
@@ -113,10 +133,8 @@ static enum outcome repair(size_t total, struct hodo_wait *wait)
 
 	if (!hodo_process_recording())
 		return DONE;
-	if (is_new(t)) {
-		thread_setup(t);
-		return RETRY;
-	}
+	if (is_new(t))
+		return thread_setup(t) ? RETRY : FALLBACK;
 	v = own_view();
 	/* No rseq, a vfork child; or a clock that needs a call: the fast writer cannot read it. */
 	if (!v || hodo_recording.config.clock != HODO_CLOCK_TSC)
@@ -196,9 +214,7 @@ static __attribute__((noinline)) void get_ready(void)
 	if (hodo_process_recording() && !is_ready()) {
 		uint32_t cpu = rseq_area()->cpu_id;
 
-		if (is_new(&hodo_tls))
-			thread_setup(&hodo_tls);
-		if (!is_ready())
+		if ((!is_new(&hodo_tls) || thread_setup(&hodo_tls)) && !is_ready())
 			hodo_view_setup(cpu);
 	}
 	hodo_signals_restore(mask);
