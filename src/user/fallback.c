@@ -12,6 +12,7 @@
 #include "wait.h"
 
 #define SPINS 2000
+#define PAUSE_NS 20000
 
 /* The fallback ring's lock: owner is the tid inside. Taken with signals blocked. */
 static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
@@ -21,8 +22,11 @@ static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
 
 		if (hodo_cas_seq(&ring->owner, &owner, tid))
 			return true;
-		if (i % 16 == 15)
+		/* Whoever is inside may have lost its CPU: to yield is not to wait for it. */
+		if (i % 16 == 15 && i < SPINS / 2)
 			hodo_sys0(SYS_sched_yield);
+		else if (i % 16 == 15)
+			hodo_sleep_ns(PAUSE_NS);
 		/* A vfork child that was killed inside leaves its tid. Any other death inside takes the whole
 		 * process along. What it left is as valid as after any kill: nothing counts before the commit. */
 		if (i == SPINS - 1 && hodo_sys2(SYS_tkill, owner, 0) == -ESRCH &&

@@ -14,7 +14,7 @@ BEFORE = "probe:libc.so.6!__ctype_init"  # libc initialises a thread's pointers 
 class Early(Case):
     def test_rings(self):
         """Each thread has one of both, of whatever CPU it is."""
-        self.ok("record", "-q", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS)
+        self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS)
         events = self.events()
         first = [e for e in events if e["name"] == "probe:__ctype_init" and e["tid"] != e["pid"]]
         later = [e for e in events if e["name"] == "probe:work"]
@@ -25,7 +25,7 @@ class Early(Case):
 
     def test_without_sequences(self):
         """Where libc registers none there is no later."""
-        self.ok("record", "-q", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS,
+        self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS,
                 env={"GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
         events = [e for e in self.events() if e["tid"] != e["pid"]]
         self.assertEqual({e["cpu"] for e in events}, {-1})
