@@ -24,7 +24,7 @@ struct rseq_area { /* struct rseq of linux/rseq.h, as far as it is used */
 /* Where there is no rseq, the fast writer arms this instead, and finds no ring. */
 static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec")));
 
-static bool rseq_tells; /* is_registered() can be asked */
+static bool rseq_tells; /* ask_registered() can be asked */
 
 static volatile struct rseq_area *rseq_area(void)
 {
@@ -34,13 +34,14 @@ static volatile struct rseq_area *rseq_area(void)
 /*
  * libc registers a thread's area in that thread, behind its first functions, which may have events. Before that it says
  * CPU 0, or what it said of another thread that had the same memory; and no sequence would be restarted. Unregistering
- * it by another signature does nothing: EPERM if it is registered, EINVAL if it is not (rseq(2)).
+ * it by another signature does nothing: EPERM if it is registered, EINVAL if it is not (rseq(2)); a sandbox may say
+ * something else.
  */
-static bool is_registered(void)
+static long ask_registered(void)
 {
 	uint32_t bytes = __rseq_size > 32 ? __rseq_size : 32; /* as glibc has it */
 
-	return hodo_sys4(SYS_rseq, rseq_area(), bytes, 1 /* RSEQ_FLAG_UNREGISTER */, 0) == -EPERM;
+	return hodo_sys4(SYS_rseq, rseq_area(), bytes, 1 /* RSEQ_FLAG_UNREGISTER */, 0);
 }
 
 void hodo_emit_init(void)
@@ -53,7 +54,7 @@ void hodo_emit_init(void)
 		hodo_rseq_offset = __rseq_offset;
 	else
 		hodo_rseq_offset = (char *)&no_rseq - (char *)__builtin_thread_pointer();
-	rseq_tells = &__rseq_size && __rseq_size > 0 && is_registered();
+	rseq_tells = &__rseq_size && __rseq_size > 0 && ask_registered() == -EPERM;
 }
 
 /* ------------------------------------------------------------- thread, CPU */
@@ -72,7 +73,7 @@ static bool thread_setup(struct hodo_tls *t)
 	uint32_t n;
 
 	t->tid = hodo_gettid();
-	if (has_rseq && rseq_tells && !is_registered())
+	if (has_rseq && rseq_tells && ask_registered() == -EINVAL)
 		return false;
 	t->mode = HODO_THREAD_FALLBACK;
 	if (has_rseq) {
