@@ -262,6 +262,15 @@ int hodo_record_replacements_take(struct hodo_record_replacements *r, const stru
 	return err;
 }
 
+/* Whether the library is one of an earlier replacement that the process has, too. */
+static bool is_listed(const struct hodo_record_replacements *r, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (r->list[k].taken && strcmp(r->list[k].library, r->list[i].library) == 0)
+			return true;
+	return false;
+}
+
 bool hodo_record_replacements_load(const struct hodo_record_replacements *r, char load[HODO_PLAN_LOAD_MAX])
 {
 	size_t at = 0;
@@ -272,7 +281,7 @@ bool hodo_record_replacements_load(const struct hodo_record_replacements *r, cha
 		size_t len = strlen(path);
 
 		/* What has no room is not loaded, which is said then. */
-		if (r->list[i].taken && at + len + 2 <= HODO_PLAN_LOAD_MAX && !strstr(load, path))
+		if (r->list[i].taken && at + len + 2 <= HODO_PLAN_LOAD_MAX && !is_listed(r, i))
 			at += (size_t)sprintf(load + at, "%s\n", path);
 	}
 	return at;

@@ -56,6 +56,14 @@ class Replaced(Case):
                 self.assertEqual([line for line in said.splitlines() if COPIES not in line and TRAP not in line], [])
                 self.assertIn(TRAP, said)
 
+    def test_several_libraries(self):
+        """Of which the name of one begins as that of the other."""
+        os.rename(self.path("with.so"), self.path("with.so.1"))
+        run("cc", "-shared", "-fPIC", "-x", "c", "-", "-o", self.path("with.so"), status=0,
+            input="long one(long n) { return 1; }\n")
+        printed, said = self.replaced(["work=./with.so.1:work2", "throws=./with.so:one"])
+        self.assertEqual((printed, said), ({k: v for k, v in OWN.items() if k != "throws"} | {"work": "1003"}, ""))
+
     def test_hidden_and_of_the_same_name(self):
         self.assertEqual(self.replaced(["work=./with.so:work"])[0], OWN | {"work": "0"})
 
@@ -87,7 +95,7 @@ class Replaced(Case):
             first, other, wrong = self.asked(p)
             self.assertEqual((first > 0, other <= THREADS, wrong), (True, True, 0))  # each may have been in a call
             recorder = self.recorder("-q", "-o", "trace", "--replace", "work=./with.so:work2", "-p", p.pid)
-            wait_for(recorder.said, lambda: self.asked(p)[1] > 0)
+            wait_for(recorder.said, lambda: self.asked(p)[1] > THREADS)
             first, other, wrong = self.asked(p)
             self.assertEqual((first <= THREADS, other > 0, wrong), (True, True, 0))
             if n == 2:
