@@ -19,13 +19,23 @@ static bool set_original(const struct hodo_plan_replacement *r)
 	return true;
 }
 
+static void warn(void)
+{
+	const char *text = "a function is not replaced: its code, or the library's pointer, is not what the files say";
+
+	hodo_catalog_warning(&text, 1);
+}
+
 void hodo_engine_replace(const struct hodo_engine_plan *p, bool on)
 {
 	for (uint32_t i = 0; i < p->head->replacements.n; i++) {
 		const struct hodo_plan_replacement *r = &p->replacements[i];
+		bool fine = !(p->state[r->window] & HODO_ENGINE_REFUSED) && (!on || set_original(r));
 
-		if (!on || (!(p->state[r->window] & HODO_ENGINE_REFUSED) && set_original(r)))
+		if (fine)
 			hodo_engine_want(p->windows[r->window].addr, HODO_ENGINE_WANTED_EVENT, on);
+		else if (on)
+			warn();
 	}
 }
 

@@ -3,13 +3,15 @@
  * replaced.cpp - a program that nobody prepared, for replaced.py: what its functions return, called once each, in a
  * child, in what it becomes by exec; and threads that call one of them all the time, and know what it may return.
  *
- * Usage: replaced once|fork|exec|threads
+ * Usage: replaced once|fork|exec|threads|changed
  */
 #include <atomic>
 #include <cctype>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -77,6 +79,17 @@ static void call()
 	}
 }
 
+/* tiny()'s first instruction, in the other of its two forms. */
+static bool change_code()
+{
+	auto at = reinterpret_cast<uintptr_t>(tiny);
+
+	if (mprotect(reinterpret_cast<void *>(at & ~4095ul), 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+		return false;
+	memcpy(reinterpret_cast<void *>(at), "\x48\x8b\xc7", 3);
+	return tiny(7) == 7;
+}
+
 /* Each line of standard input is answered by how often it was which since the last one. */
 static int run_threads()
 {
@@ -104,7 +117,9 @@ int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "once";
 
-	if (strcmp(how, "threads") == 0)
+	if (strcmp(how, "changed") == 0 && !change_code())
+		return 1;
+	if (strcmp(how, "threads") == 0 || strcmp(how, "changed") == 0)
 		return run_threads();
 	if (strcmp(how, "exec") == 0) {
 		execl("/proc/self/exe", argv[0], "once", static_cast<char *>(nullptr));

@@ -111,6 +111,17 @@ class Replaced(Case):
         p.stdin.close()
         self.assertEqual(p.wait(600), 0)
 
+    def test_changed(self):
+        """Code that the program has changed is not what was planned for."""
+        p = self.start(REPLACED, "changed", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        done = self.hodo("record", "-q", "--replace", "tiny=./with.so:tiny2", "--duration", "0.3", "-p", p.pid)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("a function is not replaced: its code, or the library's pointer, is not what the files say",
+                      done.stderr)
+        p.stdin.close()
+        self.assertEqual(p.wait(600), 0)
+
     def test_what_cannot_be_loaded(self):
         with open(self.path("bad.c"), "w", encoding="utf-8") as f:
             f.write("long missing(long);\nlong work3(long n) { return missing(n); }\n")
