@@ -137,6 +137,10 @@ struct hodo_attach_tracee {
 	struct hodo_attach_done *done;
 };
 
+/* frames.c: takes signals out of the masks that a stopped thread gets back when the handlers that it is in return. mem:
+ * the process's. 0 or negative errno. */
+int hodo_attach_clean_frames(int mem, const struct hodo_attach_tracee *e, uint64_t unblocked);
+
 /* Stops the thread. 0; -EAGAIN not now; -ESRCH it has exited; another negative errno. */
 int hodo_attach_tracee_stop(struct hodo_attach_tracee *e);
 /* Lets it go on where it stood, as if it had not been stopped. */

@@ -167,18 +167,14 @@ static int exchange(int mem, struct hodo_attach_write *w)
 	return 0;
 }
 
-static int write_all(const struct still *s)
+static int write_all(const struct still *s, int mem)
 {
 	HODO_AUTO_FREE struct hodo_attach_write *list = calloc(s->wanted->nwrites + 1, sizeof(*list));
-	HODO_AUTO_CLOSE int mem = -1;
 	uint32_t n = 0;
-	char path[32];
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)s->t->pid);
-	mem = open(path, O_RDWR | O_CLOEXEC);
-	if (mem < 0 || !list)
-		return list ? -errno : -ENOMEM;
+	if (!list)
+		return -ENOMEM;
 	memcpy(list, s->wanted->writes, s->wanted->nwrites * sizeof(*list));
 	while (n < s->wanted->nwrites && !err)
 		err = exchange(mem, &list[n++]);
@@ -189,13 +185,21 @@ static int write_all(const struct still *s)
 
 static int run_still(struct still *s)
 {
+	HODO_AUTO_CLOSE int mem = -1;
 	int err = stop_all(s);
+	char path[32];
 
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)s->t->pid);
+	mem = open(path, O_RDWR | O_CLOEXEC);
+	if (!err && mem < 0)
+		err = -errno;
 	/* Threads first: that a signal is not blocked changes nothing until there is a trap. */
 	for (uint32_t i = 0; i < s->nthreads && !err; i++)
 		err = unblock(s, s->threads[i]);
+	for (uint32_t i = 0; i < s->nthreads && !err; i++)
+		err = hodo_attach_clean_frames(mem, s->threads[i], s->wanted->unblocked);
 	if (!err)
-		err = write_all(s);
+		err = write_all(s, mem);
 	for (uint32_t i = 0; i < s->nthreads && !err; i++)
 		move(s, s->threads[i]);
 	release_all(s);

@@ -280,6 +280,14 @@ static int end_recording(void)
 	return error;
 }
 
+/* Whether the thread is to end, and nobody wants it back. */
+static bool leaves(void)
+{
+	uint32_t leaving = HODO_LISTENER_LEAVES;
+
+	return hodo_cas_seq(&hodo_listener.state, &leaving, HODO_LISTENER_CLOSES);
+}
+
 /* Under the control lock. */
 static void take_request(int fd, const struct hodo_msg_control *m)
 {
@@ -312,6 +320,9 @@ static void take_request(int fd, const struct hodo_msg_control *m)
 		/* fall through */
 	case HODO_CONTROL_END:
 		result = end_recording();
+		/* Whoever comes behind the answer is not to find a socket that is about to close. */
+		if (leaves())
+			hodo_listener_remove();
 		break;
 	default:
 		result = -EOPNOTSUPP;
@@ -381,16 +392,9 @@ static void end_locked(void)
 	hodo_control_unlock(mask);
 }
 
-static bool leaves(void)
-{
-	uint32_t leaving = HODO_LISTENER_LEAVES;
-
-	return hodo_cas_seq(&hodo_listener.state, &leaving, HODO_LISTENER_CLOSES);
-}
-
 static void serve_all(void)
 {
-	while (!leaves()) {
+	while (hodo_load_seq(&hodo_listener.state) != HODO_LISTENER_CLOSES && !leaves()) {
 		struct timespec timeout = { 0, TICK_NS };
 		unsigned used = 1 + CLIENTS_MAX;
 		long n;

@@ -22,7 +22,7 @@ class Waiting(Case):
             while tool.poll() is None:
                 program.send_signal(signal.SIGUSR1)
                 time.sleep(0.01)
-            self.assertEqual((tool.returncode, tool.stderr.read()), (0, ""))
+            self.assertEqual((tool.returncode, tool.stderr.read(), program.poll()), (0, "", None))
         self.assertIn(" woken", run(HODO, "report", trace).stdout)
 
     def test(self):
@@ -35,6 +35,29 @@ class Waiting(Case):
                         self.assertEqual(run(HODO, "detach", str(program.pid)).returncode, 0)
                     program.send_signal(signal.SIGTERM)
                     self.assertGreater(int(program.communicate(timeout=600)[0]), TIMES)
+                finally:
+                    program.kill()
+            self.assertEqual(program.returncode, 0)
+
+
+class Handling(Case):
+    def test(self):
+        """It is in a handler, or in one that interrupted another one, nearly all the time when somebody comes; what the
+        handlers return to blocks all signals."""
+        for i in range(TIMES * 4):
+            with subprocess.Popen([WAITING, str(i % 4), "8"], stdout=subprocess.PIPE, text=True) as program:
+                try:
+                    self.assertEqual(program.stdout.readline(), "ready\n")
+                    tool = self.start(HODO, "record", "-q", "-m", "64K", "-o", "trace", "--functions=woken",
+                                      "--duration", "0.2", "-p", program.pid, stderr=subprocess.PIPE)
+                    while tool.poll() is None:
+                        program.send_signal(signal.SIGUSR1)
+                        time.sleep(0.004)
+                        program.send_signal(signal.SIGUSR2)
+                        time.sleep(0.004)
+                    self.assertEqual((tool.returncode, tool.stderr.read(), program.poll()), (0, "", None))
+                    program.send_signal(signal.SIGTERM)
+                    self.assertGreater(int(program.communicate(timeout=600)[0]), 1)
                 finally:
                     program.kill()
             self.assertEqual(program.returncode, 0)
