@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_live.c - see probe_live.h. The recorder has the probes: it is told first, and then each process that it records
- * asks it for another plan (hodo/abi_live.h, record_live.c).
+ * probe_live.c - see probe_live.h. The recorder has the probes: it gets the change first, and then each process that it
+ * records asks it for another plan (hodo/abi_live.h, record_live.c).
  */
 #define _GNU_SOURCE
 #include "probe_live.h"

@@ -12,7 +12,7 @@
 
 #define SDT "sdt:"
 
-/* Where all events are recorded these are, too. Whether it matches something the one who adds it has been told. */
+/* Where all events are recorded, these are, too. hodo probe has said already if the pattern matches nothing. */
 static int record_events(struct hodo_planner *p, const char *pattern)
 {
 	struct hodo_pattern_list *list = p->probes->patterns;
@@ -43,7 +43,7 @@ static int add_sdt(struct hodo_planner *p, const char *name)
 	return hodo_pattern_add(p->sdt, name, why, sizeof(why)) < 0 ? -EINVAL : record_events(p, name);
 }
 
-/* What cannot be had of it the one who adds it has been told. */
+/* hodo probe has said already which of its places and values are missing. */
 static int add_probe(struct hodo_planner *p, const char *text)
 {
 	char error[HODO_SPEC_ERROR];

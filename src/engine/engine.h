@@ -20,7 +20,8 @@
  * docs/design/engine.md says why all this is safe.
  *
  * Who beside whom: all functions here are called under the control lock but those that slots and signals lead to, the
- * readers of plans.
+ * readers of plans. One slot reads none, and takes the lock: the one at the program's first instruction
+ * (hodo_engine_start()), where no thread of the program holds it.
  *
  *                  | apply                        | a trap             | a slot, a system call
  *   take           | excluded (the lock)          | beside: a plan is published whole

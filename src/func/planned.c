@@ -192,10 +192,10 @@ int hodo_planned_answer(int fd, enum hodo_plan_step step, char load[HODO_PLAN_LO
 	struct hodo_msg_planned planned = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLANNED } };
 	int file;
 	long n = receive(fd, &file);
-	bool told = n >= (long)sizeof(message.head) && message.head.magic == HODO_MSG_MAGIC &&
-		    message.head.type == HODO_MSG_PLAN, plan = told && n == sizeof(message.head);
+	bool sent = n >= (long)sizeof(message.head) && message.head.magic == HODO_MSG_MAGIC &&
+		    message.head.type == HODO_MSG_PLAN, plan = sent && n == sizeof(message.head);
 
-	if (told && !(step & HODO_PLAN_STOOD) && is_load(n, file)) {
+	if (sent && !(step & HODO_PLAN_STOOD) && is_load(n, file)) {
 		__builtin_memcpy(load, message.load, (size_t)n - sizeof(message.head));
 		return -ELIBACC;
 	}

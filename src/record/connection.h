@@ -25,7 +25,7 @@ struct hodo_connection {
 	bool adopted;    /* it stays */
 	bool stranger;   /* it came by the abstract address, and has not shown the key */
 	bool stood;      /* its threads have, for its plan */
-	bool loaded;     /* it was told to load libraries */
+	bool loaded;     /* it was asked to load libraries */
 	unsigned plans;  /* so often it has asked for one */
 	bool due;        /* it is to say what became of the last one */
 	bool opened;     /* it is recorded already, and asks for a plan for libraries that it has opened */

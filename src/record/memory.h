@@ -11,7 +11,7 @@
 #include "session.h"
 
 /* For an answer (control.c): the descriptor, open for reading only, which becomes the caller's, or a negative errno.
- * The kernel's memory is had from the kernel. */
+ * The kernel itself hands out the memory of its own events. */
 int hodo_memory_give(const struct hodo_session *s, const struct hodo_process *p, struct hodo_msg_answer *a);
 
 /*

@@ -31,7 +31,7 @@ struct hodo_plan_request {
 	uint32_t n; /* of `object`, which alone the plan is about; 0: all that the process has mapped */
 	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX];
 	bool starts; /* it has just been started: it loads libraries later */
-	bool loads;  /* it loads libraries first, if it is told to */
+	bool loads;  /* it can be asked to load libraries first */
 	char load[HODO_PLAN_LOAD_MAX]; /* out, with -ELIBACC: which, each with a newline behind it */
 };
 
