@@ -121,16 +121,23 @@ static void refuse(struct hodo_probe_object *o, uint64_t start, uint64_t end, en
 		o->functions[i].reason = (uint8_t)reason;
 }
 
-static void refuse_plt(struct hodo_probe_object *o, Elf *elf)
+static enum hodo_probe_reason reason_of_section(const char *name)
+{
+	if (strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0 || strcmp(name, ".iplt") == 0)
+		return HODO_PROBE_PLT;
+	/* libhodo.a's, src/user/CMakeLists.txt. */
+	return strncmp(name, "hodo_text", 9) == 0 ? HODO_PROBE_HODO : HODO_PROBE_FINE;
+}
+
+static void refuse_sections(struct hodo_probe_object *o, Elf *elf)
 {
 	GElf_Shdr sh;
 
 	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, NULL, &sh)) != NULL;) {
-		const char *name = hodo_elf_section_name(elf, &sh);
+		enum hodo_probe_reason reason = reason_of_section(hodo_elf_section_name(elf, &sh));
 
-		if ((strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0 || strcmp(name, ".iplt") == 0) &&
-		    sh.sh_addr + sh.sh_size > sh.sh_addr)
-			refuse(o, sh.sh_addr, sh.sh_addr + sh.sh_size, HODO_PROBE_PLT);
+		if (reason && sh.sh_addr + sh.sh_size > sh.sh_addr)
+			refuse(o, sh.sh_addr, sh.sh_addr + sh.sh_size, reason);
 	}
 }
 
@@ -196,7 +203,7 @@ int hodo_probe_functions_find(struct hodo_probe_object *o, const struct hodo_elf
 	if (err)
 		return err;
 	hodo_probe_functions_sort(o);
-	refuse_plt(o, e->elf);
+	refuse_sections(o, e->elf);
 	refuse_cancel(o, &symbols);
 	for (uint32_t i = 0; i < o->nfunctions; i++) {
 		struct hodo_probe_function *f = &o->functions[i];
