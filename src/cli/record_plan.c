@@ -35,7 +35,7 @@ struct planning {
 	pid_t pid;
 	struct hodo_plan_request *request;
 	bool by_default;
-	const char **patterns, **sdt;
+	const char **patterns, **arguments, **sdt;
 	struct hodo_probe_target *targets;
 	uint32_t ntargets;
 	uint64_t start;  /* where its program begins, … */
@@ -94,6 +94,11 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 		f->by_default |= p->by_default;
 		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
 	}
+	/* A slot's call knows nothing of arguments. */
+	if (p->planner->arguments->n && hodo_plan_file_has_slots(f, mapped->ours)) {
+		choice.in_slots = p->arguments;
+		choice.nin_slots = p->planner->arguments->n;
+	}
 	return choice;
 }
 
@@ -122,17 +127,6 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
 }
 
-/* A slot's call is not the engine's, which events are. */
-static void say_slots(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped)
-{
-	if (f->said || !p->planner->arguments->n || !is_program(p->pid, f) ||
-	    !hodo_plan_file_has_slots(f, mapped->ours))
-		return;
-	hodo_warning("%s: arguments and results are not recorded: its compiler left room for tracing its functions; "
-		     "build it without", mapped->path);
-	f->said = true;
-}
-
 /* Before anything is decoded. */
 static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 {
@@ -144,7 +138,6 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice, mapped);
-		say_slots(p, f, mapped);
 	}
 	return 0;
 }
@@ -188,13 +181,41 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Once a file: of functions whose slots stay in use. */
+static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n)
+{
+	if (!f->said && n)
+		hodo_warning("%s: arguments and results of %u function%s are not recorded: what the compiler left there "
+			     "for tracing cannot be turned off; build with other flags (docs/functions.md), or none",
+			     mapped->path, n, n == 1 ? "" : "s");
+	f->said |= n > 0;
+}
+
+/* Which functions are wanted. */
+static int choose(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		  struct hodo_probe_choice *choice, struct hodo_probe_target *t)
+{
+	uint32_t *list = NULL;
+	int err = 0;
+
+	p->planner->seen += f->seen ? 0 : f->object->nfunctions;
+	f->seen = true;
+	err = hodo_probe_select(choice, f->object, mapped->ours, &list, &t->nfunctions);
+	t->functions = list;
+	if (choice->sourceless)
+		say_sourceless(f, mapped->path);
+	say_fixed(f, mapped, choice->fixed);
+	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
+		hodo_probe_function_take_slots(f->object, &f->object->functions[list[i]]);
+	return err;
+}
+
 static int add_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
-	uint32_t *list = NULL;
 	int err = 0;
 
 	if (!f)
@@ -220,14 +241,8 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		p->ntargets--;
 		return 0;
 	}
-	if (hodo_probe_select_means(&choice)) {
-		p->planner->seen += f->seen ? 0 : f->object->nfunctions;
-		f->seen = true;
-		err = hodo_probe_select(&choice, f->object, mapped->ours, &list, &t->nfunctions);
-		if (choice.sourceless)
-			say_sourceless(f, mapped->path);
-	}
-	t->functions = list;
+	if (hodo_probe_select_means(&choice))
+		err = choose(p, f, mapped, &choice, t);
 	if (!err)
 		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
 	if (!err)
@@ -265,9 +280,15 @@ static int build(const struct planning *p, struct hodo_probe_built *built)
 	return err;
 }
 
-static const char *flaw(int err, const struct hodo_probe_built *built)
+static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built)
 {
-	return err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err);
+	if (err == -EOPNOTSUPP)
+		hodo_warning("process %d: nothing is patched in it: its system call at 0x%llx of the file, which may change"
+			     " signal masks, cannot be replaced: %s", (int)pid, (unsigned long long)built->call,
+			     hodo_probe_reason_text(built->reason));
+	else
+		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
+			     strerror(-err));
 }
 
 static const char **texts_of(const struct hodo_pattern_list *list)
@@ -324,9 +345,10 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 	int err = -ENOMEM;
 
 	p.patterns = texts_of(patterns);
+	p.arguments = texts_of(planner->arguments);
 	p.sdt = texts_of(planner->sdt);
 	hodo_record_replacements_begin(planner->replacements);
-	if (p.patterns && p.sdt)
+	if (p.patterns && p.arguments && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
 	/* Where there is a plan already, there are traps: what is opened must have its system calls seen. */
 	p.meant |= request->n > 0;
@@ -344,12 +366,12 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 	if (!err)
 		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
 	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
-		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
-			     flaw(err, &built));
+		say_flaw(pid, err, &built);
 	for (uint32_t i = 0; i < p.ntargets; i++)
 		free_target(&p.targets[i]);
 	free(p.targets);
 	free(p.patterns);
+	free(p.arguments);
 	free(p.sdt);
 	return err ? err : built.fd;
 }

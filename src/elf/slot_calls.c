@@ -225,10 +225,17 @@ static uint64_t entered(const struct hodo_elf_slots *f, const struct code *c, si
 	return s ? s->start : c->addr + call;
 }
 
+#define LOAD_BYTES 10u
+
+/* What loads a register stays, and so does the call. */
 static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role role)
 {
+	const struct hodo_elf_slot_code code = { .addr = addr, .bytes = LOAD_BYTES };
 	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr);
+	int err = hodo_elf_slots_code(f, &code);
 
+	if (err)
+		return err;
 	if (role == HODO_ELF_STUB_EXIT || role == HODO_ELF_CYG_EXIT)
 		return hodo_elf_slots_exit(f, addr);
 	return hodo_elf_slots_add(f, s ? s->start : addr, role == HODO_ELF_STUB_ENTRY ? HODO_ELF_SLOT_ENTRY_EXIT :
@@ -236,8 +243,24 @@ static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role 
 											HODO_ELF_SLOT_MCOUNT);
 }
 
+/* As src/user/imports.c switches them. Where gprof profiles the program, which a library cannot know, they stay. */
+static int add_code(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
+{
+	const uint8_t *p = c->bytes + at;
+	bool pointer = p[0] == 0xff, jump = p[0] == 0xe9 || (pointer && p[1] == 0x25);
+	const struct hodo_elf_slot_code code = { .addr = c->addr + at, .bytes = pointer ? 6 : 5,
+						 .idle = jump ? 0xc3 : pointer ? 0x85 : 0xa9,
+						 .switched = role < HODO_ELF_MCOUNT };
+
+	return hodo_elf_slots_code(f, &code);
+}
+
 static int add_call(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
 {
+	int err = add_code(f, c, at, role);
+
+	if (err)
+		return err;
 	switch (role) {
 	case HODO_ELF_STUB_ENTRY:
 		return hodo_elf_slots_add(f, entry_of(c, at), HODO_ELF_SLOT_ENTRY_EXIT);

@@ -60,6 +60,21 @@ static int load_table(const struct hodo_elf *e, const char *name, struct table *
 	return err == -ENOMEM ? err : 1;
 }
 
+#define SLED_BYTES 11u
+
+static int add_sled(struct hodo_elf_slots *f, const struct xray_entry *x)
+{
+	const struct hodo_elf_slot_code code = { .addr = x->addr, .bytes = SLED_BYTES,
+						 .idle = x->kind == XRAY_EXIT ? 0xc3 : 0xeb, .switched = true };
+	int err = x->kind <= XRAY_ENTRY_ARGS ? hodo_elf_slots_code(f, &code) : 0;
+
+	if (err)
+		return err;
+	if (x->kind == XRAY_ENTRY || x->kind == XRAY_ENTRY_ARGS)
+		return hodo_elf_slots_add(f, x->function, HODO_ELF_SLOT_XRAY);
+	return x->kind == XRAY_EXIT || x->kind == XRAY_TAIL ? hodo_elf_slots_exit(f, x->addr) : 0;
+}
+
 static int find_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
 {
 	struct table t;
@@ -79,10 +94,7 @@ static int find_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
 			x.addr += at;
 			x.function += at + offsetof(struct xray_entry, function);
 		}
-		if (x.kind == XRAY_ENTRY || x.kind == XRAY_ENTRY_ARGS)
-			err = hodo_elf_slots_add(f, x.function, HODO_ELF_SLOT_XRAY);
-		else if (x.kind == XRAY_EXIT || x.kind == XRAY_TAIL)
-			err = hodo_elf_slots_exit(f, x.addr);
+		err = add_sled(f, &x);
 	}
 	free(t.bytes);
 	return err;
@@ -111,17 +123,6 @@ static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e
 	return addr;
 }
 
-/* Whether the five bytes there are no-ops that a call has room in. */
-static bool has_room(const struct hodo_elf *e, uint64_t addr)
-{
-	static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
-	static const uint8_t whole[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
-	uint8_t code[5];
-
-	return hodo_elf_read_at(e, addr, code, sizeof(code)) == 0 &&
-	       (memcmp(code, single, sizeof(single)) == 0 || memcmp(code, whole, sizeof(whole)) == 0);
-}
-
 /* The first instruction of the function whose no-ops these are: endbr64 may stand before them. */
 static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
@@ -136,6 +137,27 @@ static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_el
 	return addr;
 }
 
+static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+static const uint8_t whole[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
+
+/* Adds the slot, and the function that it is of, if the five bytes there are no-ops that a call has room in. */
+static int add_noops(struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
+{
+	struct hodo_elf_slot_code slot = { .addr = addr, .bytes = sizeof(single) };
+	uint8_t code[5];
+	GElf_Ehdr eh;
+	int err;
+
+	if (hodo_elf_read_at(e, addr, code, sizeof(code)) != 0 ||
+	    (memcmp(code, single, sizeof(single)) != 0 && memcmp(code, whole, sizeof(whole)) != 0))
+		return 0;
+	slot.idle = code[0];
+	/* Where a program lies low, another byte is changed before (src/func/entry_only.c). */
+	slot.switched = code[0] != single[0] || !gelf_getehdr(e->elf, &eh) || eh.e_type != ET_EXEC;
+	err = hodo_elf_slots_code(f, &slot);
+	return err ? err : hodo_elf_slots_add(f, function_of(f, e, addr), HODO_ELF_SLOT_PATCHABLE);
+}
+
 static int find_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
 {
 	struct table t;
@@ -148,10 +170,7 @@ static int find_patchable(struct hodo_elf_slots *f, const struct hodo_elf *e)
 		uint64_t addr;
 
 		memcpy(&addr, t.bytes + 8 * i, sizeof(addr));
-		addr = slot_of(f, e, addr);
-
-		if (has_room(e, addr))
-			err = hodo_elf_slots_add(f, function_of(f, e, addr), HODO_ELF_SLOT_PATCHABLE);
+		err = add_noops(f, e, slot_of(f, e, addr));
 	}
 	free(t.bytes);
 	return err;

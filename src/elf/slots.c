@@ -36,10 +36,24 @@ int hodo_elf_slots_exit(struct hodo_elf_slots *s, uint64_t addr)
 	return 0;
 }
 
+int hodo_elf_slots_code(struct hodo_elf_slots *s, const struct hodo_elf_slot_code *code)
+{
+	struct hodo_elf_slot_code *one;
+
+	if (s->ncode == FOUND_MAX)
+		return 0;
+	one = hodo_vec_add(s->code, s->ncode);
+	if (!one)
+		return -ENOMEM;
+	*one = *code;
+	return 0;
+}
+
 void hodo_elf_slots_free(struct hodo_elf_slots *s)
 {
 	free(s->list);
 	free(s->exits);
+	free(s->code);
 	hodo_elf_symbols_free(&s->symbols);
 	*s = (struct hodo_elf_slots){ 0 };
 }

@@ -26,6 +26,14 @@ struct hodo_elf_function {
 	const char *name; /* that is shown, "" if it has none; of the symbols */
 };
 
+/* A slot as it stands in the code. */
+struct hodo_elf_slot_code {
+	uint64_t addr;
+	uint8_t bytes;
+	uint8_t idle;  /* its first byte in a process that has libhodo, while nobody traces */
+	bool switched; /* that byte alone turns it on, and off again */
+};
+
 #define HODO_ELF_TARGETS_MAX 256u
 
 /* What a slot that is a call is, by what it calls. */
@@ -43,6 +51,8 @@ struct hodo_elf_slots {
 	uint32_t n;
 	uint64_t *exits; /* addresses of slots at exits */
 	uint32_t nexits;
+	struct hodo_elf_slot_code *code; /* of all of them */
+	uint32_t ncode;
 	struct hodo_elf_symbols symbols;
 	struct {
 		uint64_t addr;
@@ -64,6 +74,7 @@ void hodo_elf_slots_free(struct hodo_elf_slots *s);
 const struct hodo_elf_symbol *hodo_elf_slots_symbol(const struct hodo_elf_slots *s, uint64_t addr);
 int hodo_elf_slots_add(struct hodo_elf_slots *s, uint64_t addr, enum hodo_elf_slot slot);
 int hodo_elf_slots_exit(struct hodo_elf_slots *s, uint64_t addr);
+int hodo_elf_slots_code(struct hodo_elf_slots *s, const struct hodo_elf_slot_code *code);
 /* When all are added: sorts and names them, and counts exits. */
 void hodo_elf_slots_settle(struct hodo_elf_slots *s);
 

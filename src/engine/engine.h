@@ -115,6 +115,8 @@ HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uin
 
 /* By its address: whether the next apply is to have it on for this, HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT. */
 HODO_HIDDEN void hodo_engine_want(uintptr_t window, uint8_t what, bool on);
+/* Whether the byte is of a window that is on, or changes: nobody else may write it. */
+HODO_HIDDEN bool hodo_engine_has(uintptr_t addr);
 /* Switches those that are wanted otherwise than they are. 0, or what patching says: some are as they were then. */
 HODO_HIDDEN int hodo_engine_apply(void);
 
@@ -177,9 +179,6 @@ HODO_HIDDEN bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes);
 extern HODO_HIDDEN uint32_t hodo_engine_pid; /* of the process whose handlers are known */
 /* The first of the plan's traps that is not before the address. */
 HODO_HIDDEN uint32_t hodo_engine_trap_index(const struct hodo_engine_plan *p, uint64_t from);
-/* The plan's window that begins there, or before it; its number of windows: none does. */
-HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr);
-
 /* The window that holds the address; n: there is none. */
 HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t addr);
 

@@ -30,6 +30,18 @@ uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, uint64_t add
 	return i && addr - p->windows[i - 1].addr < p->windows[i - 1].len ? i - 1 : n;
 }
 
+bool hodo_engine_has(uintptr_t addr)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+		uint32_t k = hodo_engine_window_index(p, addr);
+
+		if (k < p->head->windows.n && p->state[k] & (HODO_ENGINE_ON | HODO_ENGINE_CHANGES))
+			return true;
+	}
+	return false;
+}
+
 size_t hodo_engine_state_bytes(const struct hodo_plan *head)
 {
 	return head->windows.n * (sizeof(struct hodo_engine_heat) + sizeof(uint32_t) + sizeof(uint8_t)) + 1;

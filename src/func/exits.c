@@ -24,10 +24,11 @@ static uint32_t count_entry_only(uint64_t sets)
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
 		for (uint32_t s = 0; o->in_use && o->nfunctions && s < o->nslots; s++) {
+			const struct hodo_function *f = &o->functions[o->slots[s].function];
 			uint8_t kind = o->slots[s].kind;
 
-			n += (kind == HODO_SLOT_PATCHABLE || kind == HODO_SLOT_MCOUNT) &&
-			     (o->functions[o->slots[s].function].sets & sets);
+			n += (kind == HODO_SLOT_PATCHABLE || kind == HODO_SLOT_MCOUNT) && !f->planned &&
+			     (f->sets & sets);
 		}
 	}
 	return n;
@@ -55,8 +56,8 @@ void hodo_exits_warn(void)
 	warned = true;
 	hodo_bounded_number(&number, n);
 	hodo_catalog_warning((const char *const[]){
-		"exits of ", digits, " functions are not seen: they have room for a call at their entry"
+		"exits of ", digits, n == 1 ? " function" : " functions", " are not seen: they have room for a call at their entry"
 		" only", returns ? ", and return addresses cannot be replaced: " : "", returns ? why : "",
 		returns ? ": build" : ": add --returns, or build", " with the flags of `pkg-config --cflags --libs"
-		" hodo-functions`" }, 7);
+		" hodo-functions`" }, 8);
 }

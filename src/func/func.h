@@ -59,7 +59,7 @@ struct hodo_slot {
 
 struct hodo_function {
 	uint32_t addr; /* of its first instruction, relative to the object's text */
-	uint32_t planned; /* 1: its slots are */
+	uint32_t planned; /* 1: by a plan; then other slots of it are not used */
 	uint64_t sets; /* filter sets that want it, see select.c */
 };
 
@@ -87,6 +87,7 @@ struct hodo_func_object {
 	bool is_short;                  /* as struct hodo_object has it */
 	bool seen;                      /* in the scan under way */
 	bool complete;                  /* all kinds of slots were looked for */
+	bool left_out;                  /* sleds of functions that are planned: xray.c */
 	uint32_t plans;                 /* so many were looked at: planned.c */
 	char path[512];
 };
@@ -109,8 +110,6 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 /* scan.c: of the object's file, opened at the first call for all readers; NULL: none. Closed by slots.c. */
 HODO_HIDDEN struct hodo_names *hodo_scan_names(struct hodo_scan *scan);
 
-HODO_HIDDEN uint32_t hodo_scan_sort(struct hodo_func_object *object); /* scan.c: slots by address; their number */
-
 /* scan.c: sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
 HODO_HIDDEN void hodo_scan_index(struct hodo_func_object *object);
 HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
@@ -119,6 +118,8 @@ HODO_HIDDEN void hodo_scan_report_limit(const char *text); /* once a process */
  * connection is no use; -EINPROGRESS: again, stood; -EEXIST: another plan is to be asked for. */
 HODO_HIDDEN int hodo_planned_answer(int fd, enum hodo_plan_step step, char load[HODO_PLAN_LOAD_MAX]);
 HODO_HIDDEN void hodo_planned_given_up(uintptr_t at); /* given_up.c: says so of the function that has the address */
+/* Whether a plan has the function, which may have slots: these are not used as long as it does. */
+HODO_HIDDEN bool hodo_planned_has(uintptr_t function);
 HODO_HIDDEN bool hodo_planned_known(const struct hodo_func_object *object); /* all plans were looked at for it */
 
 /* Readers of kinds: each looks at one object. XRay, -finstrument-functions, entry-only. */
@@ -145,6 +146,7 @@ HODO_HIDDEN uintptr_t hodo_slot_function(uintptr_t call);
 
 /* Asked for: also kinds of slots are looked for that cost more to find. */
 extern HODO_HIDDEN bool hodo_func_wanted;
+HODO_HIDDEN void hodo_func_want(void); /* state.c; under the control lock */
 
 /* slots.c; all under the control lock. */
 HODO_HIDDEN void hodo_slots_scan_begin(void);

@@ -30,15 +30,6 @@ static void drop(struct hodo_func_object *o)
 	o->nslots = kept;
 }
 
-/* Whether a slot of another kind is of the function. known: of the object's, by address. */
-static bool has_slots(const struct hodo_func_object *o, uint32_t known, uintptr_t function)
-{
-	uint32_t addr = (uint32_t)(function - o->text);
-	uint32_t i = hodo_search(k, known, o->slots[k].addr >= addr);
-
-	return i < known && o->slots[i].function == addr;
-}
-
 /* Between a function's windows may stand those of system calls and events. */
 static void add_exits(struct hodo_scan *scan, unsigned plan, const struct hodo_plan_function *f,
 		      enum hodo_slot_kind kind)
@@ -51,14 +42,13 @@ static void add_exits(struct hodo_scan *scan, unsigned plan, const struct hodo_p
 	}
 }
 
-static void add_function(struct hodo_scan *scan, uint32_t known, unsigned plan, const struct hodo_plan_function *f)
+static void add_function(struct hodo_scan *scan, unsigned plan, const struct hodo_plan_function *f)
 {
 	const struct hodo_plan_window *entry = window(plan, f->entry);
 
 	if (f->entry == HODO_PLAN_NO_WINDOW)
 		add_exits(scan, plan, f, HODO_SLOT_PLANNED_PART);
-	else if (entry && !has_slots(scan->object, known, f->addr) &&
-		 hodo_scan_add(scan, entry->addr, f->addr, HODO_SLOT_PLANNED, HODO_AT_ENTRY, 1, 0))
+	else if (entry && hodo_scan_add(scan, entry->addr, f->addr, HODO_SLOT_PLANNED, HODO_AT_ENTRY, 1, 0))
 		add_exits(scan, plan, f, HODO_SLOT_PLANNED);
 }
 
@@ -66,22 +56,44 @@ void hodo_scan_planned(struct hodo_scan *scan)
 {
 	struct hodo_func_object *o = scan->object;
 	const struct hodo_plan_function *functions;
-	uint32_t n, known;
+	uint32_t n;
 
 	drop(o);
-	known = hodo_scan_sort(o);
 	for (unsigned plan = 0; (functions = hodo_engine_functions(plan, &n)) != 0; plan++) {
 		uint32_t i = hodo_search(k, n, functions[k].addr >= o->text);
 
 		for (; i < n && functions[i].addr < o->text_end; i++)
-			add_function(scan, known, plan, &functions[i]);
+			add_function(scan, plan, &functions[i]);
 	}
 	o->plans = plans;
+}
+
+bool hodo_planned_has(uintptr_t function)
+{
+	const struct hodo_plan_function *functions;
+	uint32_t n;
+
+	for (unsigned plan = 0; (functions = hodo_engine_functions(plan, &n)) != 0; plan++) {
+		uint32_t i = hodo_search(k, n, functions[k].addr >= function);
+
+		if (i < n && functions[i].addr == function && window(plan, functions[i].entry))
+			return true;
+	}
+	return false;
 }
 
 bool hodo_planned_known(const struct hodo_func_object *o)
 {
 	return o->plans == plans;
+}
+
+static bool have_functions(void)
+{
+	uint32_t n = 0;
+
+	for (unsigned plan = 0; !n && hodo_engine_functions(plan, &n) != 0; plan++)
+		;
+	return n > 0;
 }
 
 /* Functions whose entry is as it was planned, and those where it is not. */
@@ -149,7 +161,10 @@ static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *pl
 	/* Before functions are: a window that has both would else be on for these alone. */
 	if (begun && !more)
 		hodo_engine_recording();
-	if (hodo_func_wanted)
+	/* Slots are looked for before an event's window may be where one is. */
+	if (have_functions() && !hodo_func_wanted)
+		hodo_func_want();
+	else if (hodo_func_wanted)
 		hodo_objects_scan();
 	if (begun)
 		hodo_engine_recording();

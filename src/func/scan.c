@@ -67,7 +67,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 }
 
 /* Mostly sorted already: readers go through the text in order. */
-uint32_t hodo_scan_sort(struct hodo_func_object *o)
+static void sort_slots(struct hodo_func_object *o)
 {
 	bool sorted = true;
 
@@ -75,7 +75,6 @@ uint32_t hodo_scan_sort(struct hodo_func_object *o)
 		sorted = o->slots[i].addr >= o->slots[i - 1].addr;
 	if (!sorted && !hodo_sort(o->slots, o->nslots, sizeof(*o->slots) / sizeof(uint32_t)))
 		o->nslots = 0;
-	return o->nslots;
 }
 
 /* hodo_function_before(), which is mostly that of the slot before, or the next. */
@@ -88,23 +87,32 @@ static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, u
 	return hodo_function_before(o->functions, o->nfunctions, addr);
 }
 
+/* A plan's may be where another one is. */
+static bool is_double(const struct hodo_slot *a, const struct hodo_slot *b)
+{
+	return a->addr == b->addr && (a->kind < HODO_SLOT_PLANNED) == (b->kind < HODO_SLOT_PLANNED);
+}
+
 /* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
 void hodo_scan_index(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;
 
-	hodo_scan_sort(o);
+	sort_slots(o);
 	for (uint32_t i = 0; i < o->nslots; i++) {
-		if (kept == 0 || o->slots[kept - 1].addr != o->slots[i].addr)
+		if (kept == 0 || !is_double(&o->slots[kept - 1], &o->slots[i]))
 			o->slots[kept++] = o->slots[i];
 	}
 	o->nslots = kept;
 	for (uint32_t i = 0; i < o->nslots; i++) {
 		const struct hodo_slot *s = &o->slots[i];
 
-		if (s->at != HODO_AT_ENTRY ||
-		    (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function))
+		if (s->at != HODO_AT_ENTRY)
 			continue;
+		if (o->nfunctions && o->functions[o->nfunctions - 1].addr == s->function) {
+			o->functions[o->nfunctions - 1].planned |= s->kind == HODO_SLOT_PLANNED;
+			continue;
+		}
 		if (!array_room((void **)&o->functions, o->nfunctions, &o->functions_room, sizeof(*o->functions)))
 			break;
 		o->functions[o->nfunctions++] = (struct hodo_function){ s->function, s->kind == HODO_SLOT_PLANNED, 0 };

@@ -152,10 +152,10 @@ static void look_closer(struct hodo_func_object *o, const struct dl_phdr_info *i
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++)
 		o->slots[i].function = o->functions[o->slots[i].function].addr;
 	drop_functions(o);
-	if (!o->complete) {
+	if (!o->complete || o->left_out)
 		hodo_scan_xray(&scan);
+	if (!o->complete)
 		hodo_scan_entry_only(&scan);
-	}
 	hodo_scan_planned(&scan);
 	hodo_scan_index(o);
 	hodo_scan_roles(&scan);
@@ -245,7 +245,9 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++) {
 		const struct hodo_slot *s = &o->slots[i];
-		bool wanted = s->kind != HODO_SLOT_UNUSED && o->functions[s->function].sets & sets;
+		const struct hodo_function *f = &o->functions[s->function];
+		bool used = s->kind != HODO_SLOT_UNUSED && (s->kind >= HODO_SLOT_PLANNED || !f->planned);
+		bool wanted = used && f->sets & sets;
 		uint8_t want = wanted ? s->on : s->off;
 		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);
 
@@ -256,8 +258,8 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 		}
 		if (s->kind == HODO_SLOT_XRAY && !hodo_xray_ready(o->text + s->addr))
 			continue; /* the XRay runtime has patched it since */
-		/* Anything else is not ours: a debugger's breakpoint, say. */
-		if (is != want && (is == s->on || is == s->off))
+		/* Anything else is not ours: a debugger's breakpoint, say, or a jump, in which any byte may be. */
+		if (is != want && (is == s->on || is == s->off) && !hodo_engine_has(o->text + s->addr))
 			hodo_patch_byte(patch, o->text + s->addr, want);
 	}
 }

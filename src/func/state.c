@@ -16,6 +16,16 @@ struct hodo_open_thread *hodo_func_open;
 
 long hodo_func_rseq_offset;
 
+/* All kinds of slots, from the first time that somebody wants functions. */
+void hodo_func_want(void)
+{
+	if (hodo_func_wanted)
+		return;
+	hodo_func_wanted = true;
+	hodo_dispatch_fence = !hodo_patch_barrier();
+	hodo_objects_scan();
+}
+
 /* Not from inside dispatch, whose end a recording's end waits for: in a section. */
 void hodo_dispatch_count(size_t counter)
 {

@@ -167,16 +167,6 @@ static int use(struct hodo_tracer_list *list)
 	return 0;
 }
 
-/* All kinds of slots, from the first time that somebody wants functions. */
-static void want_functions(void)
-{
-	if (hodo_func_wanted)
-		return;
-	hodo_func_wanted = true;
-	hodo_dispatch_fence = !hodo_patch_barrier();
-	hodo_objects_scan();
-}
-
 /* The built-in tracers of mask, with the set of functions, in place of those that are there: before all others. */
 int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
@@ -190,7 +180,7 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 	}
 	active = mask;
 	if (mask) {
-		want_functions();
+		hodo_func_want();
 		/* In a fork child the set is what it was, and the loader's lock may be held by a thread that is not
 		 * there. */
 		if (set != selected)
@@ -229,7 +219,7 @@ static int add(struct hodo_tracer *tracer)
 
 	if (find(tracer) >= 0)
 		return -EEXIST;
-	want_functions();
+	hodo_func_want();
 	set = hodo_select_get(tracer->functions);
 	if (set < 0)
 		return set;

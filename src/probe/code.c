@@ -18,6 +18,7 @@ void hodo_probe_object_close(struct hodo_probe_object *o)
 	free(o->segments);
 	free(o->functions);
 	free(o->exits);
+	free(o->slots);
 	*o = (struct hodo_probe_object){ .enter_windows = o->enter_windows, .no_jumps = o->no_jumps,
 					 .shadow_stacks = o->shadow_stacks };
 }

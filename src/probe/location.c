@@ -191,6 +191,25 @@ static bool implicit_value(struct expression *x, const Dwarf_Op *op)
 	return push_constant(x, number);
 }
 
+/* To a whole number of so many bytes, as clang does it with narrow parameters. */
+static bool convert(struct expression *x, const Dwarf_Op *op)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word encoding;
+	Dwarf_Die type;
+	int bytes;
+
+	if (op->number == 0) /* to one of 8 bytes */
+		return step(x, x->f.n && !x->constant);
+	if (!x->attr || !x->f.n || x->constant || dwarf_getlocation_die(x->attr, op, &type) != 0 ||
+	    dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &a), &encoding) != 0)
+		return stop(x, HODO_COMPUTED);
+	bytes = dwarf_bytesize(&type);
+	if ((encoding != DW_ATE_signed && encoding != DW_ATE_unsigned) || bytes < 1 || bytes > 8)
+		return stop(x, HODO_COMPUTED);
+	return step(x, hodo_fetch_bits(&x->f, 0, 8 * (unsigned)bytes, encoding == DW_ATE_signed));
+}
+
 /* The two uppermost values. */
 static bool operate(struct expression *x, unsigned atom)
 {
@@ -254,6 +273,9 @@ static bool run_one(struct expression *x, const Dwarf_Op *op)
 	case DW_OP_stack_value:
 		x->value = true;
 		return step(x, x->f.n && !x->constant);
+	case DW_OP_convert:
+	case DW_OP_GNU_convert:
+		return convert(x, op);
 	case DW_OP_implicit_value:
 		return implicit_value(x, op);
 	case DW_OP_entry_value:
@@ -313,7 +335,8 @@ void hodo_location(const struct hodo_scope *s, Dwarf_Attribute *location, struct
 	uint64_t at = 0;
 
 	*w = (struct hodo_where){ 0 };
-	if (dwarf_getlocation_addr(location, s->pc, &ops, &n, 1) != 1 || !n) {
+	if ((dwarf_getlocation_addr(location, s->pc, &ops, &n, 1) != 1 || !n) &&
+	    (!s->slot_end || dwarf_getlocation_addr(location, s->slot_end, &ops, &n, 1) != 1 || !n)) {
 		hodo_where_missing(w, HODO_REMOVED);
 		return;
 	}

@@ -59,6 +59,7 @@ void hodo_where_is(struct hodo_where *w, const struct hodo_fetch *f, bool memory
 struct hodo_scope {
 	const struct hodo_probe_image *image;
 	uint64_t pc;
+	uint64_t slot_end; /* of the slot at the entry, from which on clang's lists of places are; 0: there is none */
 	bool entry;  /* it is the entry of its function */
 	bool frame;  /* rbp is the frame pointer here */
 	bool by_cfa; /* the debug information counts from the frame's end, which is the same everywhere */

@@ -8,13 +8,11 @@
 #include <string.h>
 
 #include <base/scope.h>
+#include <core/search.h>
 #include <hodo/abi.h>
-#include <elf/slots.h>
 
-#define SITE_BYTES 5u
-/* From a function's begin: endbr64, a frame pointer, and the slot of 5 or 11 bytes. */
-#define ENTRY_SLOT_BYTES 24u
-#define EXIT_SLOT_BYTES  11u /* XRay's */
+#define SITE_BYTES  5u
+#define ENDBR_BYTES 4u
 
 struct rseq_section {
 	uint32_t version, flags;
@@ -41,18 +39,73 @@ static void mark_sites(struct hodo_probe_object *o, Elf *elf)
 	}
 }
 
+/* ------------------------------------------------------------------------- slots */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hodo_elf_slot_code *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
 static int mark_slots(struct hodo_probe_object *o, const struct hodo_elf *e)
 {
 	HODO_AUTO(hodo_elf_slots_free) struct hodo_elf_slots s = { 0 };
 	int err = hodo_elf_slots_find(&s, e);
 
-	for (uint32_t i = 0; !err && i < s.n; i++)
-		if (s.list[i].slot != HODO_ELF_SLOT_INSTRUMENT) /* calls that nobody patches */
-			hodo_probe_mark(o, s.list[i].addr, s.list[i].addr + ENTRY_SLOT_BYTES, HODO_PROBE_MARK_SITE);
-	for (uint32_t i = 0; !err && i < s.nexits; i++)
-		hodo_probe_mark(o, s.exits[i], s.exits[i] + EXIT_SLOT_BYTES, HODO_PROBE_MARK_SITE);
-	return err;
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < s.ncode; i++) {
+		const struct hodo_elf_slot_code *slot = &s.code[i];
+		const struct hodo_probe_segment *segment = hodo_probe_segment_at(o, slot->addr);
+
+		if (segment && slot->switched)
+			segment->bytes[slot->addr - segment->start] = slot->idle;
+		hodo_probe_mark(o, slot->addr, slot->addr + slot->bytes, HODO_PROBE_MARK_SITE);
+	}
+	if (s.ncode)
+		qsort(s.code, s.ncode, sizeof(*s.code), by_address);
+	o->slots = s.code;
+	o->nslots = s.ncode;
+	s.code = NULL;
+	return 0;
 }
+
+static uint32_t first_slot(const struct hodo_probe_object *o, uint64_t start)
+{
+	return hodo_search(k, o->nslots, o->slots[k].addr >= start);
+}
+
+uint64_t hodo_probe_entry_slot_end(const struct hodo_probe_object *o, uint64_t start)
+{
+	uint32_t i = first_slot(o, start);
+
+	return i < o->nslots && o->slots[i].addr - start <= ENDBR_BYTES ? o->slots[i].addr + o->slots[i].bytes : 0;
+}
+
+enum hodo_probe_slots hodo_probe_function_slots(const struct hodo_probe_object *o,
+						const struct hodo_probe_function *f)
+{
+	enum hodo_probe_slots slots = HODO_PROBE_SLOTS_NONE;
+
+	for (uint32_t i = first_slot(o, f->start); i < o->nslots && o->slots[i].addr < f->end; i++) {
+		if (!o->slots[i].switched)
+			return HODO_PROBE_SLOTS_FIXED;
+		slots = HODO_PROBE_SLOTS_SWITCHED;
+	}
+	return slots;
+}
+
+void hodo_probe_function_take_slots(const struct hodo_probe_object *o, const struct hodo_probe_function *f)
+{
+	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, f->start);
+
+	for (uint32_t i = first_slot(o, f->start); s && i < o->nslots && o->slots[i].addr < f->end; i++)
+		for (uint64_t at = o->slots[i].addr; at < o->slots[i].addr + o->slots[i].bytes && at < s->end; at++)
+			s->marks[at - s->start] &= (uint8_t)~HODO_PROBE_MARK_SITE;
+}
+
+/* ----------------------------------------------------------- restartable sequences */
 
 struct rseq_relocations {
 	struct rseq_section *list;

@@ -12,13 +12,15 @@
  *	marks.c       what no probe may replace
  *	object.c      all together
  *
+ * Slots that a compiler left for tracing (elf/slots.h) are as libhodo makes them while nobody traces: no-ops.
+ *
  * The file is hostile. What analysis misses costs a trap or a probe, and never changes what the program does
  * (docs/design/probes.md). One thread at a time.
  */
 #ifndef HODO_PROBE_OBJECT_H
 #define HODO_PROBE_OBJECT_H
 
-#include <elf/file.h>
+#include <elf/slots.h>
 
 #include "instruction.h"
 
@@ -72,6 +74,8 @@ struct hodo_probe_object {
 	uint32_t nfunctions;
 	struct hodo_probe_exit *exits; /* by address */
 	uint32_t nexits;
+	struct hodo_elf_slot_code *slots; /* by address: what a compiler left for tracing */
+	uint32_t nslots;
 	uint64_t ninstructions;
 	uint64_t finder; /* of libc: _dl_find_object(), by which unwinders find descriptions; 0: it is not here */
 	/* Set by who plans: */
@@ -97,6 +101,14 @@ int hodo_probe_object_decode(struct hodo_probe_object *o, const struct hodo_elf 
 const struct hodo_probe_segment *hodo_probe_segment_at(const struct hodo_probe_object *o, uint64_t address);
 /* The function that covers it; NULL: none. */
 const struct hodo_probe_function *hodo_probe_function_at(const struct hodo_probe_object *o, uint64_t address);
+/* The slots of the function: none, such as windows can be planned in the place of, or one that cannot be turned off. */
+enum hodo_probe_slots { HODO_PROBE_SLOTS_NONE, HODO_PROBE_SLOTS_SWITCHED, HODO_PROBE_SLOTS_FIXED };
+enum hodo_probe_slots hodo_probe_function_slots(const struct hodo_probe_object *o,
+						const struct hodo_probe_function *f);
+/* Where the slot at the entry of the function ends: nothing but endbr64 stands before it. 0: there is none. */
+uint64_t hodo_probe_entry_slot_end(const struct hodo_probe_object *o, uint64_t start);
+/* From now on windows may be where the function's slots are. */
+void hodo_probe_function_take_slots(const struct hodo_probe_object *o, const struct hodo_probe_function *f);
 /* The exit that is at the address; NULL: none. */
 const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object *o, uint64_t address);
 /* Its bits; 0: no code. */

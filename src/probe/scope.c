@@ -8,6 +8,8 @@
 
 #include <core/symbol_name.h>
 
+#include "object.h"
+
 #define DEPTH_MAX 64u /* of namespaces, classes and blocks */
 
 /* --------------------------------------------------------------------------- scopes */
@@ -112,6 +114,8 @@ void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uin
 	s->gnu = s->n && is_gnu(&s->unit);
 	s->split = i->debug.dwarf && !s->n && is_split(i, pc);
 	look_at_function(s);
+	if (s->entry && i->code)
+		s->slot_end = hodo_probe_entry_slot_end(i->code, pc);
 	s->clone = symbol && hodo_symbol_without_suffix(symbol, len) != len;
 	s->frame = has_frame_pointer(s);
 }

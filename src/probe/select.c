@@ -64,7 +64,7 @@ static bool names_any(const struct hodo_probe_choice *c)
 	return false;
 }
 
-bool hodo_probe_select_means(const struct hodo_probe_choice *c)
+static bool some_mean(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++) {
 		struct pattern p = take_apart(c->patterns[i]);
@@ -73,6 +73,22 @@ bool hodo_probe_select_means(const struct hodo_probe_choice *c)
 			return true;
 	}
 	return c->by_default && !names_any(c);
+}
+
+/* For functions with slots: patterns mean these in all files. */
+static struct hodo_probe_choice in_slots(const struct hodo_probe_choice *c)
+{
+	struct hodo_probe_choice all = *c;
+
+	all.by_default = true;
+	return all;
+}
+
+bool hodo_probe_select_means(const struct hodo_probe_choice *c)
+{
+	const struct hodo_probe_choice all = in_slots(c);
+
+	return some_mean(c) || (c->nin_slots && some_mean(&all));
 }
 
 /* ------------------------------------------------------------------------- names */
@@ -153,6 +169,33 @@ static bool is_wanted(const struct hodo_probe_choice *c, const struct names *nam
 	return wanted;
 }
 
+/* One that has slots, and that another list of patterns means as well. */
+static bool is_wanted_in_slots(const struct hodo_probe_choice *c, const struct names *names)
+{
+	const struct hodo_probe_choice all = in_slots(c);
+
+	for (uint32_t i = 0; i < c->nin_slots; i++) {
+		struct pattern p = take_apart(c->in_slots[i]);
+
+		if (means_file(&all, &p) && matches(&p, names))
+			return is_wanted(&all, names);
+	}
+	return false;
+}
+
+static bool is_chosen(struct hodo_probe_choice *c, const struct hodo_probe_object *o,
+		      const struct hodo_probe_function *f, const struct names *names)
+{
+	enum hodo_probe_slots slots = hodo_probe_function_slots(o, f);
+
+	if (slots == HODO_PROBE_SLOTS_NONE)
+		return some_mean(c) && is_wanted(c, names);
+	if (!is_wanted_in_slots(c, names))
+		return false;
+	c->fixed += slots == HODO_PROBE_SLOTS_FIXED;
+	return slots == HODO_PROBE_SLOTS_SWITCHED;
+}
+
 /* A part that was moved away is of the function whose name it has. */
 static struct names names_of(const struct hodo_elf_symbols *s, const struct hodo_probe_function *f, uint64_t *bytes)
 {
@@ -171,15 +214,18 @@ static struct names names_of(const struct hodo_elf_symbols *s, const struct hodo
 	return names;
 }
 
+static bool have_names(const char *const *patterns, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(take_apart(patterns[i]).glob, "*") != 0)
+			return true;
+	return false;
+}
+
 /* Names are not needed for all of a file. */
 static bool needs_names(const struct hodo_probe_choice *c)
 {
-	if (c->min_bytes)
-		return true;
-	for (uint32_t i = 0; i < c->npatterns; i++)
-		if (strcmp(take_apart(c->patterns[i]).glob, "*") != 0)
-			return true;
-	return false;
+	return c->min_bytes || have_names(c->patterns, c->npatterns) || have_names(c->in_slots, c->nin_slots);
 }
 
 /* Whether some pattern that can mean the file's functions names a source. */
@@ -188,7 +234,7 @@ static bool needs_sources(const struct hodo_probe_choice *c)
 	for (uint32_t i = 0; i < c->npatterns; i++) {
 		struct pattern p = take_apart(c->patterns[i]);
 
-		if (p.source && (means_file(c, &p) || (p.without && !p.file)))
+		if (p.source && (c->nin_slots || means_file(c, &p) || (p.without && !p.file)))
 			return true;
 	}
 	return false;
@@ -229,7 +275,7 @@ int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_objec
 		struct names own = names_of(&names.symbols, f, &bytes);
 
 		own.source = hodo_source_file_at(&sources, f->start);
-		if (!f->reason && bytes >= c->min_bytes && is_wanted(c, &own))
+		if (!f->reason && bytes >= c->min_bytes && is_chosen(c, o, f, &own))
 			(*list)[(*n)++] = i;
 	}
 	return err;

@@ -14,6 +14,10 @@ struct hodo_probe_choice {
 	const char *path, *soname; /* the file's; soname: "" if it has none */
 	bool by_default;    /* patterns that name no file mean it, too */
 	uint64_t min_bytes; /* of a function */
+	/* Functions with slots are left to these, but those that are meant and match one of these, too. */
+	const char *const *in_slots;
+	uint32_t nin_slots; /* 0: none */
+	uint32_t fixed; /* out: so many of these have slots that cannot be turned off */
 	bool sourceless; /* out: a pattern names a source, and nothing says of which the functions are */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // arguments.cc - functions with arguments and results of all kinds, by several threads, inside of each other, left by
-// exceptions. Prints each call as it is, so that it can be compared.
+// exceptions. Prints each call as it is, so that it can be compared. With an argument it goes on until its input ends.
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +9,11 @@
 #include <string>
 #include <thread>
 
+#ifdef __clang__
+#define CODE __attribute__((noinline))
+#else
 #define CODE __attribute__((noipa))
+#endif
 
 struct Point {
 	int x, y;
@@ -43,7 +48,10 @@ CODE void nothing(const Point *p)
 
 CODE int plain()
 {
-	return 42;
+	int n = 42;
+
+	asm volatile("" : "+r"(n)); // else the call is left out
+	return n;
 }
 
 CODE int fact(int n)
@@ -83,7 +91,7 @@ CODE long Store::get(int n) const
 	return used * static_cast<long>(n);
 }
 
-int main(int argc, char **)
+CODE static void once(int argc)
 {
 	Store store;
 	Point p = { 1, 2 };
@@ -91,7 +99,7 @@ int main(int argc, char **)
 
 	std::printf("sum %llu\n", static_cast<unsigned long long>(sum(-1, 200, -5000000000, 4, 5, 6, -7, 1ull << 63)));
 	std::printf("choose %s\n", choose("key", true));
-	choose(nullptr, false);
+	std::printf("choose %s\n", choose(nullptr, false) ? "something" : "nothing");
 	std::printf("half %g\n", half(5));
 	nothing(&p);
 	std::printf("plain %d\n", plain());
@@ -110,5 +118,16 @@ int main(int argc, char **)
 		t = std::thread([] { for (int i = 0; i < 50; i++) fact(i % 5); });
 	for (auto &t : others)
 		t.join();
-	return 0;
+}
+
+int main(int argc, char **)
+{
+	once(argc);
+	if (argc == 1)
+		return 0;
+	std::thread([] {
+		for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+			once(1);
+	}).detach();
+	return std::getchar() == EOF ? 0 : 1;
 }

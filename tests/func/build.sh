@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh VARIANT OUT STUBS LIBHODO_A: builds hazards, throws and the library of throws as VARIANT says, into OUT.
+# build.sh VARIANT OUT STUBS LIBHODO_A: builds hazards, arguments, throws and its library as VARIANT says, into OUT.
 # STUBS is libhodo-functions.a.
 # shellcheck disable=SC2054 # commas are for the linker
 set -eu
@@ -52,6 +52,8 @@ done
 	-Wl,-z,execstack -pthread -o "$out/hazards"
 "$cxx" "${flags[@]}" "${slots[@]}" -fPIC -c "$src/throws_lib.cc" -o "$out/throws_lib.o"
 "$cxx" "${flags[@]}" "${slots[@]}" -c "$src/throws.cc" -o "$out/throws.o"
+"$cxx" "${flags[@]}" "${slots[@]}" -c "$src/arguments.cc" -o "$out/arguments.o"
+"$cxx" "${link[@]}" "$out/arguments.o" "${libs[@]}" -pthread -o "$out/arguments"
 if [ -z "$shared" ]; then
 	"$cxx" "${link[@]}" "$out"/{throws,throws_lib,counts}.o "${libs[@]}" -pthread -o "$out/throws"
 	exit
