@@ -319,6 +319,8 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 208);
 /* What a trigger asks of the consumer. */
 #define HODO_WANTS_STOP 1u /* end this process's recording */
 #define HODO_WANTS_EXIT 2u /* end the recording of all processes */
+/* Its own asking: semaphores are up, which somebody is to take down, should the consumer be killed. */
+#define HODO_WANTS_GUARD 4u
 #define HODO_SHM_FLIGHT 1u   /* a file of a process's own: struct hodo_flight is there */
 #define HODO_SHM_SNAPSHOT 2u /* a copy that was made while the process ran on: see hodo_ring.word_before */
 #define HODO_SHM_LOCKED 4u   /* the file is locked (flock) as long as its process has it mapped */

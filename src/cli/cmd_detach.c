@@ -5,17 +5,36 @@
 
 #include <errno.h>
 
+struct detach_args {
+	struct hodo_args args;
+	uint32_t recorder; /* 0: whoever */
+};
+
+/* 0, -EBUSY: it is another one, or why the process cannot be asked; t->why says it. */
+static int check_recorder(struct hodo_target *t, uint32_t recorder)
+{
+	struct hodo_msg_answer answer;
+	int err = recorder ? hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL) : 0;
+
+	if (err || !recorder || answer.recorder == recorder)
+		return err;
+	snprintf(t->why, sizeof(t->why), "process %d is not recorded by process %u: it is left as it is", (int)t->pid,
+		 recorder);
+	return -EBUSY;
+}
+
 /* The exit status. */
-static int detach(pid_t pid, bool quiet)
+static int detach(pid_t pid, uint32_t recorder, bool quiet)
 {
 	struct hodo_msg_answer answer;
 	HODO_AUTO(hodo_target_close) struct hodo_target t;
 	int err = hodo_target_control(&t, pid);
 
+	answer.listens = 0;
+	if (!err)
+		err = check_recorder(&t, recorder);
 	if (!err)
 		err = hodo_target_ask(&t, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
-	else
-		answer.listens = 0;
 	/* It was there for a recording that has ended. */
 	if (err == -ENOTCONN && answer.listens == 2) {
 		if (!quiet)
@@ -32,7 +51,8 @@ static int detach(pid_t pid, bool quiet)
 
 static int run(void *args)
 {
-	const struct hodo_args *a = args;
+	const struct detach_args *d = args;
+	const struct hodo_args *a = &d->args;
 	int status = 0;
 	pid_t pid;
 
@@ -42,12 +62,14 @@ static int run(void *args)
 		status = hodo_target_parse("detach", a->words[i], &pid);
 	for (int i = 0; i < a->n && status != HODO_EXIT_USAGE; i++) {
 		hodo_target_parse("detach", a->words[i], &pid);
-		status |= detach(pid, a->quiet);
+		status |= detach(pid, d->recorder, a->quiet);
 	}
 	return status;
 }
 
 static const struct hodo_option options[] = {
+	{ .name = "recorder", .kind = HODO_OPTION_NUMBER, .arg = "PID", HODO_AT(struct detach_args, recorder), .min = 1,
+	  .max = INT32_MAX, .help = "only if the process PID records it" },
 	HODO_OPTION_QUIET("do not say what was done"),
 	{ 0 },
 };
@@ -58,5 +80,5 @@ const struct hodo_verb hodo_verb_detach = {
 	.about = "Ends the recording of the process PID, whoever began it: what was recorded is\n"
 		 "complete. What 'hodo record -p' brought to listen in it does so no more.\n",
 	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_PID,
-	.args_bytes = sizeof(struct hodo_args), .run = run,
+	.args_bytes = sizeof(struct detach_args), .run = run,
 };

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "record_guard.h"
 #include "record_options.h"
 #include "record_plan.h"
 #include <export/symbols.h>
@@ -49,6 +50,7 @@ struct recording {
 	bool overview; /* shown at the end: hodo PROGRAM */
 	int64_t idle_ns; /* since when nobody is recorded */
 	struct hodo_planner planner; /* of functions without slots */
+	struct hodo_record_guard guard;
 };
 
 static void clear_progress(struct recording *r)
@@ -270,6 +272,8 @@ static int open_session(struct recording *r)
 		.probe = o->kernel ? NULL : hodo_planner_probe,
 		.plan_still = hodo_planner_still,
 		.plan_arg = &r->planner,
+		.guard = hodo_record_guard_add,
+		.guard_arg = &r->guard,
 		.reporter = { report, r },
 	};
 
@@ -466,6 +470,7 @@ static int run(void *args)
 
 static void drop(void *args)
 {
+	hodo_record_guard_end(&((struct recording *)args)->guard);
 	hodo_planner_free(&((struct recording *)args)->planner);
 	hodo_record_options_free(&((struct recording *)args)->options);
 }

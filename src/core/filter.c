@@ -138,7 +138,5 @@ int hodo_filter_verify(const uint8_t *code, size_t len)
 			return -EINVAL;
 		pos += bytes;
 	}
-	if (landings_check(&skips, pos, depth) || depth != 1)
-		return -EINVAL;
-	return 0;
+	return landings_check(&skips, pos, depth) || depth != 1 ? -EINVAL : 0;
 }

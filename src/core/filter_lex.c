@@ -47,9 +47,7 @@ static unsigned int digit(char c)
 		return (unsigned int)(c - '0');
 	if (c >= 'a' && c <= 'f')
 		return (unsigned int)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'F')
-		return (unsigned int)(c - 'A') + 10;
-	return 99;
+	return c >= 'A' && c <= 'F' ? (unsigned int)(c - 'A') + 10 : 99;
 }
 
 /*

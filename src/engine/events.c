@@ -18,6 +18,8 @@ void hodo_engine_events(const struct hodo_engine_plan *p)
 		const struct hodo_desc *desc = (const struct hodo_desc *)(p->file + e->desc);
 		struct hodo_event *event = hodo_registry_add(desc, e->bytes, "");
 
+		if (e->semaphore)
+			hodo_want_guard();
 		state_of(e)->on = &hodo_zero_on;
 		/* Texts and byte ranges lead to copies in the slot's frame. */
 		if (event)

@@ -87,15 +87,6 @@ bool hodo_planned_known(const struct hodo_func_object *o)
 	return o->plans == plans;
 }
 
-static bool have_functions(void)
-{
-	uint32_t n = 0;
-
-	for (unsigned plan = 0; !n && hodo_engine_functions(plan, &n) != 0; plan++)
-		;
-	return n > 0;
-}
-
 /* Functions whose entry is as it was planned, and those where it is not. */
 static void count(uint32_t *fine, uint32_t *refused)
 {
@@ -123,6 +114,8 @@ static int take(int file, bool more, uint32_t *functions, uint32_t *refused)
 	error = hodo_loader_blind ? -EOPNOTSUPP : hodo_engine_take(file, more);
 	if (!error || error == -EINPROGRESS)
 		count(functions, refused);
+	if (*functions) /* before an event's window may be where slots are looked for */
+		hodo_func_want();
 	return error;
 }
 
@@ -161,10 +154,7 @@ static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *pl
 	/* Before functions are: a window that has both would else be on for these alone. */
 	if (begun && !more)
 		hodo_engine_recording();
-	/* Slots are looked for before an event's window may be where one is. */
-	if (have_functions() && !hodo_func_wanted)
-		hodo_func_want();
-	else if (hodo_func_wanted)
+	if (hodo_func_wanted)
 		hodo_objects_scan();
 	if (begun)
 		hodo_engine_recording();

@@ -246,7 +246,7 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 	for (uint32_t i = 0; i < o->nslots && o->nfunctions; i++) {
 		const struct hodo_slot *s = &o->slots[i];
 		const struct hodo_function *f = &o->functions[s->function];
-		bool used = s->kind != HODO_SLOT_UNUSED && (s->kind >= HODO_SLOT_PLANNED || !f->planned);
+		bool used = s->kind >= HODO_SLOT_PLANNED || (s->kind != HODO_SLOT_UNUSED && !f->planned);
 		bool wanted = used && f->sets & sets;
 		uint8_t want = wanted ? s->on : s->off;
 		uint8_t is = *(const volatile uint8_t *)(o->text + s->addr);

@@ -81,24 +81,18 @@ static uintptr_t field(const struct hodo_scan *scan, uintptr_t place, uint64_t v
 	return value >= o->text && value < o->text_end ? value : o->base + value;
 }
 
-/* A plan has the sled as it is. What was prepared before is another matter: the plan does not have it. */
-static bool is_left_out(struct hodo_scan *scan, uintptr_t function)
-{
-	bool planned = hodo_planned_has(function);
-
-	scan->object->left_out |= planned;
-	return planned;
-}
-
 static void take(struct hodo_scan *scan, const struct sled *sled, uintptr_t enter, uintptr_t leave,
 		 struct hodo_patch *patch)
 {
 	uintptr_t addr = field(scan, (uintptr_t)sled, sled->address, sled->version);
 	uintptr_t function = field(scan, (uintptr_t)sled + 8, sled->function, sled->version);
 	bool exit = sled->kind == SLED_EXIT, entry = sled->kind == SLED_ENTRY || sled->kind == SLED_ENTRY_ARGUMENTS;
+	bool planned = hodo_planned_has(function);
 
+	/* A plan has the sled as it is; not one that was prepared before. */
+	scan->object->left_out |= planned;
 	if (sled->version > 2 || sled->kind > SLED_ENTRY_ARGUMENTS || hodo_objects_room(addr, PF_X) < SLED_BYTES ||
-	    is_left_out(scan, function) || !prepare((const uint8_t *)addr, exit, entry ? enter : leave, patch))
+	    planned || !prepare((const uint8_t *)addr, exit, entry ? enter : leave, patch))
 		return;
 	if (exit)
 		hodo_scan_add(scan, addr, function, HODO_SLOT_XRAY, HODO_AT_EXIT, 0x90, 0xc3);

@@ -420,6 +420,7 @@ int hodo_process_join(struct hodo_process *p)
 	p->snapshots.withheld = s->withholding;
 	read_catalog(p);
 	hodo_process_read_threads(p, p->kernel);
+	hodo_process_guard(p);
 	hodo_process_metadata(p, false);
 	return 0;
 }

@@ -45,6 +45,7 @@ struct hodo_process {
 	struct hodo_process_id id;
 	/* One that ran when its recording began (adopt.c): the connection on which that was agreed, and its end. */
 	bool adopted;
+	bool guarded;          /* HODO_WANTS_GUARD is done */
 	struct hodo_watch line_watch;
 	int line_fd;           /* -1: there is none, or it has ended */
 	int64_t line_ended_ns; /* since when, if the process ended it; 0: it did not */
@@ -95,6 +96,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
  */
 struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
+void hodo_process_guard(struct hodo_process *p); /* guard.c: once, if it asks for that */
 
 /* process_memory.c: maps it, as long as layout says. 0; -EPROTO and a reason in why, or another negative errno. */
 int hodo_process_map(struct hodo_process *p, const char **why);

@@ -330,6 +330,7 @@ static void look_for_requests(struct hodo_session *s)
 {
 	for (struct hodo_process *p = s->processes, *next; p; p = next) {
 		next = p->next;
+		hodo_process_guard(p);
 		if (hodo_snapshots_look(p) != HODO_WANTS_STOP)
 			continue;
 		hodo_process_stop(p);

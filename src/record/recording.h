@@ -86,6 +86,9 @@ struct hodo_session_config {
 	 */
 	int (*plan_still)(void *arg, pid_t pid, int pidfd, int plan);
 	void *plan_arg;
+	/* NULL, or: the process asks for HODO_WANTS_GUARD. */
+	void (*guard)(void *arg, pid_t pid);
+	void *guard_arg;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
 	uint32_t drain_threads; /* that drain rings, at most; 0: as many as is right on this machine */

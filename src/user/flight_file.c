@@ -127,9 +127,7 @@ static int take_room(int fd, uint64_t bytes)
 		return (int)error;
 	for (int i = 0; (error = hodo_sys4(SYS_fallocate, fd, 0, 0, bytes)) == -EINTR && i < 100; i++)
 		;
-	if (error == -EOPNOTSUPP || error == -ENOSYS)
-		return write_zeros(fd, bytes);
-	return (int)error;
+	return error == -EOPNOTSUPP || error == -ENOSYS ? write_zeros(fd, bytes) : (int)error;
 }
 
 /* ------------------------------------------------------------------- making */

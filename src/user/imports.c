@@ -62,7 +62,6 @@ static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table
  */
 static uint32_t count_referred(const struct hodo_dynamic *d, uint32_t n)
 {
-
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t k = 0; k < d->relocations[i].n; k++) {
 			uint32_t symbol = (uint32_t)ELF64_R_SYM(d->relocations[i].entry[k].r_info);

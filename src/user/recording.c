@@ -114,6 +114,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memor
 	r->ring.mode = c->mode;
 	r->by = memory->by;
 	r->recorder = memory->recorder;
+	hodo_shm()->wants = r->semaphores ? HODO_WANTS_GUARD : 0;
 	r->awaits_start = c->flags & HODO_CONFIG_AWAITS_START;
 	__builtin_memcpy(&r->config, c, (size_t)(hodo_config_context(c) + c->context_len - (const uint8_t *)c));
 	hodo_wait_begin();

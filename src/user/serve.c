@@ -131,7 +131,6 @@ static long open_socket(void)
 
 	hodo_listener.own_dir = false;
 	error = socket_path(hodo_listener.address.sun_path, sizeof(hodo_listener.address.sun_path));
-
 	if (error)
 		return error;
 	fd = hodo_socket_new();

@@ -126,8 +126,7 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 
 		n = hodo_sys6(SYS_ppoll, (long)&wait, 1, (long)&slice, came ? (long)&all_but_libcs : 0,
 			      sizeof(all_but_libcs), 0);
-		if (n == -EINTR)
-			n = 0;
+		n = n == -EINTR ? 0 : n;
 	}
 	n = n > 0 ? 0 : n < 0 ? n : -ETIMEDOUT;
 	if (!came)

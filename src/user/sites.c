@@ -31,6 +31,7 @@ static bool is_wanted(const struct hodo_event *e)
  */
 static uint8_t raise(uint16_t *semaphore, uint8_t flag, bool on)
 {
+	hodo_want_guard();
 	if (on == !!(flag & HODO_FLAG_RAISED))
 		return flag;
 	__atomic_fetch_add(semaphore, on ? 1 : -1, __ATOMIC_RELAXED);

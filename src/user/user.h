@@ -61,6 +61,7 @@ struct hodo_recording {
 	bool awaits_start;            /* no event is recorded before a start trigger */
 	bool stopped;          /* a stop trigger was met: none is recorded any more */
 	bool waits;            /* writers wait for room in a full ring (wait.c) */
+	bool semaphores;       /* the program has some: HODO_WANTS_GUARD */
 	uint32_t by;           /* enum hodo_recorded_by */
 	uint32_t recorder;     /* its pid, 0: not known */
 	struct hodo_layout layout;
@@ -80,6 +81,14 @@ extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
 static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
+
+/* A semaphore may be up as long as there is a recording, this one or another. Under the control lock. */
+static inline void hodo_want_guard(void)
+{
+	hodo_recording.semaphores = true;
+	if (hodo_recording.on && !(hodo_load(&hodo_shm()->wants) & HODO_WANTS_GUARD))
+		__atomic_fetch_or(&hodo_shm()->wants, HODO_WANTS_GUARD, __ATOMIC_RELAXED);
+}
 
 /* state.c. In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
 HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain_sdt.c - a program with static probes as other headers leave them: a nop, a note, and a semaphore. For each line
- * of its standard input it meets both of them 100 times, and says how often it found the semaphore up.
+ * plain_sdt.c - a program with static probes as other headers leave them: a nop, a note, and a semaphore. For each byte
+ * of its standard input it meets both of them 100 times, and says how often it found the semaphore up. From an f on its
+ * child does.
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "plain_note.h"
 
@@ -32,6 +35,8 @@ int main(void)
 	long up = 0, sum = 0;
 
 	for (int c; (c = getchar()) != EOF;) {
+		if (c == 'f' && fork() > 0)
+			return wait(NULL) < 0;
 		up = 0;
 		for (long i = 0; i < 100; i++) {
 			sum += step(i, (double)i / 2);

@@ -59,9 +59,21 @@ class Sdt(Case):
         program.stdin.close()
         self.assertEqual(program.wait(timeout=600), 0)
 
+    def test_killed_started(self):
+        """Nor does the recorder of a program that it has started leave them, nor in children of that."""
+        for n, command in enumerate(("x", "f")):
+            recorder = self.start(HODO, "record", "-q", "-o", f"started{n}", "-e", "sdt:plain:*", "--", PLAIN,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.assertEqual(self.ask(recorder, command), "100")
+            wait_for("the recorder to know them all", lambda: len(self.folders(self.path(f"started{n}"))) == n + 1)
+            recorder.kill()
+            wait_for("no semaphore", lambda recorder=recorder: self.ask(recorder) == "0")
+            recorder.stdin.close()  # the program ends
+            self.assertEqual(recorder.stdout.read(), "")
+
     @staticmethod
-    def ask(program):
-        program.stdin.write("x")
+    def ask(program, how="x"):
+        program.stdin.write(how)
         program.stdin.flush()
         return program.stdout.readline().split()[0]
 

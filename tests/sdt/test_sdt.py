@@ -12,7 +12,7 @@ import shutil
 import signal
 import unittest
 
-from hodo_test import SOURCE, Case, main, run, wait_for
+from hodo_test import HODO, SOURCE, Case, main, run, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
 OURS = [f"-I{SOURCE}/include/hodo/sdt", f"-I{SOURCE}/include"]
@@ -209,6 +209,16 @@ class Semaphores(Sdt):
                 recorder.stop(signum)
                 self.until(process, "guarded 0 open 0")
         self.assertGreater(self.stat()["events"][0]["count"], 0)
+
+    def test_started(self):
+        """Nor does a recorder that is killed leave them up in a program that it has started."""
+        process = self.start(HODO, "record", "-q", "-o", self.data, "-e", "shop:guarded", "--",
+                             self.build("probes", "gcc", "-O2"), "lines", stdin=-1, stdout=-1)
+        self.assertEqual(self.ask(process), "guarded 1 open 0")
+        process.kill()
+        self.until(process, "guarded 0 open 0")
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), "")
 
     def until(self, process, wanted):
         wait_for(lambda: self.ask(process), lambda: self.ask(process) == wanted)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - tells who guards recordings of the processes whose semaphores may be up: HODO_WANTS_GUARD. */
+#include "process.h"
+#include "shm.h"
+
+void hodo_process_guard(struct hodo_process *p)
+{
+	const struct hodo_session_config *config = &p->session->config;
+
+	/* One that was attached to sees it by its connection. */
+	if (p->guarded || !config->guard || p->kernel || p->id.nested || p->id.flight.start == HODO_START_ATTACH ||
+	    !(hodo_shm_load32(&((const struct hodo_shm *)p->shm)->wants) & HODO_WANTS_GUARD))
+		return;
+	p->guarded = true;
+	config->guard(config->guard_arg, p->id.pid);
+}
