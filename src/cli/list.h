@@ -39,6 +39,8 @@ struct hodo_listed_sdt {
 	const char *name; /* sdt:PROVIDER:NAME */
 	const char *object;
 	uint64_t addr, semaphore; /* in the file; no semaphore: 0 */
+	const char *way;    /* "jump", "trap", "none": how a recording of it gets there; "site": it is one of ours */
+	const char *reason; /* why it is not by a jump; NULL: it is */
 	struct hodo_sdt_arg *args;
 	uint32_t nargs;
 };

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/scope.h>
 #include <base/vec.h>
+#include <probe/window.h>
 
 struct taking {
 	struct hodo_list *list;
@@ -32,14 +34,46 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 	return 0;
 }
 
+static void find_way(const struct hodo_probe_object *o, struct hodo_listed_sdt *p)
+{
+	static const char *const ways[] = { [HODO_PROBE_NONE] = "none", [HODO_PROBE_TRAP] = "trap",
+					    [HODO_PROBE_JUMP] = "jump" };
+	struct hodo_probe_window w;
+
+	hodo_probe_window_at(o, p->addr, &w);
+	p->way = w.reason == HODO_PROBE_SITE ? "site" : ways[w.kind];
+	if (w.kind != HODO_PROBE_JUMP && w.reason != HODO_PROBE_SITE)
+		p->reason = hodo_probe_reason_text(w.reason);
+}
+
+/* Of those from one on: all of one file's. */
+static int find_ways(struct hodo_list *l, uint32_t first, const struct hodo_elf *e)
+{
+	HODO_AUTO(hodo_probe_object_close) struct hodo_probe_object o = { 0 };
+	enum hodo_probe_reason why = HODO_PROBE_FINE;
+	int err = first < l->nsdt ? hodo_probe_object_open(&o, e, &why) : 0;
+
+	for (uint32_t i = first; i < l->nsdt; i++) {
+		if (!err) {
+			find_way(&o, &l->sdt[i]);
+			continue;
+		}
+		l->sdt[i].way = "none";
+		l->sdt[i].reason = why ? hodo_probe_reason_text(why) : strerror(-err);
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
 int hodo_list_add_sdt(struct hodo_list *l, struct hodo_list_file *file, const char *path, bool quiet)
 {
 	struct taking t = { l, file->object };
-	uint32_t damaged = 0;
+	uint32_t damaged = 0, first = l->nsdt;
 	int err = hodo_elf_open(&file->sdt, path);
 
 	if (!err)
 		err = hodo_elf_sdt(&file->sdt, take, &t, &damaged);
+	if (!err)
+		err = find_ways(l, first, &file->sdt);
 	if (damaged && !quiet)
 		hodo_warning("%s: %" PRIu32 " note%s of static probes %s damaged, and not listed", file->object, damaged,
 			     damaged == 1 ? "" : "s", damaged == 1 ? "is" : "are");
@@ -84,6 +118,8 @@ static void put_args(struct hodo_text *to, const struct hodo_table *t, const voi
 	hodo_text_char(to, ')');
 	if (p->semaphore)
 		hodo_text_printf(to, "  semaphore 0x%" PRIx64, p->semaphore);
+	if (p->reason)
+		hodo_text_printf(to, "  %s", p->reason);
 }
 
 static void put_register_json(struct hodo_json *j, const char *key, const struct hodo_sdt_register *r)
@@ -135,16 +171,25 @@ static struct hodo_cell semaphore(const struct hodo_table *t, const struct hodo_
 	return addr ? hodo_cell_u64(addr) : (struct hodo_cell){ .type = HODO_CELL_ABSENT };
 }
 
+static struct hodo_cell reason(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_listed_sdt *p = row;
+
+	return p->reason ? hodo_cell_string(p->reason) : (struct hodo_cell){ .type = HODO_CELL_ABSENT };
+}
+
 #define ROW(name) HODO_MEMBER(struct hodo_listed_sdt, name)
 static const struct hodo_column columns[] = {
 	{ "name", .most = 40, .style = HODO_NAME, ROW(name) },
 	{ "object", ROW(object) },
 	{ "addr", "ADDRESS", HODO_AS_HEX, 10, ROW(addr) },
+	{ "way", ROW(way) },
 	{ "args", .put = put_args, .put_json = put_args_json },
 	{ "semaphore", .as = HODO_AS_HEX, .get = semaphore },
+	{ "reason", .get = reason },
 };
 const struct hodo_columns hodo_sdt_columns = { "sdt", HODO_COLUMNS(columns), .headless = true,
-					     .text = "name,addr,args" };
+					     .text = "name,addr,way,args" };
 
 static int by_name(const void *a, const void *b)
 {

@@ -68,9 +68,10 @@ class Sdt(Case):
         self.assertEqual([a[4][k] for k in ("base", "index", "scale", "offset")], ["rbp", "rax", 4, -20])
         self.assertEqual([a[5][k] for k in ("base", "symbol", "offset")], ["rip", "sym", 8])
         self.assertEqual([a[6][k] for k in ("segment", "symbol", "offset")], ["fs", "mine@tpoff", 0])
-        self.assertRegex(self.ok("list", path), r"(?m)^sdt:shop:sale +0x\w+ +\(arg1:i32 = 12, arg2:u64 %rdi, "
+        self.assertRegex(self.ok("list", path), r"(?m)^sdt:shop:sale +0x\w+ +none +\(arg1:i32 = 12, arg2:u64 %rdi, "
                          r"arg3:f64 %xmm1, arg4:i16 %r8w, arg5:u32 at -20\(%rbp,%rax,4\), arg6:u64 at sym\+8\(%rip\), "
-                         r"arg7:u64 at %fs:mine@tpoff, arg8:u64 \? \(not understood\)\)  semaphore 0x\w+$")
+                         r"arg7:u64 at %fs:mine@tpoff, arg8:u64 \? \(not understood\)\)  semaphore 0x\w+  "
+                         r"the object has neither symbols nor \.eh_frame$")
 
     def test_as_readelf(self):
         """Of libraries that were installed by others, and of programs where they are."""
@@ -85,6 +86,9 @@ class Sdt(Case):
                               for p in self.probes(path))
                 wanted = readelf_probes(path)
                 self.assertEqual(seen, [(*p[:3], [a.split("@", 1)[1] for a in p[3]]) for p in wanted])
+                for p in self.probes(path):
+                    self.assertIn(p["way"], ("jump", "trap") if installed.index(path) < len(installed) - 1 else ("none",))
+                    self.assertEqual("reason" in p, p["way"] != "jump", p)
                 if path == library:
                     self.assertEqual(len(seen), 3)
                 self.assertFalse([a for p in self.probes(path) for a in p["args"] if a["form"] == "unknown"])
