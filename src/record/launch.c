@@ -166,7 +166,8 @@ void hodo_launch_signals(sigset_t *set)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
 
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		/* Scripts ignore SIGINT for what they start in the background, and stop it by that all the same. */
+		if (signals[i] == SIGINT || (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN))
 			sigaddset(set, signals[i]);
 	}
 }

@@ -41,8 +41,8 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size);
 
 /*
- * The signals to be taken by a signalfd: SIGCHLD, and those that end a program, but for such as were ignored when we
- * were started (nohup, or a shell's background job).
+ * The signals to be taken by a signalfd: SIGCHLD, SIGINT, and the others that end a program, but for such as were
+ * ignored when we were started (nohup).
  */
 void hodo_launch_signals(sigset_t *set);
 

@@ -174,6 +174,18 @@ class Stop(Case):
         open(self.path("down"), "w", encoding="ascii").close()
         wait_for("the command's own end", lambda: os.path.exists(self.path("bye")))
 
+    def test_in_background(self):
+        """A script's shell has SIGINT ignored by what it starts in the background, and stops that by it all the same.
+        A command ignores it as the shell wants it."""
+        script = (f"{HODO} record -q -o command grep SigIgn /proc/self/status & wait $!; "
+                  f"{TARGET} forever 0 up & target=$!; while [ ! -e up ]; do sleep 0.01; done; "
+                  f"{HODO} record -q -o trace -p $target & recorder=$!; "
+                  "while ! grep -q end trace/*/metadata; do sleep 0.01; done; "
+                  "kill -INT $recorder; wait $recorder; echo $?; kill $target")
+        ignored, status = run("sh", "-c", script, **self.how({})).stdout.splitlines()
+        self.assertTrue(int(ignored.split()[1], 16) >> signal.SIGINT - 1 & 1)
+        self.assertEqual(status, "0")
+
     def test_after_command(self):
         """Only a daemon is left: one signal ends the recording, and the command's status is passed on."""
         script = f"{TARGET} forever 0 up & echo $!; while [ ! -e up ]; do sleep 0.01; done; exit 5"
