@@ -237,6 +237,11 @@ static int check_permission(struct hodo_attach_target *t)
 		return hodo_attach_refuse(t, -EPERM,
 			"process %d may not be stopped (kernel.yama.ptrace_scope is %d): start it with HODO_LISTEN=1, "
 			"or as root: sysctl kernel.yama.ptrace_scope=0", t->pid, atoi(scope));
+	if (geteuid() == 0)
+		return hodo_attach_refuse(t, -EPERM,
+			"process %d may not be looked at, though you are root (%s): it has capabilities that you lack, as "
+			"outside of a container, or a security module refuses; start it with HODO_LISTEN=1", t->pid,
+			strerror((int)-n));
 	return hodo_attach_refuse(t, -EPERM, "process %d may not be looked at (%s): start it with HODO_LISTEN=1, or ask as root",
 				  t->pid, strerror((int)-n));
 }

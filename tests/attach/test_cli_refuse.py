@@ -21,6 +21,7 @@ from place import AS_NOBODY, NOBODY
 MAGIC, VERSION, HELLO, CONTROL, ANSWER = 0x4f444f48, 3, 1, 4, 5
 STATUS, RECORD, LIST, ENABLE = 1, 2, 3, 4
 MEMORY = 8
+RIGHTLESS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
 ANSWER_LEN, CONTROL_LEN, EVENTS_MAX = 800, 1048, 65536
 
 
@@ -222,6 +223,16 @@ class Other(Case):
         self.assertFalse(os.path.exists(f"/tmp/hodo-{NOBODY}/{joins[0]}"))
 
     @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
+    def test_root_without_rights(self):
+        """As in a container, of a process outside: nobody is told to be root who is."""
+        if run(*RIGHTLESS, "true").returncode:
+            self.skipTest("no rights can be given up: root and setpriv are needed")
+        process = self.start("sleep", 1000)
+        done = run(*RIGHTLESS, HODO, "record", "-p", process.pid, **self.how({}))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rf"^hodo: process {process.pid} may not be looked at, though you are root .*; "
+                         r"start it with HODO_LISTEN=1\n$")
+
     def test_memory_is_for_the_recorders_user(self):
         """Where another user's children join root's recording, nobody is handed what root's processes write."""
         os.chmod(self.dir, 0o755)
