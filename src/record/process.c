@@ -418,9 +418,9 @@ int hodo_process_join(struct hodo_process *p)
 	s->total.kernel |= p->kernel;
 	s->total.command |= !p->kernel && p->id.pid == s->command;
 	p->snapshots.withheld = s->withholding;
+	hodo_process_guard(p); /* before anybody can see that it has joined */
 	read_catalog(p);
 	hodo_process_read_threads(p, p->kernel);
-	hodo_process_guard(p);
 	hodo_process_metadata(p, false);
 	return 0;
 }

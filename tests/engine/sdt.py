@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """sdt - static probes of programs as they are installed: recorded with their arguments, from the start and in a process
 that runs, and the semaphore is up as long."""
+import glob
 import os
 import re
 import signal
@@ -65,11 +66,15 @@ class Sdt(Case):
             recorder = self.start(HODO, "record", "-q", "-o", f"started{n}", "-e", "sdt:plain:*", "--", PLAIN,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             self.assertEqual(self.ask(recorder, command), "100")
-            wait_for("the recorder to know them all", lambda: len(self.folders(self.path(f"started{n}"))) == n + 1)
+            wait_for("the recorder to know them all", lambda: self.known(f"started{n}") == n + 1)
             recorder.kill()
             wait_for("no semaphore", lambda recorder=recorder: self.ask(recorder) == "0")
             recorder.stdin.close()  # the program ends
             self.assertEqual(recorder.stdout.read(), "")
+
+    def known(self, recording):
+        """Processes whose metadata is written, which is done when they have joined."""
+        return len(glob.glob(self.path(recording, "*", "metadata")))
 
     @staticmethod
     def ask(program, how="x"):

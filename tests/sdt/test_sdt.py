@@ -215,6 +215,7 @@ class Semaphores(Sdt):
         process = self.start(HODO, "record", "-q", "-o", self.data, "-e", "shop:guarded", "--",
                              self.build("probes", "gcc", "-O2"), "lines", stdin=-1, stdout=-1)
         self.assertEqual(self.ask(process), "guarded 1 open 0")
+        wait_for("the recorder to know it", lambda: list(pathlib.Path(self.data).glob("*/metadata")))
         process.kill()
         self.until(process, "guarded 0 open 0")
         process.stdin.close()
