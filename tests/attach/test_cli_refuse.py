@@ -222,7 +222,6 @@ class Other(Case):
         self.assertEqual({p["uid"] for p in self.info()["processes"]}, {NOBODY})
         self.assertFalse(os.path.exists(f"/tmp/hodo-{NOBODY}/{joins[0]}"))
 
-    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_root_without_rights(self):
         """As in a container, of a process outside: nobody is told to be root who is."""
         if run(*RIGHTLESS, "true").returncode:
@@ -233,6 +232,7 @@ class Other(Case):
         self.assertRegex(done.stderr, rf"^hodo: process {process.pid} may not be looked at, though you are root .*; "
                          r"start it with HODO_LISTEN=1\n$")
 
+    @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_memory_is_for_the_recorders_user(self):
         """Where another user's children join root's recording, nobody is handed what root's processes write."""
         os.chmod(self.dir, 0o755)
