@@ -2,7 +2,8 @@
 /*
  * record_guard.h - who takes semaphores down when the recorder is killed. A process that was attached to notices by its
  * connection; one that was started, and children, have none. The guard is a process that does nothing until the
- * recorder is no more: then it becomes 'hodo detach' of all that it was told, that live, and that nobody else records.
+ * recorder is no more: then it becomes 'hodo detach' of the processes that the recorder has named, as far as they live
+ * and nobody else records them.
  */
 #ifndef HODO_CLI_RECORD_GUARD_H
 #define HODO_CLI_RECORD_GUARD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - tells who guards recordings of the processes whose semaphores may be up: HODO_WANTS_GUARD. */
+/* guard.c - names the processes whose semaphores may be up, for the guard of the recording: HODO_WANTS_GUARD. */
 #include "process.h"
 #include "shm.h"
 
