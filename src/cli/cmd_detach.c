@@ -5,12 +5,17 @@
 
 #include <errno.h>
 
+#include <base/clock.h>
+
+#define TRIES_NS 120000000000ll /* of --recorder */
+#define PAUSE_NS 1000000000
+
 struct detach_args {
 	struct hodo_args args;
 	uint32_t recorder; /* 0: whoever */
 };
 
-/* 0, -EBUSY: it is another one, or why the process cannot be asked; t->why says it. */
+/* 0, -ENOTCONN: it is another one, or why the process cannot be asked; t->why says it. */
 static int check_recorder(struct hodo_target *t, uint32_t recorder)
 {
 	struct hodo_msg_answer answer;
@@ -20,39 +25,59 @@ static int check_recorder(struct hodo_target *t, uint32_t recorder)
 		return err;
 	snprintf(t->why, sizeof(t->why), "process %d is not recorded by process %u: it is left as it is", (int)t->pid,
 		 recorder);
-	return -EBUSY;
+	return -ENOTCONN;
 }
 
-/* The exit status. */
-static int detach(pid_t pid, uint32_t recorder, bool quiet)
+/* 0 or a negative errno, with the reason in t->why. */
+static int detach(struct hodo_target *t, pid_t pid, uint32_t recorder, bool quiet)
 {
-	struct hodo_msg_answer answer;
-	HODO_AUTO(hodo_target_close) struct hodo_target t;
-	int err = hodo_target_control(&t, pid);
+	struct hodo_msg_answer answer = { 0 };
+	int err = hodo_target_control(t, pid);
 
-	answer.listens = 0;
 	if (!err)
-		err = check_recorder(&t, recorder);
+		err = check_recorder(t, recorder);
 	if (!err)
-		err = hodo_target_ask(&t, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
+		err = hodo_target_ask(t, HODO_CONTROL_LEAVE, NULL, &answer, NULL);
+	hodo_target_close(t);
 	/* It was there for a recording that has ended. */
 	if (err == -ENOTCONN && answer.listens == 2) {
 		if (!quiet)
 			fprintf(stderr, "hodo: process %d was not being recorded, and listens no more\n", (int)pid);
 		return 0;
 	}
-	if (err)
-		return hodo_error("%s", t.why);
-	if (!quiet)
+	if (!err && !quiet)
 		fprintf(stderr, "hodo: process %d is no longer recorded%s\n", (int)pid,
 			answer.listens == 2 ? ", and listens no more" : "");
-	return 0;
+	return err;
+}
+
+/* Of those that are not done yet; how many remain to be tried again. */
+static int detach_each(const struct detach_args *d, bool *done, bool last, int *status)
+{
+	const struct hodo_args *a = &d->args;
+	struct hodo_target t;
+	int left = 0;
+	pid_t pid;
+
+	for (int i = 0; i < a->n; i++) {
+		int err = done[i] ? 0 : hodo_target_parse("detach", a->words[i], &pid);
+
+		if (!err && !done[i])
+			err = detach(&t, pid, d->recorder, a->quiet);
+		done[i] = done[i] || last || err == 0 || err == -ESRCH || err == -ENOTCONN;
+		left += !done[i];
+		if (err && done[i])
+			*status = hodo_error("%s", t.why);
+	}
+	return left;
 }
 
 static int run(void *args)
 {
 	const struct detach_args *d = args;
 	const struct hodo_args *a = &d->args;
+	int64_t last = d->recorder ? hodo_now_ns() + TRIES_NS : 0;
+	HODO_AUTO_FREE bool *done = NULL;
 	int status = 0;
 	pid_t pid;
 
@@ -60,16 +85,19 @@ static int run(void *args)
 		return hodo_usage("detach", "no process given");
 	for (int i = 0; i < a->n && !status; i++)
 		status = hodo_target_parse("detach", a->words[i], &pid);
-	for (int i = 0; i < a->n && status != HODO_EXIT_USAGE; i++) {
-		hodo_target_parse("detach", a->words[i], &pid);
-		status |= detach(pid, d->recorder, a->quiet);
-	}
+	if (status)
+		return status;
+	done = hodo_must(calloc((size_t)a->n, sizeof(*done)));
+	/* With --recorder nobody is there who could try again: what is stopped or busy now may be so no more then. */
+	while (detach_each(d, done, hodo_now_ns() >= last, &status))
+		hodo_sleep_ns(PAUSE_NS);
 	return status;
 }
 
 static const struct hodo_option options[] = {
 	{ .name = "recorder", .kind = HODO_OPTION_NUMBER, .arg = "PID", HODO_AT(struct detach_args, recorder), .min = 1,
-	  .max = INT32_MAX, .help = "only if the process PID records it" },
+	  .max = INT32_MAX, .help = "only if the process PID records it; asks\n"
+					  "again for two minutes if need be" },
 	HODO_OPTION_QUIET("do not say what was done"),
 	{ 0 },
 };

@@ -80,6 +80,8 @@ static void add_site(const struct hodo_site *s, const char *object)
 		state->refused = 1;
 		return;
 	}
+	if (!s->addr && s->cold)
+		hodo_want_guard();
 	hodo_state_bind(state, event, desc);
 	hodo_registry_publish(event);
 }

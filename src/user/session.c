@@ -274,9 +274,9 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
 	int error = greet(fd, how, &memory.layout);
 
+	hodo_objects_scan_once(); /* the recorder is to know with the buffers what is wanted of it (HODO_WANTS_) */
 	/* A fork child has its parent's code. */
 	if (!error && config.flags & HODO_CONFIG_PLANS && how != HODO_START_FORK && hodo_func) {
-		hodo_objects_scan_once();
 		hodo_objects_set_planned();
 		error = take_plan(fd, how, HODO_PLAN_FIRST, &ask, sizeof(ask));
 	}

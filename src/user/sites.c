@@ -31,11 +31,9 @@ static bool is_wanted(const struct hodo_event *e)
  */
 static uint8_t raise(uint16_t *semaphore, uint8_t flag, bool on)
 {
-	hodo_want_guard();
-	if (on == !!(flag & HODO_FLAG_RAISED))
-		return flag;
-	__atomic_fetch_add(semaphore, on ? 1 : -1, __ATOMIC_RELAXED);
-	return flag ^ HODO_FLAG_RAISED;
+	if (on != !!(flag & HODO_FLAG_RAISED))
+		__atomic_fetch_add(semaphore, on ? 1 : -1, __ATOMIC_RELAXED);
+	return (uint8_t)(on ? flag | HODO_FLAG_RAISED : flag & ~HODO_FLAG_RAISED);
 }
 
 static void update(const struct hodo_site *site, struct hodo_state *state, void *data)

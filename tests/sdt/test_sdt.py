@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import time
 import unittest
 
 from hodo_test import HODO, SOURCE, Case, main, run, wait_for
@@ -215,8 +216,13 @@ class Semaphores(Sdt):
         process = self.start(HODO, "record", "-q", "-o", self.data, "-e", "shop:guarded", "--",
                              self.build("probes", "gcc", "-O2"), "lines", stdin=-1, stdout=-1)
         self.assertEqual(self.ask(process), "guarded 1 open 0")
-        wait_for("the recorder to know it", lambda: list(pathlib.Path(self.data).glob("*/metadata")))
+        program, = wait_for("the recorder to know it", lambda: list(pathlib.Path(self.data).glob("*/metadata")))
+        program = int(program.parent.name.rpartition("-")[2])
+        os.kill(program, signal.SIGSTOP)
         process.kill()
+        process.wait()
+        time.sleep(1)  # in which the guard may find that it is stopped, and has to come again
+        os.kill(program, signal.SIGCONT)
         self.until(process, "guarded 0 open 0")
         process.stdin.close()
         self.assertEqual(process.stdout.read(), "")
