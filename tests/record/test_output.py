@@ -289,7 +289,7 @@ class Taken(Case):
 
     def test_listeners(self):
         """A process that listens is found, its directory goes with it, or is swept once it was killed."""
-        for end, left in (("KILL", True), ("TERM", False)):
+        def listen(end):
             out = self.beside(f"""
                 rm -f up; HODO_LISTEN=1 LD_PRELOAD={LIBHODO} {TARGET} forever 0 up & p=$!
                 for i in $(seq 3000); do test -e up && ls -d {self.NAME}-*/$p 2>/dev/null && break; sleep 0.02; done
@@ -297,9 +297,13 @@ class Taken(Case):
                 kill -{end} $p; wait $p; ls -d {self.NAME}-*/$p 2>/dev/null && echo left
                 {HODO} record -q -o swept {TARGET} count 1; ls -d {self.NAME}-*/$p 2>/dev/null && echo unswept; true""")
             self.assertIn("listed\n", out)
-            self.assertEqual("left\n" in out, left, out)
             self.assertNotIn("unswept", out)
             self.assertFalse(os.path.exists(os.path.dirname(out.split()[0])), out)
+            return "left\n" in out
+
+        # Another hodo on the machine may sweep it at once.
+        self.assertTrue(any(listen("KILL") for _ in range(20)))
+        self.assertFalse(listen("TERM"))
 
     def test_killed_recorder(self):
         out = self.beside(f"""
