@@ -103,9 +103,17 @@ def undisturbed(bench, folder):
         target.end()
 
 
-def p99(values):
+def percentile(values, percent):
     values = sorted(values)
-    return values[min(len(values) - 1, len(values) * 99 // 100)]
+    return values[min(len(values) - 1, len(values) * percent // 100)]
+
+
+def p99(values):
+    return percentile(values, 99)
+
+
+def p90(values):
+    return percentile(values, 90)
 
 
 def attach(bench):
@@ -130,11 +138,14 @@ def attach(bench):
     rows.append(Row("attach_pause", "pause of the process, p99", f"{p99(pauses['hodo']) / 1e6:.1f} ms", peer,
                     target="< 5 ms", reached=p99(pauses["hodo"]) < 5e6,
                     values={"p99_ns": p99(pauses["hodo"]), "median_ns": median(pauses["hodo"]),
-                            "nobody_p99_ns": p99(pauses["none"]), "attaches": len(pauses["hodo"])}))
+                            "p90_ns": p90(pauses["hodo"]),
+                            "nobody_p90_ns": p90(pauses["none"]), "nobody_p99_ns": p99(pauses["none"]),
+                            "attaches": len(pauses["hodo"])}))
     rows.append(Row("attach_probes_pause", "the same with all functions of libc, which nobody prepared, p99",
                     f"{p99(pauses['probes']) / 1e6:.1f} ms", f"attach alone {p99(pauses['hodo']) / 1e6:.1f} ms",
                     p99(pauses["probes"]) / p99(pauses["hodo"]), target="< 5 ms", reached=p99(pauses["probes"]) < 5e6,
-                    values={"p99_ns": p99(pauses["probes"]), "median_ns": median(pauses["probes"])}))
+                    values={"p99_ns": p99(pauses["probes"]), "p90_ns": p90(pauses["probes"]),
+                            "median_ns": median(pauses["probes"])}))
     return rows
 
 

@@ -11,12 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -208,18 +206,6 @@ static int refuse_call(struct search *s, int error)
 	return hodo_attach_refuse(t, error, "process %d could not be made to listen: %s", t->pid, strerror(-error));
 }
 
-/*
- * Where the machine is busy, most of the time that a thread stands is the time until we are woken. With a
- * privilege that root has we are at once; the process itself is scheduled as ever.
- */
-static void hurry(void)
-{
-	struct sched_param priority = { .sched_priority = 1 };
-
-	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority) != 0)
-		setpriority(PRIO_PROCESS, 0, -10);
-}
-
 static bool goes_on(const struct search *s)
 {
 	int64_t ms = now_ms() - s->since_ms;
@@ -232,7 +218,7 @@ static int search(struct search *s, int64_t answer[3])
 	int error;
 
 	s->since_ms = now_ms();
-	hurry();
+	hodo_attach_hurry();
 	do {
 		s->seccomp = 0;
 		list_threads(s);

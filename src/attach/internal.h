@@ -194,6 +194,8 @@ struct hodo_attach_answer {
 /* Calls it in a child, with ticks that end every wait, and gives its answer. */
 int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answer *a), void *arg,
 		      struct hodo_attach_done *done, char *why, size_t why_size);
+/* In it, before threads are stopped: up to then it lets others run now and then. */
+void hodo_attach_hurry(void);
 
 /* ------------------------------------------------------------------- unwind */
 

@@ -186,9 +186,11 @@ static int write_all(const struct still *s, int mem)
 static int run_still(struct still *s)
 {
 	HODO_AUTO_CLOSE int mem = -1;
-	int err = stop_all(s);
 	char path[32];
+	int err;
 
+	hodo_attach_hurry();
+	err = stop_all(s);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)s->t->pid);
 	mem = open(path, O_RDWR | O_CLOEXEC);
 	if (!err && mem < 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * atomic.h - every access to shared words goes through here, and every
- * interesting place between two of them is a named injection point, which a
- * torture build (HODO_INJECT_HOOK) fills with delay, yield, signal or kill.
+ * atomic.h - every access to shared words goes through here, and every interesting place between two of them is a named
+ * injection point, which a torture build (HODO_INJECT_HOOK) fills with delay, yield, signal or kill.
  */
 #ifndef HODO_CORE_ATOMIC_H
 #define HODO_CORE_ATOMIC_H

@@ -13,16 +13,13 @@
 #define HODO_FIELDS_NAMES_MAX 2048
 
 /*
- * Derives nfields names (at most HODO_FIELDS_MAX) from args, the text between
- * the parentheses of the macro: HODO_F(name, …) gives name, HODO_STR, HODO_BYTES
- * and HODO_ARRAY that of their first argument, anything else its letters,
- * digits and underscores with everything between folded to one underscore
- * ("req->len" is req_len). Empty or missing ones become argN; of two equal
- * names the later gets its number appended.
+ * Derives nfields names (at most HODO_FIELDS_MAX) from args, the text between the parentheses of the macro:
+ * HODO_F(name, …) gives name, HODO_STR, HODO_BYTES and HODO_ARRAY that of their first argument, anything else its
+ * letters, digits and underscores with everything between folded to one underscore ("req->len" is req_len). Empty or
+ * missing ones become argN; of two equal names the later gets its number appended.
  *
- * buf (size bytes, HODO_FIELDS_NAMES_MAX is enough for all) receives the
- * NUL-terminated names, names[] their places in it. 0, or -1 if size is too
- * small. args may be any text. Signal safe.
+ * buf (size bytes, HODO_FIELDS_NAMES_MAX is enough for all) receives the NUL-terminated names, names[] their places in
+ * it. 0, or -1 if size is too small. args may be any text. Signal safe.
  */
 int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size, const char **names);
 

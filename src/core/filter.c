@@ -2,9 +2,8 @@
 /*
  * filter.c - the filter program before it runs: verification.
  *
- * After verification the machine (filter_run.c) needs no check of its own on
- * operands, skips and stack; all that a program from the socket could do wrong
- * is refused here.
+ * After verification the machine (filter_run.c) needs no check of its own on operands, skips and stack; all that a
+ * program from the socket could do wrong is refused here.
  */
 #include "filter.h"
 #include "filter_impl.h"

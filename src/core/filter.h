@@ -90,9 +90,8 @@ enum hodo_filter_op {
 	HODO_FILTER_SELECT = 64, /* replace condition, b, c by b or c: ?: */
 
 	/*
-	 * uint16_t distance: if the top decides && (||) alone, make it 0 (1) and
-	 * skip that many bytes; else go on. What is skipped must leave the stack
-	 * as deep as it was.
+	 * uint16_t distance: if the top decides && (||) alone, make it 0 (1) and skip that many bytes; else go on. What
+	 * is skipped must leave the stack as deep as it was.
 	 */
 	HODO_FILTER_LAND_SKIP = 80,
 	HODO_FILTER_LOR_SKIP = 81,
@@ -122,9 +121,8 @@ struct hodo_filter_labels {
 };
 
 /*
- * A program bound to one event. Refers to the program, which must stay where it
- * is and unchanged. Opaque but for its size: hodo_filter_size() bytes of it are in use, and may be
- * copied elsewhere.
+ * A program bound to one event. Refers to the program, which must stay where it is and unchanged. Opaque but for its
+ * size: hodo_filter_size() bytes of it are in use, and may be copied elsewhere.
  */
 struct hodo_filter_field {
 	uint8_t type;   /* enum hodo_type, HODO_TYPE_NONE: the event has no such field; or HODO_FILTER_TYPE_VAR */
@@ -165,20 +163,17 @@ struct hodo_filter {
 };
 
 /*
- * Whether the len bytes at code are a program that can be run: complete,
- * known instructions, every operand and skip inside it, never more than
- * HODO_FILTER_STACK_MAX values on the stack and exactly one at the end. The
- * bytes may come from anywhere. Returns 0 or -EINVAL. Signal safe.
+ * Whether the len bytes at code are a program that can be run: complete, known instructions, every operand and skip
+ * inside it, never more than HODO_FILTER_STACK_MAX values on the stack and exactly one at the end. The bytes may come
+ * from anywhere. Returns 0 or -EINVAL. Signal safe.
  */
 int hodo_filter_verify(const uint8_t *code, size_t len);
 
 /*
- * Prepare *out to run the program on the events of one kind, whose nfields
- * fields have these types (enum hodo_type) and NUL-terminated names. labels may be NULL.
- * Verifies the program again. A name that the event lacks is absent whenever it runs;
- * of two equal field names the first counts. Returns 0, or -EINVAL if the
- * program is not valid, nfields is over HODO_FIELDS_MAX, or a type is unknown.
- * Signal safe.
+ * Prepare *out to run the program on the events of one kind, whose nfields fields have these types (enum hodo_type) and
+ * NUL-terminated names. labels may be NULL. Verifies the program again. A name that the event lacks is absent whenever
+ * it runs; of two equal field names the first counts. Returns 0, or -EINVAL if the program is not valid, nfields is
+ * over HODO_FIELDS_MAX, or a type is unknown. Signal safe.
  */
 int hodo_filter_bind(struct hodo_filter *out, const uint8_t *code, size_t len, unsigned int nfields,
 		     const uint8_t *types, const char *const *names, const struct hodo_filter_labels *labels);
@@ -193,13 +188,11 @@ bool hodo_filter_never(const struct hodo_filter *f);
 bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var);
 
 /*
- * Whether the event is to be recorded. The pieces are those of the event's
- * payload: even ones are runs of fixed bytes (scalars, and the lengths of
- * variable fields), odd ones the data of the variable fields in order; a
- * last run that would be empty may be missing. Pieces that do not fit the
- * event's types make the fields absent, never a read outside of them. vars may be NULL: all
- * are absent. Signal safe, from any thread, many at once; leaves the floating-point state as it
- * was and raises no floating-point exception.
+ * Whether the event is to be recorded. The pieces are those of the event's payload: even ones are runs of fixed bytes
+ * (scalars, and the lengths of variable fields), odd ones the data of the variable fields in order; a last run that
+ * would be empty may be missing. Pieces that do not fit the event's types make the fields absent, never a read outside
+ * of them. vars may be NULL: all are absent. Signal safe, from any thread, many at once; leaves the floating-point
+ * state as it was and raises no floating-point exception.
  */
 bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars);

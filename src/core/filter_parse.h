@@ -53,15 +53,14 @@ struct hodo_filter_parser {
 };
 
 /*
- * Compile the NUL-terminated expression into code, which has room for size
- * bytes; at most HODO_FILTER_MAX are used. *len is set to the program's length.
+ * Compile the NUL-terminated expression into code, which has room for size bytes; at most HODO_FILTER_MAX are used.
+ * *len is set to the program's length.
  *
  * docs/design/filter.md and hodo-filter(7) describe the language.
  *
- * Returns 0; -EINVAL if the expression is wrong; -E2BIG if it is too long or too
- * deep, or the program does not fit. On error, error (error_size bytes, may
- * be NULL with 0) holds one line without newline, such as "expected ')' at
- * column 12"; columns count bytes from 1. Takes constant stack; thread safe.
+ * Returns 0; -EINVAL if the expression is wrong; -E2BIG if it is too long or too deep, or the program does not fit. On
+ * error, error (error_size bytes, may be NULL with 0) holds one line without newline, such as "expected ')' at column
+ * 12"; columns count bytes from 1. Takes constant stack; thread safe.
  */
 int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *code, size_t size, size_t *len,
 		      char *error, size_t error_size);

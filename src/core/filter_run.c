@@ -256,9 +256,8 @@ static enum truth run_code(const struct hodo_filter *f, const struct hodo_filter
 {
 #if HODO_FILTER_FLOAT && defined(__x86_64__)
 	/*
-	 * The program may have unmasked floating-point exceptions, or look at
-	 * their flags: compute in the default state and put its own back. The
-	 * memory clobbers keep the computation, which reads memory, in between.
+	 * The program may have unmasked floating-point exceptions, or look at their flags: compute in the default state
+	 * and put its own back. The memory clobbers keep the computation, which reads memory, in between.
 	 */
 	if (f->flags & HODO_FILTER_USES_FLOAT) {
 		unsigned int own, plain = 0x1f80;

@@ -2,20 +2,17 @@
 /*
  * filter_steps.c - a filter program that is bound to the events of one kind becomes steps.
  *
- * A step (struct hodo_filter_test) is a comparison of one field with constants and two places to go on.
- * Nothing but such steps is needed for conditions as people write them: && and || of
- * comparisons. Any other part stays instructions, run by a step of its own.
+ * A step (struct hodo_filter_test) is a comparison of one field with constants and two places to go on. Nothing but
+ * such steps is needed for conditions as people write them: && and || of comparisons. Any other part stays
+ * instructions, run by a step of its own.
  *
- * The program is walked once with a stack of what is known of each value (struct
- * part). && and || of parts are nodes of a tree, which is then laid out from its end: every
- * step knows where to go when it is made. Negations are carried to the leaves on the way, where
- * absent is neither met nor, negated, met: what is absent goes the way of false, which is right
- * because above the leaves there are only && and || then, and absent counts as not
- * recorded in the end.
+ * The program is walked once with a stack of what is known of each value (struct part). && and || of parts are nodes of
+ * a tree, which is then laid out from its end: every step knows where to go when it is made. Negations are carried to
+ * the leaves on the way, where absent is neither met nor, negated, met: what is absent goes the way of false, which is
+ * right because above the leaves there are only && and || then, and absent counts as not recorded in the end.
  *
- * A program that no compiler made may skip in other ways than && and || do; it is
- * one step of instructions. Parts that no event of this kind can have are known now:
- * hodo_filter_never() says so of the whole.
+ * A program that no compiler made may skip in other ways than && and || do; it is one step of instructions. Parts that
+ * no event of this kind can have are known now: hodo_filter_never() says so of the whole.
  */
 #include <stdint.h>
 

@@ -28,9 +28,8 @@ struct value {
 enum order { LESS, EQUAL, GREATER, UNORDERED /* a NaN */, INCOMPARABLE };
 
 /*
- * Results are written member by member where they are wanted: a struct that is
- * returned gets copied in wider pieces than it was written in, for which the
- * processor has to wait.
+ * Results are written member by member where they are wanted: a struct that is returned gets copied in wider pieces
+ * than it was written in, for which the processor has to wait.
  */
 static void set_absent(struct value *v)
 {
@@ -158,9 +157,8 @@ static void load_float(struct value *v, uint8_t type, const uint8_t *p)
 /* ---------------------------------------------------------------- operators */
 
 /*
- * Three-valued truth, as in SQL: true, false, and absent for what is not known.
- * Negating what is not known gives nothing known, so neither shard == 3 nor
- * !(shard == 3) takes an event without a shard.
+ * Three-valued truth, as in SQL: true, false, and absent for what is not known. Negating what is not known gives
+ * nothing known, so neither shard == 3 nor !(shard == 3) takes an event without a shard.
  */
 enum truth { NO, YES, UNKNOWN };
 

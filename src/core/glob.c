@@ -2,9 +2,8 @@
 /*
  * glob.c - matching of names and texts against a shell-like pattern.
  *
- * The classic loop with one point of return: when a piece of the pattern does
- * not fit, the last * takes one byte more. An earlier * need never be reopened,
- * since what follows it has matched as far to the left as it can.
+ * The classic loop with one point of return: when a piece of the pattern does not fit, the last * takes one byte more.
+ * An earlier * need never be reopened, since what follows it has matched as far to the left as it can.
  */
 #include "glob.h"
 
@@ -15,10 +14,9 @@ struct pattern {
 };
 
 /*
- * Where the set that begins at i ends (one past its ']'), or 0 if it is not
- * closed. Looking at the last ']' first keeps unclosed brackets from being
- * searched to the end again and again. The search is bounded all the same: a
- * pattern that is a field of an event may change under our eyes.
+ * Where the set that begins at i ends (one past its ']'), or 0 if it is not closed. Looking at the last ']' first keeps
+ * unclosed brackets from being searched to the end again and again. The search is bounded all the same: a pattern that
+ * is a field of an event may change under our eyes.
  */
 static size_t set_end(const struct pattern *pat, size_t i)
 {

@@ -45,9 +45,8 @@
 #include <stdbool.h>
 
 /*
- * A writer's view of a ring. The assembly writer knows the offsets;
- * packet_size 0 sends it to the slow path, so that an all-zero view
- * means "not yet, or not here". packet_size is therefore stored last.
+ * A writer's view of a ring. The assembly writer knows the offsets; packet_size 0 sends it to the slow path, so that an
+ * all-zero view means "not yet, or not here". packet_size is therefore stored last.
  */
 struct hodo_view {
 	struct hodo_ring *ring;
@@ -149,9 +148,8 @@ static inline bool hodo_ring_fits(uint64_t packet_size, uint64_t payload)
 }
 
 /*
- * Prepares the ring's first packet and its word, and makes it usable. Only
- * one caller succeeds; the others get -1 and must write elsewhere until
- * ring->activation is 2. now in ticks.
+ * Prepares the ring's first packet and its word, and makes it usable. Only one caller succeeds; the others get -1 and
+ * must write elsewhere until ring->activation is 2. now in ticks.
  */
 int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *ring, uint8_t *data, uint32_t cpu,
 		       uint64_t now);
@@ -163,10 +161,9 @@ enum hodo_ring_planned {
 };
 
 /*
- * Plans the switch from the packet that word lies in. All but plan->now, which
- * the caller reads from the clock afterwards: earlier, it could be older than
- * the packet. Writes the constant part of the next packet's header, which is
- * the same in every lap, so that a late or doubled write of it does no harm.
+ * Plans the switch from the packet that word lies in. All but plan->now, which the caller reads from the clock
+ * afterwards: earlier, it could be older than the packet. Writes the constant part of the next packet's header, which
+ * is the same in every lap, so that a late or doubled write of it does no harm.
  */
 enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view,
 				      uint32_t cpu, uint64_t word, struct hodo_switch *plan);

@@ -2,9 +2,8 @@
 /*
  * shadow.c - see shadow.h.
  *
- * May be left at any instruction for good: a signal handler that interrupted it
- * may longjmp. So a frame is complete before it is counted in `n`, and out of
- * it before it is closed, and no index is used that was not compared with `n`.
+ * May be left at any instruction for good: a signal handler that interrupted it may longjmp. So a frame is complete
+ * before it is counted in `n`, and out of it before it is closed, and no index is used that was not compared with `n`.
  */
 #include "parked.h"
 #include "search.h"

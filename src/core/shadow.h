@@ -93,9 +93,8 @@ struct hodo_shadow {
 #define HODO_SHADOW_NEAR (64u << 10) /* bytes: frames of one lane on an unknown stack lie no farther apart */
 
 /*
- * A function is entered. Returns its frame, for the caller to set `user`, or
- * NULL if there was no room (counted; its exit will be an orphan). First closes or parks
- * what the entry shows to be over.
+ * A function is entered. Returns its frame, for the caller to set `user`, or NULL if there was no room (counted; its
+ * exit will be an orphan). First closes or parks what the entry shows to be over.
  */
 struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now,
 				     bool sp);

@@ -248,6 +248,7 @@ void hodo_engine_want(uintptr_t window, uint8_t what, bool on)
 	uint32_t age = 0;
 	uint8_t *state = 0;
 
+	hodo_rest(400);
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
 		uint32_t k = hodo_engine_window_index(p, window);

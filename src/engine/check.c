@@ -64,6 +64,7 @@ static bool check_window(const struct hodo_engine_plan *p, const struct hodo_pla
 	bool jump = w->flags & HODO_PLAN_JUMP;
 	int32_t distance;
 
+	hodo_rest(300);
 	if (w->len < (jump ? sizeof(w->jump) : 1) || w->len > HODO_PLAN_WINDOW_BYTES || w->addr >= USER_END ||
 	    w->boundaries & ~(jump ? 0x1eu : 0u) || !has_trap(p, w->addr))
 		return false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - writing libhodo's own events from dispatch and from the direct
- * writers, with the program's vector registers kept: the ring's writer in assembly uses none, and what it
- * leaves to C code goes through hodo_x86_keep().
+ * emit.c - writing libhodo's own events from dispatch and from the direct writers, with the program's vector registers
+ * kept: the ring's writer in assembly uses none, and what it leaves to C code goes through hodo_x86_keep().
  */
 #include "func.h"
 

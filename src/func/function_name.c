@@ -2,10 +2,9 @@
 /*
  * function_name.c - hodo_function_name().
  *
- * It is called by tracers, thus with whatever locks the program holds: the loader's, by a thread that
- * is in dl_iterate_phdr or dlopen, too. So it takes none of the loader's locks and not the control lock, but finds
- * the object in /proc/self/maps. Its own lock is held with signals blocked, and whoever holds it
- * waits for nothing but the disk.
+ * It is called by tracers, thus with whatever locks the program holds: the loader's, by a thread that is in
+ * dl_iterate_phdr or dlopen, too. So it takes none of the loader's locks and not the control lock, but finds the object
+ * in /proc/self/maps. Its own lock is held with signals blocked, and whoever holds it waits for nothing but the disk.
  *
  * The lock and what was found lie on pages that a fork child finds empty: the owner may have stayed in the parent.
  */

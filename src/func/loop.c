@@ -2,9 +2,8 @@
 /*
  * loop.c - the loop tracer: which callback held an event loop for longer than the limit.
  *
- * A callback is what a loop's function calls itself: the traced function
- * whose frame comes next after the loop's. Which functions are loops is a set of select.c's, which is looked up
- * only for calls that took longer than the limit.
+ * A callback is what a loop's function calls itself: the traced function whose frame comes next after the loop's. Which
+ * functions are loops is a set of select.c's, which is looked up only for calls that took longer than the limit.
  */
 #include "func.h"
 

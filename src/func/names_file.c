@@ -2,10 +2,9 @@
 /*
  * names_file.c - the files of loaded objects, and their separate debug files.
  *
- * They are read into memory of our own, not mapped: one that is cut short while it is mapped
- * would be a SIGBUS in the traced program. They are hostile input: every place in them is checked against the
- * file's size. A file counts only if it is the one that is loaded: the same build-id,
- * or where there is none, the same program headers.
+ * They are read into memory of our own, not mapped: one that is cut short while it is mapped would be a SIGBUS in the
+ * traced program. They are hostile input: every place in them is checked against the file's size. A file counts only if
+ * it is the one that is loaded: the same build-id, or where there is none, the same program headers.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.c - the profile tracer: a table of functions in shared memory, which
- * the recorder reads when the process has ended, however it did.
+ * profile.c - the profile tracer: a table of functions in shared memory, which the recorder reads when the process has
+ * ended, however it did.
  *
- * Each thread has entries of its own, so that nothing is shared between CPUs and no
- * count needs to be atomic; it finds them by an index in private memory. Batches of entries are never
- * given back: a thread that comes after one that has ended takes over its index, and its entries as well once
- * half of all are in use.
+ * Each thread has entries of its own, so that nothing is shared between CPUs and no count needs to be atomic; it finds
+ * them by an index in private memory. Batches of entries are never given back: a thread that comes after one that has
+ * ended takes over its index, and its entries as well once half of all are in use.
  *
- * A call inside of another of the same function counts as a call, with its own duration in sum, self, min,
- * max and the buckets; total has the outermost alone, so that no function takes longer than the program.
+ * A call inside of another of the same function counts as a call, with its own duration in sum, self, min, max and the
+ * buckets; total has the outermost alone, so that no function takes longer than the program.
  */
 #include "func.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - the record tracer: an event at each entry and each exit. This is
- * its way through dispatch, for when it is not alone, leaves deep calls out, or return addresses are
- * replaced; else the trampolines write the events themselves.
+ * record.c - the record tracer: an event at each entry and each exit. This is its way through dispatch, for when it is
+ * not alone, leaves deep calls out, or return addresses are replaced; else the trampolines write the events themselves.
  */
 #include "func.h"
 

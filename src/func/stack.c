@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c - the stack tracer: the deepest stack of each thread, and the chain
- * of calls that reached it.
+ * stack.c - the stack tracer: the deepest stack of each thread, and the chain of calls that reached it.
  *
- * Told when the deepest call returns, so that a way down is one event; and
- * on the way down once in 64 KiB, so that it is known what overflowed a stack
- * even though nothing of it ever returned.
+ * Told when the deepest call returns, so that a way down is one event; and on the way down once in 64 KiB, so that it
+ * is known what overflowed a stack even though nothing of it ever returned.
  */
 #include "func.h"
 

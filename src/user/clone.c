@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone.c - clone() for programs whose children share memory without being
- * threads (posix_spawn's own child runs none of the program's code and is not
- * concerned).
+ * clone.c - clone() for programs whose children share memory without being threads (posix_spawn's own child runs none
+ * of the program's code and is not concerned).
  *
- * With CLONE_VM and without CLONE_SETTLS the child shares the parent's
- * thread-local storage; see arch/x86_64/vfork.S for why it must not take the
- * fast path. A parent that waits (CLONE_VFORK) gets its own back when the child
- * has ended; one that runs on beside the child stays on the fallback path with it, also if it is its own child that
- * has left one there.
+ * With CLONE_VM and without CLONE_SETTLS the child shares the parent's thread-local storage; see arch/x86_64/vfork.S
+ * for why it must not take the fast path. A parent that waits (CLONE_VFORK) gets its own back when the child has ended;
+ * one that runs on beside the child stays on the fallback path with it, also if it is its own child that has left one
+ * there.
  */
 #include <dlfcn.h>
 #include <sched.h>

@@ -9,12 +9,11 @@
 #define HODO_COUNTER_TRIES 100
 
 /*
- * The kernel changes the page when it puts the thread on a CPU, takes it off, or moves the
- * event to another of the processor's counters, and counts lock up before and after. The value is what
- * was counted until then (offset) and what the processor's counter says, whose
- * width bits are signed. rdpmc between two loads of different locks may be of another event: read again.
- * index 0: the event is on no counter now; offset is all.
- * After so many tries (a page that is not the kernel's) 0.
+ * The kernel changes the page when it puts the thread on a CPU, takes it off, or moves the event to another of the
+ * processor's counters, and counts lock up before and after. The value is what was counted until then (offset) and what
+ * the processor's counter says, whose width bits are signed. rdpmc between two loads of different locks may be of
+ * another event: read again. index 0: the event is on no counter now; offset is all. After so many tries (a page that
+ * is not the kernel's) 0.
  */
 static inline uint64_t hodo_counter_read(const volatile struct perf_event_mmap_page *page,
 					 uint64_t (*rdpmc)(uint32_t counter))

@@ -2,17 +2,14 @@
 /*
  * loader.c - noticing dlopen and dlclose.
  *
- * The loader calls an empty function (its address is _r_debug.r_brk) before
- * and after it changes its list of objects, so that debuggers can stop there;
- * new objects are mapped then and their constructors have not run. Replacing
- * dlopen() instead would break callers whose $ORIGIN counts. The function is one
- * return instruction followed by padding up to the next 16 bytes: there is
- * room for a jump to ours. That it looks so is checked; if not, nothing is
- * changed, and objects opened later are left alone: we would not hear of their end either.
+ * The loader calls an empty function (its address is _r_debug.r_brk) before and after it changes its list of objects,
+ * so that debuggers can stop there; new objects are mapped then and their constructors have not run. Replacing dlopen()
+ * instead would break callers whose $ORIGIN counts. The function is one return instruction followed by padding up to
+ * the next 16 bytes: there is room for a jump to ours. That it looks so is checked; if not, nothing is changed, and
+ * objects opened later are left alone: we would not hear of their end either.
  *
- * Called with the loader's lock held, so never twice at once, and never
- * while another thread is in that function, which makes the patch safe in a
- * program that has threads.
+ * Called with the loader's lock held, so never twice at once, and never while another thread is in that function, which
+ * makes the patch safe in a program that has threads.
  */
 #include <fcntl.h>
 #include "opened.h"

@@ -2,11 +2,10 @@
 /*
  * lock.c - the control lock, and what says that this is a fork child.
  *
- * A fork child must not write into its parent's rings. The table of views lies
- * in memory that the kernel wipes on fork, so that every thread's fast path
- * turns into the slow one at once, also after clone() or _Fork(), which run no
- * handlers; a mark on a wiped page of its own says to the slow path why. The
- * rings themselves are not inherited (MADV_DONTFORK).
+ * A fork child must not write into its parent's rings. The table of views lies in memory that the kernel wipes on fork,
+ * so that every thread's fast path turns into the slow one at once, also after clone() or _Fork(), which run no
+ * handlers; a mark on a wiped page of its own says to the slow path why. The rings themselves are not inherited
+ * (MADV_DONTFORK).
  */
 #include "sys.h"
 #include "user.h"

@@ -2,10 +2,8 @@
 /*
  * patch.c - stores into running code, and the barriers that go with them.
  *
- * Text stays read-and-execute: the store goes through /proc/self/mem, which
- * writes to a private copy of the page as a debugger does. The descriptor is
- * opened for each batch, since one that a fork child inherits would patch the
- * parent.
+ * Text stays read-and-execute: the store goes through /proc/self/mem, which writes to a private copy of the page as a
+ * debugger does. The descriptor is opened for each batch, since one that a fork child inherits would patch the parent.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -15,6 +13,7 @@
 #include "sys.h"
 #include "user.h"
 
+#define REST_AFTER    500000 /* ns */
 #define QUIESCE_TRIES 40000 /* of 50 us: two seconds */
 
 #ifndef MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ
@@ -63,12 +62,22 @@ void hodo_patch_forked(void)
 	hodo_patch_register();
 }
 
+void hodo_rest(uint32_t work)
+{
+	static uint32_t done;
+
+	done += work;
+	if (done < REST_AFTER)
+		return;
+	done = 0;
+	hodo_sleep_ns(1);
+}
+
 /* ----------------------------------------------------------------- storing */
 
 /*
- * Stores go out a page at a time: the span from the first changed byte to the
- * last is written as a whole, its other bytes as they were. To a core that executes
- * them these do not change; each byte that does change is still one store.
+ * Stores go out a page at a time: the span from the first changed byte to the last is written as a whole, its other
+ * bytes as they were. To a core that executes them these do not change; each byte that does is still one store.
  */
 void hodo_patch_begin(struct hodo_patch *p)
 {
@@ -107,6 +116,7 @@ static void write_out(struct hodo_patch *p)
 	    hodo_sys4(SYS_pwrite64, p->mem, p->bytes + p->first, len, p->page + p->first) != len)
 		store_by_mprotect(p);
 	p->stored++;
+	hodo_rest(16000);
 	p->first = HODO_PAGE;
 	p->last = 0;
 }
@@ -185,11 +195,10 @@ bool hodo_patch_barrier(void)
 /* ------------------------------------------------------------------- writers */
 
 /*
- * After an on word was cleared: returns when no writer that read it set can
- * still commit. Writers in a critical section are restarted by the barrier and
- * read the word again; without it, one that had passed its check could commit
- * after the return. A fallback writer reads the word under its lock: one that
- * read it before is seen holding the lock here, and is waited for.
+ * After an on word was cleared: returns when no writer that read it set can still commit. Writers in a critical
+ * section are restarted by the barrier and read the word again; without it, one that had passed its check could commit
+ * after the return. A fallback writer reads the word under its lock: one that read it before is seen holding the lock
+ * here, and is waited for.
  */
 void hodo_patch_quiesce(void)
 {

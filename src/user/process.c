@@ -96,11 +96,9 @@ static void warn_blind(void)
 }
 
 /*
- * First of all constructors where the library is preloaded or linked (-z
- * initfirst), so that the constructors of instrumented libraries are traced;
- * libc's own have not run then, hence the environment from the argument.
- * By its name, a static program has the linker take it from the archive
- * (cmake/HodoInstall.cmake).
+ * First of all constructors where the library is preloaded or linked (-z initfirst), so that the constructors of
+ * instrumented libraries are traced; libc's own have not run then, hence the environment from the argument. By its
+ * name, a static program has the linker take it from the archive (cmake/HodoInstall.cmake).
  */
 HODO_HIDDEN __attribute__((constructor(101))) void hodo_library_start(int argc, char **argv, char **envp);
 

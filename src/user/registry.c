@@ -2,13 +2,11 @@
 /*
  * registry.c - the events of a process: ids, conflicts, labels, and whether they are on.
  *
- * Rule for ids: an id belongs to one name with one list of fields, format
- * included, for the life of the process, and is never given to another. A
- * library that is closed and opened again gets its old ids back, so cycles of
- * dlopen and dlclose use none up. A name that comes with other fields while
- * objects with the earlier definition are loaded is refused, unless both stand
- * in the same line (a template); once they are all unloaded it gets a new id.
- * After 65,535 different definitions, further ones are refused with a warning.
+ * Rule for ids: an id belongs to one name with one list of fields, format included, for the life of the process, and is
+ * never given to another. A library that is closed and opened again gets its old ids back, so cycles of dlopen and
+ * dlclose use none up. A name that comes with other fields while objects with the earlier definition are loaded is
+ * refused, unless both stand in the same line (a template); once they are all unloaded it gets a new id. After 65,535
+ * different definitions, further ones are refused with a warning.
  */
 #include <core/fields.h>
 #include <core/glob.h>

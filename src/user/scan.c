@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.c - what the loaded objects bring: sites, found through their notes
- * (struct hodo_note) by dl_iterate_phdr.
+ * scan.c - what the loaded objects bring: sites, found through their notes (struct hodo_note) by dl_iterate_phdr.
  *
- * Runs under the control lock, and inside the loader's while it maps or unmaps
- * something; objects may not be relocated yet, so only self-relative places
- * are followed.
+ * Runs under the control lock, and inside the loader's while it maps or unmaps something; objects may not be relocated
+ * yet, so only self-relative places are followed.
  */
 #include <dlfcn.h>
 #include "emit.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - the conversation with the recorder (abi.h, section 4), in plain
- * system calls: it runs in constructors, in fork handlers, and, after a bare
- * clone(), in whatever context the child's first event happens. No descriptor
- * stays open.
+ * session.c - the conversation with the recorder (abi.h, section 4), in plain system calls: it runs in constructors, in
+ * fork handlers, and, after a bare clone(), in whatever context the child's first event happens. No descriptor stays
+ * open.
  */
 #include <fcntl.h>
 #include <poll.h>

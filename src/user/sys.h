@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - system calls without errno. The writer runs in signal handlers and
- * between any two instructions of the program, whose errno must not change,
- * and in a vfork child, which shares it with its parent.
+ * sys.h - system calls without errno. The writer runs in signal handlers and between any two instructions of the
+ * program, whose errno must not change, and in a vfork child, which shares it with its parent.
  */
 #ifndef HODO_USER_SYS_H
 #define HODO_USER_SYS_H

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * user.h - what the parts of libhodo share. All of it is hidden in the
- * library; the public side is <hodo/trace.h> and <hodo/control.h>.
+ * user.h - what the parts of libhodo share. All of it is hidden in the library; the public side is <hodo/trace.h> and
+ * <hodo/control.h>.
  *
- * Locking: hodo_control_lock() guards the registry, the sites and the
- * recording's state; it is held with all signals blocked, taken after the
- * loader's lock where both are held, and never by a writer. The writers'
- * own exclusion is described in core/ring.h.
+ * Locking: hodo_control_lock() guards the registry, the sites and the recording's state; it is held with all signals
+ * blocked, taken after the loader's lock where both are held, and never by a writer. The writers' own exclusion is
+ * described in core/ring.h.
  */
 #ifndef HODO_USER_H
 #define HODO_USER_H
@@ -122,10 +121,9 @@ static inline void hodo_process_check_fork(void)
 		hodo_process_after_fork();
 }
 /*
- * Whether there is a recording to write to, with signals blocked: a handler
- * that interrupted the slow path may have forked and come back here in the
- * child, which has neither its parent's rings nor its views. From here to the
- * end of the block none can, so pointers to them hold.
+ * Whether there is a recording to write to, with signals blocked: a handler that interrupted the slow path may have
+ * forked and come back here in the child, which has neither its parent's rings nor its views. From here to the end of
+ * the block none can, so pointers to them hold.
  */
 static inline bool hodo_process_recording(void)
 {
@@ -394,6 +392,9 @@ HODO_HIDDEN bool hodo_patch_has_rseq_barrier(void);
 HODO_HIDDEN void hodo_patch_rseq_barrier(void); /* restarts every thread's restartable sequence */
 HODO_SHARED bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
 HODO_SHARED bool hodo_patch_barrier(void);
+/* After about so many ns of work: sleeps a moment now and then, so that no thread of the program's that had this CPU has to
+ * wait for the scheduler's next tick, up to 10 ms. */
+HODO_SHARED void hodo_rest(uint32_t work_ns);
 
 /* Stores many bytes into code: begin, any number of stores (cheapest in ascending order), end. */
 struct hodo_patch {

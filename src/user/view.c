@@ -49,6 +49,7 @@ void hodo_view_populate_ahead(struct hodo_view *v, uint64_t seq)
 	uint64_t packets = hodo_recording.layout.ring_size / hodo_recording.layout.packet_size;
 	uint64_t n = hodo_load(&v->populated);
 
+	n = n ? n : seq; /* the first packet is full by now */
 	hodo_flight_clocks();
 	while (n < packets && n <= seq + 1) {
 		populate(v->data + n * v->packet_size, v->packet_size);
