@@ -116,7 +116,7 @@ static void write_out(struct hodo_patch *p)
 	    hodo_sys4(SYS_pwrite64, p->mem, p->bytes + p->first, len, p->page + p->first) != len)
 		store_by_mprotect(p);
 	p->stored++;
-	hodo_rest(16000);
+	hodo_rest(5000);
 	p->first = HODO_PAGE;
 	p->last = 0;
 }

@@ -392,8 +392,10 @@ HODO_HIDDEN bool hodo_patch_has_rseq_barrier(void);
 HODO_HIDDEN void hodo_patch_rseq_barrier(void); /* restarts every thread's restartable sequence */
 HODO_SHARED bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
 HODO_SHARED bool hodo_patch_barrier(void);
-/* After about so many ns of work: sleeps a moment now and then, so that no thread of the program's that had this CPU has to
- * wait for the scheduler's next tick, up to 10 ms. */
+/*
+ * After so many ns of work, about: sleeps for a moment now and then, so that a thread of the program's, which had this
+ * CPU, need not wait for the scheduler's next tick, up to 10 ms.
+ */
 HODO_SHARED void hodo_rest(uint32_t work_ns);
 
 /* Stores many bytes into code: begin, any number of stores (cheapest in ascending order), end. */
