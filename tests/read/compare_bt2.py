@@ -207,13 +207,16 @@ def owner_of(event, of_kernel):
     return "0" if event["name"] in of_kernel else str(event["pid"])
 
 
+def without_begin(line):
+    """The event. What began in an earlier part is not known in the one in which it ends."""
+    event = json.loads(line)
+    event.pop("duration_ns", None)
+    event.pop("begin", None)
+    return event
+
+
 def without_begins(lines):
-    """What began in an earlier part is not known in the one in which it ends."""
-    events = [json.loads(line) for line in lines]
-    for event in events:
-        event.pop("duration_ns", None)
-        event.pop("begin", None)
-    return sorted(json.dumps(event) for event in events)
+    return sorted(json.dumps(without_begin(line)) for line in lines)
 
 
 def read_hodo(hodo, path, folders, parted=False):
@@ -223,7 +226,7 @@ def read_hodo(hodo, path, folders, parted=False):
     streams, lost, joined = {}, {}, {}
     of_kernel = kernel_names(path, folders)
     for line in whole:
-        event = json.loads(line)
+        event = without_begin(line)
         ts = event["ts"]
         if last is not None and ts < last:
             raise Mismatch("hodo print is not in time order at %s" % line)
@@ -234,7 +237,7 @@ def read_hodo(hodo, path, folders, parted=False):
         lines = run_hodo(hodo, "print", "-q", "--json", where).decode("utf-8").splitlines()
         parts += lines
         for line in lines:
-            event = json.loads(line)
+            event = without_begin(line)
             streams.setdefault((owner_of(event, of_kernel) if parted else folder, event["cpu"]), []).append(event)
         if not parted:
             info.append((folder, json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"][0]))
