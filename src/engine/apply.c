@@ -140,27 +140,37 @@ static bool begin_on(struct hodo_engine_plan *p, uint32_t i, bool *later)
 	return p->state[i] & HODO_ENGINE_CHANGES;
 }
 
-/* Which are to change, or did not come to the end of an earlier change; their number. */
-static uint32_t begin(struct hodo_engine_plan *p, bool *later)
+/* Whether it is to change, or did not come to the end of an earlier change. on: of those that go on; else, off. */
+static bool begin_one(struct hodo_engine_plan *p, uint32_t i, bool on, bool *later)
+{
+	uint8_t state = p->state[i];
+	bool is_on = state & HODO_ENGINE_ON;
+
+	if (on == is_on)
+		return false;
+	if (state & HODO_ENGINE_CHANGES)
+		return true;
+	if (hodo_engine_wanted(state) == is_on || state & HODO_ENGINE_REFUSED)
+		return false;
+	if (on)
+		return begin_on(p, i, later);
+	p->state[i] |= hodo_engine_is(&p->windows[i], true) ? HODO_ENGINE_CHANGES : HODO_ENGINE_REFUSED;
+	return p->state[i] & HODO_ENGINE_CHANGES;
+}
+
+/*
+ * How many are to change. Those that go on come first: an older plan's window that nobody wants any more is still on
+ * then, so that a younger plan's can take its place.
+ */
+static uint32_t begin(bool *later)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->head->windows.n; i++) {
-		uint8_t state = p->state[i];
-		bool on = state & HODO_ENGINE_ON;
+	for (uint32_t i = 0; i < 2 * hodo_engine_nplans; i++) {
+		struct hodo_engine_plan *p = &hodo_engine_plans[i % hodo_engine_nplans];
 
-		if (!(state & HODO_ENGINE_CHANGES)) {
-			if (hodo_engine_wanted(state) == on || state & HODO_ENGINE_REFUSED)
-				continue;
-			if (!on && !begin_on(p, i, later))
-				continue;
-			if (on && !hodo_engine_is(&p->windows[i], true)) {
-				p->state[i] |= HODO_ENGINE_REFUSED;
-				continue;
-			}
-			p->state[i] |= HODO_ENGINE_CHANGES;
-		}
-		n++;
+		for (uint32_t k = 0; k < p->head->windows.n; k++)
+			n += begin_one(p, k, i < hodo_engine_nplans, later);
 	}
 	return n;
 }
@@ -229,14 +239,10 @@ int hodo_engine_apply(void)
 	bool later = hodo_engine_guarded;
 
 	for (unsigned round = 0; later && round < ROUNDS_MAX && !error; round++) {
-		uint32_t n = 0;
-
 		later = false;
 		for (uint32_t i = 0; i < hodo_engine_nplans; i++)
 			hodo_engine_plans[i].on = is_on_anywhere(&hodo_engine_plans[i]);
-		for (uint32_t i = 0; i < hodo_engine_nplans; i++)
-			n += begin(&hodo_engine_plans[i], &later);
-		error = n ? change() : 0;
+		error = begin(&later) ? change() : 0;
 	}
 	return error;
 }

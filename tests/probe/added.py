@@ -64,6 +64,9 @@ class Added(Case):
         self.assertEqual(self.named(recorder.pid), ["probe:step", "probe:part", f"probe:served.c:{LINE}",
                                                     "probe:step%return"])
         self.ask(recorder, "fork")
+        for _ in range(3):
+            self.ok("probe", "remove", "-q", recorder.pid, "probe:part", "step%return")
+            self.ok("probe", "add", "-q", recorder.pid, "part(n)", "step%return")
         self.ok("probe", "remove", "-q", recorder.pid, "probe:part", "step%return")
         self.assertEqual(self.named("probe_served"), ["probe:step", f"probe:served.c:{LINE}"])
         counts = self.ended(recorder)
