@@ -280,6 +280,18 @@ struct hodo_read_value {
 	};
 };
 
+/* The event that began what another one ends. */
+struct hodo_read_begin {
+	size_t size;
+	int64_t ts_ns; /* since the epoch */
+	int32_t cpu;   /* -1: written through the fallback ring */
+	uint32_t pid, tid;
+	const struct hodo_read_class *cls;
+	const struct hodo_read_value *values; /* cls->nfields */
+	const void *payload; /* the fields as recorded, without the context */
+	uint32_t payload_bytes;
+};
+
 /* Valid until the next call with this reader. */
 struct hodo_read_event {
 	size_t size;
@@ -296,6 +308,9 @@ struct hodo_read_event {
 	const void *payload;                  /* the fields as recorded, without the context */
 	uint32_t payload_bytes;
 	const struct hodo_read_value *context; /* cls->ncontext */
+	/* After hodo_read_spans(): where it ends a span, a system call or a call. NULL: it ends none, or its begin is
+	 * not known: it was before the recording, or more than a second before the limits, or is lost. */
+	const struct hodo_read_begin *begin;
 };
 
 /*
@@ -312,6 +327,22 @@ void hodo_read_rewind(struct hodo_read *reader);
 /* Only events with since_ns <= ts_ns < until_ns from now on (ns since the epoch); rewinds. */
 void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns);
 
+/*
+ * From now on events that end something have a begin: what the events said that began it. At most 1,048,576 of these
+ * wait for their ends: the oldest is given up for another. Of limits, begins of the second before are known, too. 0 or
+ * -ENOMEM; rewinds.
+ */
+int hodo_read_spans(struct hodo_read *reader);
+
+/*
+ * Only events from now on for which takes() gives 1: not 0, nor a negative errno, which ends hodo_read_next(). NULL:
+ * all. With whole, an event that begins something goes with the one that ends it, which takes() is asked for alone:
+ * takes() is called for all events once before the first one is given. 0 or -ENOMEM; rewinds. Limits stay, and hold
+ * before takes() is asked.
+ */
+int hodo_read_choose(struct hodo_read *reader, int (*takes)(void *data, const struct hodo_read_event *event),
+		     void *data, bool whole);
+
 /* Reads all packets' headers: completes what struct hodo_read_stream says. 0 or -EIO, -ENOMEM; rewinds. */
 int hodo_read_scan(struct hodo_read *reader);
 
@@ -326,8 +357,8 @@ struct hodo_read_totals {
 
 /*
  * Counts all events, without merging: sets count and bytes of each class, and
- * completes the streams. totals may be NULL. 0 or -EIO, -ENOMEM; rewinds. The
- * limits do not apply.
+ * completes the streams. totals may be NULL. 0 or -EIO, -ENOMEM; rewinds. After hodo_read_choose() those are counted
+ * that hodo_read_next() gives; else limits do not apply.
  */
 int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals);
 

@@ -154,6 +154,18 @@ const char *hodo_duration(uint64_t ns, char buf[32])
 	return buf;
 }
 
+const char *hodo_duration_plain(uint64_t ns, char buf[32])
+{
+	char *to = buf;
+
+	hodo_duration(ns, buf);
+	for (const char *from = buf; *from; from++)
+		if (*from != ' ')
+			*to++ = *from;
+	*to = 0;
+	return buf;
+}
+
 const char *hodo_size_text(uint64_t n, char buf[32])
 {
 	static const char units[] = "KMGT";

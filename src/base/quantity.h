@@ -34,5 +34,6 @@ const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
 const char *hodo_size_text(uint64_t n, char buf[32]);   /* as hodo_parse_size() reads it: 16M, 1536K */
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
 const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
+const char *hodo_duration_plain(uint64_t ns, char buf[32]); /* as hodo_parse_time() reads it: 1.234us */
 
 #endif

@@ -138,12 +138,10 @@ static inline void hodo_scope_read(struct hodo_read **reader)
 /* Opens a recording; warnings go to standard error. NULL: the error has been printed. */
 struct hodo_read *hodo_open(const char *path, bool quiet);
 /*
- * The same with --since and --until, from its begin or since the epoch, outside of which nothing is read. 0, or the
- * exit status, having said why; *r may be open all the same, NULL: it is not.
+ * The same of args->dir; only the events are read that the options select (selection.h). 0, or the exit status, having
+ * said why; *r may be open all the same, NULL: it is not.
  */
-int hodo_open_range(struct hodo_read **r, struct hodo_args *args);
-/* --thread: a tid, or a glob for the thread's name; NULL: any. */
-bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm);
+int hodo_open_selected(struct hodo_read **r, struct hodo_args *args);
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *lost); /* all but overwritten */
 uint64_t hodo_lost_all(const struct hodo_read_lost *lost);
 void hodo_put_when(struct hodo_text *to, int64_t ns); /* date and time, and a line break */

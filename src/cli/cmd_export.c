@@ -2,6 +2,7 @@
 /* cmd_export.c - hodo export. */
 #include "cli.h"
 #include "output_file.h"
+#include "selection.h"
 #include <export/export.h>
 
 #include <string.h>
@@ -79,7 +80,7 @@ static int run(void *args)
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
-	status = hodo_open_range(&r, &a->out.args);
+	status = hodo_open_selected(&r, &a->out.args);
 	a->export = (struct hodo_export){ .reader = r, .warn = a->out.args.quiet ? say_nothing : warn,
 					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns };
 	if (!status && a->format->folder)
@@ -97,8 +98,8 @@ static const struct hodo_option options[] = {
 	  .help = "one of those above" },
 	HODO_OPTION_OUTPUT,
 	HODO_OPTION_FORCE,
-	HODO_OPTIONS_RANGE("events from this time on, in seconds", "events before this time"),
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
+	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
@@ -106,8 +107,6 @@ const struct hodo_verb hodo_verb_export = {
 	.name = "export", .does = "write a recording in the format of another tool",
 	.usage = "--to FORMAT [options] [DIR]",
 	.about = "Writes a recording (hodo.data) in another format, beside it: hodo.data.SUFFIX.\n",
-	/* In one line, for what HODO_NOTE_RANGE says: all fits a screen. */
-	.notes = "Times count from the recording's begin; of 1000000000 and more, from the epoch.\n",
-	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
-	.args_bytes = sizeof(struct args), .run = run,
+	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .selects = HODO_SELECT | HODO_SELECT_SPANS, .run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_graph.c - hodo graph. */
 #include "graph.h"
+#include "selection.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_pr
 	if (!t->comm) {
 		t->key = key;
 		t->comm = comm;
-		t->wanted = hodo_thread_is(g->o->args.thread, tid, comm);
+		t->wanted = hodo_selects_thread(&g->o->args, p, p->kernel ? 0 : p->pid, tid, comm);
 		t->complete = !g->o->args.look.json && knows_ends_only(p);
 	}
 	return t;
@@ -219,7 +220,7 @@ static int run(void *args)
 	struct graph_options *o = args;
 	struct graph g = { .o = o, .threads = HODO_MAP_KEPT(struct graph_thread_key) };
 	HODO_AUTO_READ struct hodo_read *r = NULL;
-	int status = hodo_open_range(&r, &o->args);
+	int status = hodo_open_selected(&r, &o->args);
 
 	if (status)
 		return status;
@@ -239,7 +240,6 @@ static int run(void *args)
 static const struct graph_options defaults = { .depth = DEPTH_MAX };
 
 static const struct hodo_option options[] = {
-	HODO_OPTION_THREAD("of this thread, or of threads whose name matches a glob"),
 	{ .name = "function", .kind = HODO_OPTION_TEXT, .arg = "GLOB", HODO_AT(struct graph_options, function),
 	  .help = "of these functions only, with what they call" },
 	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct graph_options, depth), .min = 1,
@@ -247,10 +247,10 @@ static const struct hodo_option options[] = {
 	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", HODO_AT(struct graph_options, min_time_ns),
 	  .min = 1, .max = INT64_MAX,
 	  .help = "calls that took TIME at least: 10us, 5ms, 1s" },
-	HODO_OPTIONS_RANGE("from this time on, in seconds", "before this time"),
 	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
 	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
@@ -260,7 +260,7 @@ const struct hodo_verb hodo_verb_graph = {
 	.about = "Shows the calls of functions in a recording (hodo.data) as an indented graph\n"
 		 "with their durations, and events where they happened. Lines of several threads\n"
 		 "stand between each other, as they come.\n",
-	.notes = HODO_NOTE_RANGE,
-	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
-	.args_bytes = sizeof(struct graph_options), .defaults = &defaults, .run = run,
+	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct graph_options), .defaults = &defaults,
+	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD | HODO_SELECT_ALL_CALLS, .run = run,
 };

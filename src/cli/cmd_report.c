@@ -2,6 +2,7 @@
 /* cmd_report.c - hodo report. */
 #define _GNU_SOURCE
 #include "report.h"
+#include "selection.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -29,14 +30,6 @@ static int set_histogram(void *options, const char *value)
 	o->histogram = true;
 	o->histogram_of = value;
 	return 0;
-}
-
-static int set_limit(void *options, const char *value)
-{
-	struct report_options *o = options;
-
-	return hodo_parse_number(value, UINT64_MAX, &o->args.look.limit) == 0 ? 0 :
-	       hodo_usage("report", "'%s' is no number of rows", value);
 }
 
 /* "thread,shard": what is the same at both ends. */
@@ -146,7 +139,8 @@ static int run(void *options)
 	if (!status) {
 		hodo_page_begin(&page, &o->args);
 		report_put(&page, &rep, o->diff ? &other : NULL);
-		if (!o->diff && !o->args.look.json && !o->args.quiet && report_empty(&rep))
+		if (!o->diff && !o->args.look.json && !o->args.quiet && !hodo_selection_given(&o->args) &&
+		    report_empty(&rep))
 			hodo_warning("%s has no events: 'hodo info' shows what it is", o->args.dir);
 		status = hodo_page_end(&page);
 	}
@@ -188,14 +182,11 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "KEY", HODO_AT(struct hodo_args, look.sort),
 	  .choices = sorts, .help = "total, self, calls, avg, p50, p99, max, min or name,\nor another column" },
-	{ .name = "limit", .letter = 'n', .kind = HODO_OPTION_CALL, .arg = "N", .set = set_limit,
-	  .help = "the first N of each table" },
-	HODO_OPTION_THREAD("of this thread, or of those whose name matches a glob"),
-	HODO_OPTION_SINCE("S", NULL),
-	HODO_OPTION_UNTIL("S", "from S seconds after its begin, or the epoch, to there"),
+	HODO_OPTION_LIMIT("rows", "the first N of each table"),
 	HODO_OPTION_DIFF(struct report_options, diff, "what is different in that recording"),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
@@ -206,5 +197,6 @@ const struct hodo_verb hodo_verb_report = {
 		 "events, spans, values; with the kernel's sched events, threads on and off CPUs.\n",
 	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR,
 	.one = "one recording, and another with --diff", .args_bytes = sizeof(struct report_options),
+	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD,
 	.run = run, .drop = drop,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - hodo stat. */
 #include "recording_tables.h"
+#include "selection.h"
 
 #include <string.h>
 
@@ -87,12 +88,17 @@ static int put(const struct hodo_stat *s, const struct hodo_stat *other, const s
 /* Counts one recording, and then the other of --diff. */
 static int show(const char *dir, const struct hodo_stat *before, const struct args *a)
 {
-	struct hodo_read *r = hodo_open(dir, a->args.quiet);
+	struct hodo_args args = a->args;
+	struct hodo_read *r = NULL;
 	struct hodo_stat s = { 0 };
 	int err, status;
 
-	if (!r)
-		return HODO_EXIT_FAILURE;
+	args.dir = dir;
+	status = hodo_open_selected(&r, &args);
+	if (status) {
+		hodo_read_close(r);
+		return status;
+	}
 	err = hodo_stat_count(&s, r, &a->args.look);
 	if (err < 0)
 		status = hodo_cannot_read(dir, err);
@@ -118,8 +124,10 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the count", tables),
 	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
+	HODO_OPTION_LIMIT("rows", "the first N lines of the table"),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
+	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
@@ -128,6 +136,6 @@ const struct hodo_verb hodo_verb_stat = {
 	.usage = "[options] [DIR]",
 	.about = "Counts the events of a recording (hodo.data): how many of each, how often, how\n"
 		 "many bytes; then those that were lost, why, and what would have kept them.\n",
-	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
-	.args_bytes = sizeof(struct args), .run = run,
+	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .selects = HODO_SELECT, .run = run,
 };

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "output_file.h"
+#include "selection.h"
 #include <export/view.h>
 
 #include <string.h>
@@ -42,9 +43,10 @@ static const char *const *warnings(void *data, uint32_t *n)
 	return (const char *const *)kept->text;
 }
 
-static bool is_wanted(void *data, uint32_t tid, const char *comm)
+static bool is_wanted(void *data, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
+		      const char *comm)
 {
-	return hodo_thread_is(data, tid, comm);
+	return hodo_selects_thread(data, process, pid, tid, comm);
 }
 
 /* "kvd[412] and 2 more", made of the processes that were recorded. */
@@ -92,8 +94,8 @@ static int run(void *args)
 	struct hodo_args *in = &a->out.args;
 	struct kept kept = { .quiet = in->quiet };
 	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &kept, .dir = in->dir,
-			       .limit = a->limit, .wanted = in->thread ? is_wanted : NULL,
-			       .wanted_data = (void *)(uintptr_t)in->thread };
+			       .limit = a->limit, .wanted = in->thread || in->process ? is_wanted : NULL,
+			       .wanted_data = in };
 	HODO_AUTO_READ struct hodo_read *r = NULL;
 	HODO_AUTO_FREE char *title = NULL;
 	char shown[32], rows[32];
@@ -105,7 +107,7 @@ static int run(void *args)
 		return hodo_error("view: this hodo was built without the page: build it where npm and the network are");
 	in->warn = on_warning;
 	in->warn_data = &kept;
-	status = hodo_open_range(&r, in);
+	status = hodo_open_selected(&r, in);
 	if (!status) {
 		v.reader = r;
 		v.title = title = hodo_must(a->title ? strdup(a->title) : title_of(r));
@@ -128,13 +130,12 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_FORCE,
 	{ .name = "title", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, title),
 	  .help = "what the page is called" },
-	HODO_OPTIONS_RANGE("events from this time on, in seconds", "events before this time"),
-	HODO_OPTION_THREAD("of this thread, or of threads whose name matches a glob"),
 	{ .name = "limit", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct args, limit), .min = 1,
 	  .max = 50000000, .wants = "a number from 1 to 50000000",
 	  .help = "slices and points to show at most (2000000); of more, the\n"
 		  "longest are shown, and exact figures over all" },
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
+	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
@@ -146,7 +147,7 @@ const struct hodo_verb hodo_verb_view = {
 	.about = "Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
 		 "Opened in a browser, also on another machine and without a network, it shows a\n"
 		 "timeline, flame graphs, histograms and a table of the events.\n",
-	.notes = HODO_NOTE_RANGE,
-	.options = options, .column = 21, .word = HODO_WORD_DIR, .one = "one recording at a time",
-	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run,
+	.options = options, .column = 22, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.args_bytes = sizeof(struct args), .defaults = &defaults,
+	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD, .run = run,
 };

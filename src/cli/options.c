@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "selection.h"
 #include "table.h"
 
 #define OPTIONS_MAX 48
@@ -289,13 +290,17 @@ int hodo_verb_run(const struct hodo_verb *verb, int argc, char **argv)
 	if (verb->defaults)
 		memcpy(args, verb->defaults, verb->args_bytes);
 	args->look.limit = UINT64_MAX;
+	args->selection = verb->selects ? hodo_selection_new() : NULL;
 	status = parse(verb, argc, argv, args);
 	if (status == HODO_GO_ON && verb->tables)
 		status = hodo_look_make(args, verb->tables);
 	if (status == HODO_GO_ON)
 		status = verb->run(args);
+	if (status == 0)
+		hodo_selection_end(args);
 	if (verb->drop)
 		verb->drop(args);
+	hodo_selection_free(args->selection);
 	free(args);
 	return status;
 }

@@ -40,6 +40,7 @@ enum {
 };
 
 struct hodo_columns;
+struct hodo_selection;
 
 struct hodo_option {
 	const char *name;  /* "event" of --event; NULL: a heading, and what follows is of --help=all only */
@@ -72,6 +73,7 @@ struct hodo_verb {
 	/* HODO_WORD_*: the first word behind the options, the others; the first with -k, and behind --, if not so */
 	unsigned word, words, word_k, word_dashes;
 	const char *const *choices; /* of the first word, in place of `word`; ends with NULL */
+	unsigned selects;    /* HODO_SELECT_* (selection.h) */
 	const char *one;     /* "one recording at a time": what is said of a second word; NULL: there may be more */
 	size_t args_bytes;   /* of what run() takes: zero but for its struct hodo_args, or as defaults has it */
 	const void *defaults;
@@ -99,8 +101,9 @@ struct hodo_args {
 	int command; /* how many of them stood behind a --, where options could have stood; -1: there was none */
 	/* Of verbs that read a recording: */
 	const char *dir; /* the first word, or HODO_DIR_DEFAULT */
-	const char *since, *until, *thread; /* NULL: not given */
-	int64_t since_ns, until_ns; /* hodo_open_range() */
+	const char *since, *until, *around, *thread, *process; /* NULL: not given */
+	struct hodo_selection *selection; /* of -e and --filter; NULL: the verb has none */
+	int64_t since_ns, until_ns; /* hodo_open_selected() */
 	void (*warn)(void *data, const char *text); /* takes warnings of the reader; NULL: they go to standard error */
 	void *warn_data;
 	struct hodo_look look;
@@ -133,17 +136,9 @@ struct hodo_args {
 #define HODO_OPTION_DIFF(type, member, text) \
 	{ .name = "diff", .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(type, member), .words = HODO_WORD_DIR, \
 	  .help = text }
-#define HODO_OPTION_SINCE(arg_name, text) \
-	{ .name = "since", .kind = HODO_OPTION_TEXT, .arg = arg_name, HODO_AT(struct hodo_args, since), .help = text }
-#define HODO_OPTION_UNTIL(arg_name, text) \
-	{ .name = "until", .kind = HODO_OPTION_TEXT, .arg = arg_name, HODO_AT(struct hodo_args, until), .help = text }
-#define HODO_OPTIONS_RANGE(from, until) HODO_OPTION_SINCE("TIME", from), HODO_OPTION_UNTIL("TIME", until)
-#define HODO_NOTE_RANGE \
-	"--since and --until count from the recording's begin (0.25), or since the epoch\n" \
-	"(1795000123.5) if they are 1000000000 or more.\n"
-#define HODO_OPTION_THREAD(text) \
-	{ .name = "thread", .kind = HODO_OPTION_TEXT, .arg = "TID|COMM", HODO_AT(struct hodo_args, thread), \
-	  .help = text }
+#define HODO_OPTION_LIMIT(what, text) \
+	{ .name = "limit", .letter = 'n', .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct hodo_args, look.limit), \
+	  .max = UINT64_MAX, .wants = "a number of " what, .help = text }
 
 #define HODO_GO_ON (-1) /* in place of an exit status: nothing has been answered yet */
 

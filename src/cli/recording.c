@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.c - opening a recording, and what it lost. */
 #include "cli.h"
+#include "selection.h"
 
-#include <fnmatch.h>
 #include <string.h>
 #include <time.h>
 
 #define UNENDED "the recording did not end in order, or has not ended: the last events, and how many were lost, are missing"
 #define UNENDED_SHOWN 20u
-#define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 
 static void warn(void *data, const char *text)
 {
@@ -39,48 +38,17 @@ struct hodo_read *hodo_open(const char *path, bool quiet)
 	return open_with(path, &o);
 }
 
-/* 0, or the exit status. */
-static int set_end(int64_t *ns, const struct hodo_args *a, const char *option, const char *text, int64_t begin_ns)
-{
-	int status = text ? hodo_set_time(ns, a->verb->name, option, text, HODO_TIME_BARE, 0, INT64_MAX) : 0;
-
-	if (text && !status && *ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
-		*ns = INT64_MAX;
-	return status;
-}
-
-int hodo_open_range(struct hodo_read **r, struct hodo_args *a)
+int hodo_open_selected(struct hodo_read **r, struct hodo_args *a)
 {
 	char error[512] = "";
 	struct hodo_read_options o = hodo_read_options(error, a->quiet);
-	int status;
 
 	if (a->warn) {
 		o.warn = a->warn;
 		o.data = a->warn_data;
 	}
-	a->since_ns = INT64_MIN;
-	a->until_ns = INT64_MAX;
 	*r = open_with(a->dir, &o);
-	if (!*r)
-		return HODO_EXIT_FAILURE;
-	status = set_end(&a->since_ns, a, "--since", a->since, hodo_read_begin_ns(*r));
-	if (!status)
-		status = set_end(&a->until_ns, a, "--until", a->until, hodo_read_begin_ns(*r));
-	if (!status)
-		hodo_read_limit(*r, a->since_ns, a->until_ns);
-	return status;
-}
-
-bool hodo_thread_is(const char *wanted, uint32_t tid, const char *comm)
-{
-	uint64_t number;
-
-	if (!wanted)
-		return true;
-	if (hodo_parse_number(wanted, UINT32_MAX, &number) == 0)
-		return number == tid;
-	return fnmatch(wanted, comm, 0) == 0;
+	return *r ? hodo_selection_apply(a, *r) : HODO_EXIT_FAILURE;
 }
 
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *l)

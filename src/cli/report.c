@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - reads a recording: calls, or a profile made in the process, to a row for each function. */
 #include "report.h"
+#include "selection.h"
 
 #include <read/threads.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	const struct report_function *row;
 	struct report_call *c = rep->free_calls;
 
-	if (!hodo_thread_is(rep->lists.thread, call->tid, call->comm))
+	if (!hodo_selects_thread(&rep->events.o->args, call->process, call->process->pid, call->tid, call->comm))
 		return;
 	row = row_of(rep, call->process, call->entry_ns, call->function);
 	if (c)
@@ -183,7 +184,7 @@ static void add_profile(struct report *rep, const struct hodo_read_event *e)
 	uint64_t no_exit = old ? 0 : v[9].u;
 	struct report_function *f;
 
-	if (!v[2].u || !hodo_thread_is(rep->lists.thread, (uint32_t)v[1].u, t ? t->comm : p->comm))
+	if (!v[2].u || !hodo_selects_thread(&rep->events.o->args, p, p->pid, (uint32_t)v[1].u, t ? t->comm : p->comm))
 		return;
 	f = row_of(rep, p, e->ts_ns, v[0].u);
 	f->calls += v[2].u;
@@ -252,11 +253,11 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
 	rep->ended = (struct hodo_map)REPORT_ENDED_THREADS;
 	args.dir = dir;
-	status = hodo_open_range(&rep->r, &args);
+	status = hodo_open_selected(&rep->r, &args);
 	if (status)
 		return status;
 	rep->symbols = hodo_must(hodo_symbols_new(dir));
-	report_lists_start(&rep->lists, rep->symbols, o->args.thread);
+	report_lists_start(&rep->lists, rep->symbols, &o->args);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
 	report_events_start(&rep->events, o);
 	err = read_events(rep);

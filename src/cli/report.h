@@ -257,7 +257,7 @@ struct report_slow { /* a call that was recorded with what it called */
 
 struct report_lists {
 	struct hodo_symbols *symbols;
-	const char *thread; /* --thread */
+	const struct hodo_args *args; /* NULL: of all threads */
 	struct hodo_map stacks, held, wrong; /* struct report_stack, … */
 	const struct report_wrong *last_wrong; /* what the last event was counted in; NULL: none */
 	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
@@ -267,7 +267,7 @@ struct report_lists {
 	struct hodo_text key; /* of what is looked up */
 };
 
-void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const char *thread);
+void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const struct hodo_args *args);
 void report_lists_free(struct report_lists *l);
 void report_lists_event(struct report_lists *l, const struct hodo_read_event *e);
 void report_lists_call(struct report_lists *l, const struct hodo_read_call *call); /* HODO_READ_CALL_WHOLE */

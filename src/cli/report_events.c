@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report_events.c - what each event means: a count, the begin or end of something, values, scheduling. */
 #include "report.h"
+#include "selection.h"
 
 #include <base/vec.h>
 #include <math.h>
@@ -252,7 +253,7 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 	if (e->cls->kind == HODO_KIND_FUNCTION)
 		return 0;
 	c = class_of(ev, e);
-	wanted = hodo_thread_is(ev->o->args.thread, e->tid, e->comm);
+	wanted = hodo_selects_event(&ev->o->args, e);
 	if (wanted || c->nactions)
 		group = group_of(ev, c, e);
 	if (wanted)
@@ -285,7 +286,7 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 	const struct hodo_sched_off who = { .cpu = ran->cpu, .pid = ran->pid, .tid = ran->tid, .comm = ran->comm };
 	struct report_events *ev = data;
 
-	if (!ran->tid || !hodo_thread_is(ev->o->args.thread, ran->tid, ran->comm))
+	if (!ran->tid || !hodo_selects_thread(&ev->o->args, ev->cpus.kernel, ran->pid, ran->tid, ran->comm))
 		return;
 	if (hodo_losses_between(ev->cpus.kernel, ran->cpu, ran->begin_ns, ran->end_ns))
 		ev->findings.unsure_times++;
@@ -297,7 +298,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 {
 	struct report_events *ev = data;
 
-	if (!hodo_thread_is(ev->o->args.thread, off->tid, off->comm))
+	if (!hodo_selects_thread(&ev->o->args, ev->cpus.kernel, off->pid, off->tid, off->comm))
 		return;
 	if (hodo_losses_between(ev->cpus.kernel, HODO_LOSSES_ANY_CPU,
 				off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* report_lists.c - what the tracers stack, loop, thread and latency left. */
 #include "report.h"
+#include "selection.h"
 
 #include <string.h>
 
 #define LIST_MAX 1000u /* entries of each list but slow */
 
-void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const char *thread)
+void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const struct hodo_args *args)
 {
-	*l = (struct report_lists){ .symbols = symbols, .thread = thread,
+	*l = (struct report_lists){ .symbols = symbols, .args = args,
 				    .stacks = HODO_MAP_BYTES(struct report_stack),
 				    .held = HODO_MAP_BYTES(struct report_held),
 				    .wrong = HODO_MAP_BYTES(struct report_wrong) };
@@ -201,7 +202,7 @@ void report_lists_event(struct report_lists *l, const struct hodo_read_event *e)
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (!report_class_is(e->cls, kinds[i].name, kinds[i].nfields, kinds[i].types))
 			continue;
-		if (hodo_thread_is(l->thread, e->tid, e->comm))
+		if (!l->args || hodo_selects_event(l->args, e))
 			kinds[i].add(l, e);
 		return;
 	}

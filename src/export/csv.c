@@ -189,8 +189,12 @@ static int make_class(struct csv *c, const struct hodo_read_class *cls)
 static int make_columns(struct csv *c)
 {
 	struct hodo_read *r = c->e->reader;
-	int err = hodo_read_count(r, NULL);
+	int err;
 
+	/* The same ones for each part of the time: files may be joined. */
+	hodo_read_limit(r, INT64_MIN, INT64_MAX);
+	err = hodo_read_count(r, NULL);
+	hodo_read_limit(r, c->e->since_ns, c->e->until_ns);
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
 		const struct hodo_read_process *p = hodo_read_process(r, i);
 

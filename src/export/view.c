@@ -18,9 +18,15 @@
 /* user of a track: its index and 1, or this: it is not wanted. */
 #define UNWANTED ((void *)UINTPTR_MAX)
 
-static bool wanted(const struct hodo_view_work *w, uint32_t tid, const char *comm)
+static bool wanted(const struct hodo_view_work *w, const struct hodo_read_process *process, uint32_t pid,
+		   uint32_t tid, const char *comm)
 {
-	return !w->view->wanted || w->view->wanted(w->view->wanted_data, tid, comm);
+	return !w->view->wanted || w->view->wanted(w->view->wanted_data, process, pid, tid, comm);
+}
+
+static bool wants_event(const struct hodo_view_work *w, const struct hodo_read_event *e)
+{
+	return wanted(w, e->process, e->pid, e->tid, e->comm);
 }
 
 /* 1: *index is the track's; 0: its events are not wanted. What a track that is no thread's shows is wanted or not event by
@@ -34,7 +40,7 @@ static int track_of(struct hodo_view_work *w, const struct hodo_track *track, ui
 	if (t->user == UNWANTED)
 		return 0;
 	if (!t->user) {
-		if (t->kind == HODO_TRACK_THREAD && !wanted(w, t->tid, t->name)) {
+		if (t->kind == HODO_TRACK_THREAD && !wanted(w, t->process, t->pid, t->tid, t->name)) {
 			t->user = UNWANTED;
 			return 0;
 		}
@@ -96,9 +102,9 @@ static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_eve
 	int got;
 
 	s->user = NULL;
-	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, (uint32_t)s->id, s->name))
+	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, s->track->process, s->pid, (uint32_t)s->id, s->name))
 		return 0;
-	if (s->track->kind == HODO_TRACK_ASYNC && e && !wanted(w, e->tid, e->comm))
+	if (s->track->kind == HODO_TRACK_ASYNC && e && !wants_event(w, e))
 		return 0;
 	got = track_of(w, s->track, &track);
 	if (got <= 0)
@@ -200,7 +206,7 @@ static int on_counter(void *data, const struct hodo_track *t, const struct hodo_
 {
 	struct hodo_view_work *w = data;
 	struct hodo_view_row row = { .kind = HODO_VIEW_VALUE, .begin = since_begin(w, e->ts_ns), .value = value };
-	int got = wanted(w, e->tid, e->comm) ? track_of(w, t, &row.track) : 0;
+	int got = wants_event(w, e) ? track_of(w, t, &row.track) : 0;
 
 	if (got <= 0)
 		return got;

@@ -20,7 +20,9 @@ struct hodo_view {
 	const char *version;  /* of hodo */
 	int64_t since_ns, until_ns; /* the limits, as hodo_read_limit() has them */
 	uint32_t limit;       /* slices and points to show at most: the others are in figures only */
-	bool (*wanted)(void *data, uint32_t tid, const char *comm); /* whose events; NULL: all */
+	/* Whose events; NULL: all. pid: where they happened, of the kernel's ones. */
+	bool (*wanted)(void *data, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
+		       const char *comm);
 	void *wanted_data;
 	const char *const *(*warnings)(void *data, uint32_t *n); /* asked for at the end; NULL: none */
 	void *warnings_data;

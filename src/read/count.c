@@ -155,6 +155,40 @@ static int count_stream(struct hodo_stream *s, void *arg)
 	return got;
 }
 
+/* Of all events that there are. */
+static int count_all(struct hodo_read *reader, struct count_arg *a)
+{
+	int err;
+
+	a->counts = calloc(1, sizeof(*a->counts));
+	err = a->counts ? each_stream(reader, COUNT_WINDOW_BYTES, count_stream, a) : -ENOMEM;
+	free(a->counts);
+	return err;
+}
+
+/* Of those that are chosen, which must be looked at one by one. */
+static int count_chosen(struct hodo_read *reader, struct hodo_read_totals *t)
+{
+	const struct hodo_read_event *e;
+	int got;
+
+	hodo_read_rewind(reader);
+	while ((got = hodo_read_next(reader, &e)) > 0) {
+		struct hodo_read_class *c = &reader->given->trace->by_id[e->cls->id]->pub;
+
+		t->begin_ns = t->events++ ? t->begin_ns : e->ts_ns;
+		t->end_ns = e->ts_ns;
+		t->bytes += reader->given->event_bytes;
+		c->count++;
+		c->bytes += reader->given->event_bytes;
+	}
+	for (uint32_t i = 0; i < reader->ntraces; i++)
+		for (uint32_t k = 0; k < reader->traces[i]->nstreams; k++)
+			t->damaged += reader->traces[i]->streams[k]->pub.damaged;
+	hodo_read_rewind(reader);
+	return got;
+}
+
 int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals)
 {
 	struct count_arg a = { .totals.size = sizeof(a.totals) };
@@ -165,9 +199,7 @@ int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals)
 	for (uint32_t i = 0; i < reader->ntraces; i++)
 		for (uint32_t k = 0; k < reader->traces[i]->nclasses; k++)
 			reader->traces[i]->classes[k]->pub.count = reader->traces[i]->classes[k]->pub.bytes = 0;
-	a.counts = calloc(1, sizeof(*a.counts));
-	err = a.counts ? each_stream(reader, COUNT_WINDOW_BYTES, count_stream, &a) : -ENOMEM;
-	free(a.counts);
+	err = reader->takes ? count_chosen(reader, &a.totals) : count_all(reader, &a);
 	if (totals)
 		*totals = a.totals;
 	return err;

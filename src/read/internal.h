@@ -442,6 +442,11 @@ struct hodo_read {
 	int failed;
 	struct hodo_stream *given; /* the stream of the event that was given last */
 	int64_t since_ns, until_ns;
+	struct hodo_spans *spans; /* NULL: begins are not kept for their ends */
+	int (*takes)(void *data, const struct hodo_read_event *event); /* NULL: all events */
+	void *takes_data;
+	bool whole;   /* begins go with their ends */
+	bool learned; /* with which */
 	const char *(*symbol)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
 			      uint64_t address); /* NULL: none */
 	void *symbol_data;

@@ -10,15 +10,25 @@
  */
 #include "internal.h"
 #include "layout.h"
+#include "spans.h"
 #include "threads.h"
+
+#include <errno.h>
 
 #include <stdio.h>
 
 #define WINDOW_BYTES      (256u << 10)
 #define WINDOW_BYTES_MANY (64u << 10)
 #define MANY_STREAMS      64u
+#define BEGINS_NS         1000000000ll /* before since_ns, in which begins are looked for */
 
 /* ------------------------------------------------------------------- one stream */
+
+/* From when on events are read: those before since_ns for the sake of their ends. */
+static int64_t reads_from_ns(const struct hodo_read *r)
+{
+	return r->spans && r->since_ns > INT64_MIN + BEGINS_NS ? r->since_ns - BEGINS_NS : r->since_ns;
+}
 
 /* Steps to the next packet that is wanted. 1, 0 at the end of the stream, negative errno. */
 static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
@@ -31,7 +41,7 @@ static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
 		if (s->pub.packets > 0 && !s->skip)
 			hodo_read_stream_packet_end(s);
 		got = hodo_read_stream_packet(s);
-		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < s->trace->reader->since_ns;
+		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < reads_from_ns(s->trace->reader);
 		if (!err && got >= 0)
 			err = got > 0 ? hodo_losses_learn(s) : hodo_losses_stream_ends(s);
 	} while (!err && got > 0 && s->skip);
@@ -270,12 +280,11 @@ static inline int give(struct hodo_read *r, struct hodo_stream *s)
 	return 0;
 }
 
-int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event)
+/* Finds the next event. 1, 0 at the end, or a negative errno. */
+static int find_next(struct hodo_read *r)
 {
-	struct hodo_read *r = reader;
 	int err = 0;
 
-	*event = NULL;
 	if (!r->running)
 		start(r);
 	if (r->failed)
@@ -288,18 +297,67 @@ int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **even
 
 		if (s->event_ns >= r->until_ns) {
 			err = drain(r);
-		} else if (!s->started || s->event_ns < r->since_ns) {
+		} else if (!s->started || s->event_ns < reads_from_ns(r)) {
 			err = step_top(r);
 		} else {
 			err = give(r, s);
-			if (err)
-				break;
-			*event = &r->event;
-			return 1;
+			if (!err && r->spans)
+				err = hodo_spans_event(r->spans, &r->event);
+			if (!err && s->event_ns >= r->since_ns)
+				return 1;
+			err = err ? err : step_top(r);
+			r->given = NULL;
 		}
 	}
 	r->failed = err;
 	return err;
+}
+
+/* ---------------------------------------------------------------------- a choice */
+
+/* Asks for all events, to know of begins whether their ends are taken. 0 or a negative errno. */
+static int learn(struct hodo_read *r)
+{
+	int got, err = 0;
+
+	while (!err && (got = find_next(r)) > 0) {
+		int taken = r->takes(r->takes_data, &r->event);
+
+		err = taken < 0 ? taken : hodo_spans_learn(r->spans, &r->event, taken);
+	}
+	err = err ? err : got;
+	hodo_read_rewind(r);
+	r->learned = true;
+	return err;
+}
+
+/* Whether the event that was found is taken, or a negative errno. */
+static int is_taken(struct hodo_read *r)
+{
+	int taken = r->takes ? r->takes(r->takes_data, &r->event) : true;
+
+	return taken >= 0 && r->whole ? hodo_spans_take(r->spans, taken) : taken;
+}
+
+int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event)
+{
+	struct hodo_read *r = reader;
+	int got = r->whole && !r->learned ? learn(r) : 0, taken = 0;
+
+	*event = NULL;
+	while (got >= 0 && !taken) {
+		got = find_next(r);
+		if (got == 0)
+			return 0;
+		taken = got < 0 ? 0 : is_taken(r);
+		got = taken < 0 ? taken : got;
+	}
+	if (got < 0) {
+		r->failed = got;
+		return got;
+	}
+	*event = &r->event;
+	return 1;
 }
 
 void hodo_read_rewind(struct hodo_read *reader)
@@ -307,14 +365,44 @@ void hodo_read_rewind(struct hodo_read *reader)
 	for (uint32_t i = 0; i < reader->ntraces; i++)
 		for (uint32_t k = 0; k < reader->traces[i]->nstreams; k++)
 			hodo_read_stream_finish(reader->traces[i]->streams[k]);
+	if (reader->spans)
+		hodo_spans_rewind(reader->spans);
+	reader->event.begin = NULL;
 	reader->running = false;
 	reader->given = NULL;
 	reader->failed = 0;
 }
 
+/* What was learned was of other events. */
+static void unlearn(struct hodo_read *r)
+{
+	hodo_read_rewind(r);
+	if (r->spans)
+		hodo_spans_forget(r->spans);
+	r->learned = false;
+}
+
 void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns)
 {
-	hodo_read_rewind(reader);
+	unlearn(reader);
 	reader->since_ns = since_ns;
 	reader->until_ns = until_ns;
+}
+
+int hodo_read_spans(struct hodo_read *reader)
+{
+	unlearn(reader);
+	if (!reader->spans)
+		reader->spans = hodo_spans_new();
+	return reader->spans ? 0 : -ENOMEM;
+}
+
+int hodo_read_choose(struct hodo_read *reader, int (*takes)(void *data, const struct hodo_read_event *event),
+		     void *data, bool whole)
+{
+	unlearn(reader);
+	reader->takes = takes;
+	reader->takes_data = data;
+	reader->whole = takes && whole;
+	return reader->whole ? hodo_read_spans(reader) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opening a recording: its warnings, why it cannot be opened. */
 #include "internal.h"
+#include "spans.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,6 +172,7 @@ void hodo_read_close(struct hodo_read *reader)
 		hodo_read_trace_free(reader->traces[i]);
 	hodo_tree_close(reader->tree);
 	hodo_frames_pool_free(&reader->frames);
+	hodo_spans_free(reader->spans);
 	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);

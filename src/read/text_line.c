@@ -138,6 +138,8 @@ static int finish(struct hodo_read_text *t, const struct hodo_read_event *e, con
 	hodo_read_text_end(t, o);
 	if (has_symbols(e))
 		(json ? add_function_json : add_function_line)(t, e);
+	if (e->begin)
+		(json ? hodo_read_add_begin_json : hodo_read_add_begin)(t, e);
 	if (e->cls->ncontext)
 		(json ? hodo_read_add_context_json : hodo_read_add_context)(t, e);
 	hodo_text_add(&t->out, json ? "}\n" : "\n");
@@ -213,7 +215,7 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		o = put_piece(o, &c->text.field[i].line);
 		o = hodo_read_put_value(o, &c->fields[i], &e->values[i], text->c);
 	}
-	if (__builtin_expect(symbols || e->cls->ncontext, 0))
+	if (__builtin_expect(symbols || e->begin || e->cls->ncontext, 0))
 		return finish(text, e, o, false);
 	*o++ = '\n';
 	hodo_read_text_end(text, o);
@@ -251,7 +253,7 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 		o = hodo_escape_json(o, data, len, HODO_JSON_PLAIN);
 		*o++ = '"';
 	}
-	if (__builtin_expect(has_symbols(e) || e->cls->ncontext, 0))
+	if (__builtin_expect(has_symbols(e) || e->begin || e->cls->ncontext, 0))
 		return finish(text, e, o, true);
 	o = put(o, "}\n", 2);
 	hodo_read_text_end(text, o);

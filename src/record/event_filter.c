@@ -2,7 +2,7 @@
 /*
  * event_filter.c - a filter's expression on events that are read.
  *
- * Bound once to each class of events. If the expression asks for $duration, begins wait for their ends (read/pairs.h).
+ * Bound once to each class of events, and for ends to each pair of classes: their begin's fields are theirs, too.
  */
 #include "event_filter.h"
 
@@ -13,18 +13,22 @@
 #include <base/map.h>
 #include <core/filter.h>
 #include <core/payload.h>
-#include <read/pairs.h>
 
 #include "filter_compile.h"
 
-/* The program bound to a class, and where the fields of its events are. */
+/* The class of an event, and of what began it; NULL: that is not known, or has more fields than there is room. */
+struct classes {
+	const struct hodo_read_class *own, *begin;
+};
+
+/* The program bound to them, and where the fields are. */
 struct program {
 	struct hodo_filter filter;
 	struct hodo_payload payload;
 };
 
 struct bound {
-	const struct hodo_read_class *cls;
+	struct classes classes;
 	struct program *program;
 };
 
@@ -34,10 +38,8 @@ struct hodo_event_filter {
 	int64_t duration_ns; /* INT64_MIN: not known */
 	uint8_t *code;
 	size_t len;
-	bool timed; /* $duration is asked for */
 	struct hodo_map bound; /* struct bound */
-	struct hodo_pairs *pairs; /* if timed */
-	struct hodo_text key;
+	struct hodo_text both; /* the payloads of an end and its begin */
 };
 
 static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)
@@ -77,12 +79,9 @@ int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, c
 	*filter = NULL;
 	if (!err) {
 		hodo_hash_seed();
-		f->bound = (struct hodo_map)HODO_MAP(struct bound, cls);
-		f->timed = hodo_filter_names_var(code, HODO_FILTER_DURATION);
-		f->pairs = f->timed ? hodo_pairs_new() : NULL;
+		f->bound = (struct hodo_map)HODO_MAP(struct bound, classes);
 		f->code = malloc(f->len);
-		if (!f->code || (f->timed && !f->pairs))
-			err = -ENOMEM;
+		err = f->code ? 0 : -ENOMEM;
 	}
 	if (err) {
 		hodo_event_filter_free(f);
@@ -101,23 +100,33 @@ void hodo_event_filter_free(struct hodo_event_filter *filter)
 	for (uint32_t i = 0; i < filter->bound.n; i++)
 		free(((struct bound *)hodo_map_at(&filter->bound, i))->program);
 	hodo_map_free(&filter->bound);
-	hodo_pairs_free(filter->pairs);
-	hodo_text_free(&filter->key);
+	hodo_text_free(&filter->both);
 	free(filter->code);
 	free(filter);
 }
 
+int hodo_event_filter_fields(const struct hodo_event_filter *filter, struct hodo_pattern_list *list)
+{
+	return hodo_pattern_add_fields(list, filter->code, filter->len);
+}
+
 /* ------------------------------------------------------------------ classes */
+
+/* The i-th field of both; its own come first. */
+static const struct hodo_read_field *field_at(const struct classes *c, uint32_t i)
+{
+	return i < c->own->nfields ? &c->own->fields[i] : &c->begin->fields[i - c->own->nfields];
+}
 
 struct class_labels {
 	struct hodo_filter_labels labels; /* first */
-	const struct hodo_read_class *cls;
+	const struct classes *classes;
 };
 
 static bool find_label(const struct hodo_filter_labels *labels, unsigned int field, const char *name, size_t len,
 		       int64_t *value)
 {
-	const struct hodo_read_labels *l = ((const struct class_labels *)labels)->cls->fields[field].labels;
+	const struct hodo_read_labels *l = field_at(((const struct class_labels *)labels)->classes, field)->labels;
 
 	for (uint32_t i = 0; l && i < l->n; i++) {
 		if (strlen(l->names[i]) == len && memcmp(l->names[i], name, len) == 0) {
@@ -128,32 +137,33 @@ static bool find_label(const struct hodo_filter_labels *labels, unsigned int fie
 	return false;
 }
 
-static struct program *bind_class(const struct hodo_event_filter *f, const struct hodo_read_class *cls)
+static struct program *bind_classes(const struct hodo_event_filter *f, const struct classes *c)
 {
-	struct class_labels labels = { { find_label }, cls };
+	struct class_labels labels = { { find_label }, c };
 	struct program *bound = malloc(sizeof(*bound));
+	const uint32_t nfields = c->own->nfields + (c->begin ? c->begin->nfields : 0);
 	const char *names[HODO_FIELDS_MAX];
 	uint8_t types[HODO_FIELDS_MAX];
 
-	for (uint32_t i = 0; i < cls->nfields && i < HODO_FIELDS_MAX; i++) {
-		names[i] = cls->fields[i].name;
-		types[i] = (uint8_t)cls->fields[i].type;
+	for (uint32_t i = 0; i < nfields && i < HODO_FIELDS_MAX; i++) {
+		names[i] = field_at(c, i)->name;
+		types[i] = (uint8_t)field_at(c, i)->type;
 	}
 	if (!bound)
 		return NULL;
-	if (hodo_payload_init(&bound->payload, types, cls->nfields) < 0 ||
-	    hodo_filter_bind(&bound->filter, f->code, f->len, cls->nfields, types, names, &labels.labels) != 0)
+	if (hodo_payload_init(&bound->payload, types, nfields) < 0 ||
+	    hodo_filter_bind(&bound->filter, f->code, f->len, nfields, types, names, &labels.labels) != 0)
 		bound->filter = hodo_filter_none;
 	return bound;
 }
 
 /* NULL: no memory. */
-static const struct program *program_of(struct hodo_event_filter *f, const struct hodo_read_class *cls)
+static const struct program *program_of(struct hodo_event_filter *f, const struct classes *classes)
 {
-	struct bound *b = hodo_map_add_u64(&f->bound, (uintptr_t)cls, NULL);
+	struct bound *b = hodo_map_add(&f->bound, classes, NULL);
 
 	if (b && !b->program)
-		b->program = bind_class(f, cls);
+		b->program = bind_classes(f, classes);
 	return b ? b->program : NULL;
 }
 
@@ -177,41 +187,40 @@ static int64_t ticks_ns(const struct hodo_read_event *e, const char *field)
 	return (int64_t)((unsigned __int128)v->u * 1000000000u / hz);
 }
 
-static int find_duration(struct hodo_event_filter *f, const struct hodo_read_event *e)
+static int64_t duration_of(const struct hodo_read_event *e)
 {
-	struct hodo_pair begin = { .begin_ns = e->ts_ns, .base = hodo_pair_base(e) }, other;
-	int paired;
-
-	f->duration_ns = INT64_MIN;
-	if (!f->timed)
-		return 0;
 	if (e->cls->kind == HODO_KIND_FUNCTION &&
-	    (strcmp(e->cls->name, "func:call") == 0 || strcmp(e->cls->name, "func:held") == 0)) {
-		f->duration_ns = ticks_ns(e, "ticks");
-		return 0;
-	}
-	if (!hodo_pair_key(&f->key, e))
-		return 0;
-	if (hodo_role_begins(e->cls->role))
-		return hodo_pairs_begin(f->pairs, &f->key, &begin, &other) < 0 ? -ENOMEM : 0;
-	paired = hodo_pairs_end(f->pairs, &f->key, hodo_pair_base(e), &begin);
-	if (paired == HODO_PAIR_FOUND)
-		f->duration_ns = e->ts_ns - begin.begin_ns;
-	return paired < 0 ? paired : 0;
+	    (strcmp(e->cls->name, "func:call") == 0 || strcmp(e->cls->name, "func:held") == 0))
+		return ticks_ns(e, "ticks");
+	return e->begin ? e->ts_ns - e->begin->ts_ns : INT64_MIN;
 }
 
 int hodo_event_filter_takes(struct hodo_event_filter *filter, const struct hodo_read_event *event)
 {
+	const struct hodo_read_begin *begin = event->begin;
 	struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX];
-	const struct program *bound = program_of(filter, event->cls);
-	int err = find_duration(filter, event);
+	struct classes classes = { event->cls, begin ? begin->cls : NULL };
+	const uint8_t *payload = event->payload;
+	const struct program *bound;
 
-	if (!bound || err)
+	if (begin && begin->cls->nfields + event->cls->nfields > HODO_FIELDS_MAX)
+		classes.begin = NULL;
+	bound = program_of(filter, &classes);
+	if (!bound)
 		return -ENOMEM;
-	filter->event = event;
 	if (hodo_filter_never(&bound->filter))
 		return 0;
-	/* It was decoded: its sizes fit what is there. */
+	if (classes.begin) {
+		filter->both.len = 0;
+		hodo_text_bytes(&filter->both, event->payload, event->payload_bytes);
+		hodo_text_bytes(&filter->both, begin->payload, begin->payload_bytes);
+		if (filter->both.error)
+			return -ENOMEM;
+		payload = (const uint8_t *)filter->both.data;
+	}
+	filter->event = event;
+	filter->duration_ns = duration_of(event);
+	/* They were decoded: their sizes fit what is there. */
 	return hodo_filter_run(&bound->filter, pieces,
-			       hodo_payload_pieces(&bound->payload, event->payload, UINT64_MAX, pieces), &filter->vars);
+			       hodo_payload_pieces(&bound->payload, payload, UINT64_MAX, pieces), &filter->vars);
 }

@@ -5,15 +5,20 @@
 
 #include <hodo/read.h>
 
+#include "pattern.h"
+
 struct hodo_event_filter;
 
 /* 0; -EINVAL, -E2BIG with a line in error; -ENOMEM. */
 int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, char *error, size_t size);
 void hodo_event_filter_free(struct hodo_event_filter *filter); /* NULL is allowed */
 
+/* The names of fields in the expression: as hodo_pattern_add_fields(). */
+int hodo_event_filter_fields(const struct hodo_event_filter *filter, struct hodo_pattern_list *list);
+
 /*
- * 1: it holds for the event, 0: not, -ENOMEM. To be asked of all events in their order: $duration, at the end of a
- * span or a function, is the time since its begin.
+ * 1: it holds for the event, 0: not, -ENOMEM. What ends something has its begin's fields beside its own, and a
+ * $duration, if the reader knows the begin: hodo_read_spans().
  */
 int hodo_event_filter_takes(struct hodo_event_filter *filter, const struct hodo_read_event *event);
 

@@ -121,15 +121,21 @@ void hodo_pattern_near(struct hodo_pattern *p, const char *name)
 	p->near[at] = strdup(name);
 }
 
+/* Of an event's name, ".begin" or ".end" of a span. */
+static size_t suffix_of(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len > 6 && strcmp(name + len - 6, ".begin") == 0)
+		return 6;
+	return len > 4 && strcmp(name + len - 4, ".end") == 0 ? 4 : 0;
+}
+
 /* As libhodo matches: a span's own name stands for its begin and its end. */
 static bool matches(const char *pattern, const char *name)
 {
-	size_t n = strlen(pattern), len = strlen(name), suffix = 0;
+	size_t n = strlen(pattern), len = strlen(name), suffix = suffix_of(name);
 
-	if (len > 6 && strcmp(name + len - 6, ".begin") == 0)
-		suffix = 6;
-	else if (len > 4 && strcmp(name + len - 4, ".end") == 0)
-		suffix = 4;
 	return hodo_glob(pattern, n, name, len) || (suffix && hodo_glob(pattern, n, name, len - suffix));
 }
 
@@ -170,47 +176,49 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 	return 0;
 }
 
-static void see_fields(struct hodo_pattern *p, const struct hodo_catalog_event *event)
+void hodo_pattern_see_field(struct hodo_pattern_list *list, const char *name)
 {
-	for (uint8_t i = 0; i < event->nfields && event->kind != HODO_KIND_FUNCTION && !p->matched; i++) {
-		p->matched = strcmp(p->text, event->field[i]) == 0;
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct hodo_pattern *p = &list->pattern[i];
+
+		p->matched |= strcmp(p->text, name) == 0;
 		if (!p->matched)
-			hodo_pattern_near(p, event->field[i]);
+			hodo_pattern_near(p, name);
 	}
 }
 
-/* A name that a field is compared with may be one of its labels. */
-static void see_labels(struct hodo_pattern *p, const struct hodo_catalog *c)
+void hodo_pattern_see_event(struct hodo_pattern_list *list, const char *name)
 {
-	for (uint32_t i = 0; i < c->labels_count && !p->matched; i++)
-		for (uint32_t k = 0; k < c->labels[i]->n && !p->matched; k++)
-			p->matched = strcmp(p->text, c->labels[i]->label[k]) == 0;
-}
+	char span[2 * HODO_NAME_MAX + 2];
 
-void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
-{
-	for (uint32_t i = 0; i < list->n; i++)
-		see_labels(&list->pattern[i], c);
-	for (uint32_t i = 0; i < list->n; i++)
-		for (uint32_t j = first; j < c->events && !list->pattern[i].matched; j++)
-			see_fields(&list->pattern[i], c->event[j]);
-}
-
-void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
-{
+	snprintf(span, sizeof(span), "%.*s", (int)(strlen(name) - suffix_of(name)), name);
 	for (uint32_t i = 0; i < list->n; i++) {
 		struct hodo_pattern *p = &list->pattern[i];
 
 		if (p->matched || p->text[0] == '!')
 			continue;
-		for (uint32_t j = first; j < c->events && !p->matched; j++) {
-			if (c->event[j]->kind == HODO_KIND_FUNCTION) /* patterns of events do not name these */
-				continue;
-			p->matched = matches(p->text, c->event[j]->name);
-			if (!p->matched)
-				hodo_pattern_near(p, c->event[j]->name);
-		}
+		p->matched = matches(p->text, name);
+		if (!p->matched)
+			hodo_pattern_near(p, span);
 	}
+}
+
+void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
+{
+	/* A name that a field is compared with may be one of its labels. */
+	for (uint32_t i = 0; i < c->labels_count && list->n; i++)
+		for (uint32_t k = 0; k < c->labels[i]->n; k++)
+			hodo_pattern_see_field(list, c->labels[i]->label[k]);
+	for (uint32_t i = first; i < c->events && list->n; i++)
+		for (uint8_t k = 0; k < c->event[i]->nfields && c->event[i]->kind != HODO_KIND_FUNCTION; k++)
+			hodo_pattern_see_field(list, c->event[i]->field[k]);
+}
+
+void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first)
+{
+	for (uint32_t i = first; i < c->events && list->n; i++)
+		if (c->event[i]->kind != HODO_KIND_FUNCTION) /* patterns of events do not name these */
+			hodo_pattern_see_event(list, c->event[i]->name);
 }
 
 bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, struct hodo_text *out)

@@ -57,6 +57,10 @@ int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code,
 void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 
+/* Looks at the name of an event, of a field or of one of its labels. */
+void hodo_pattern_see_event(struct hodo_pattern_list *list, const char *name);
+void hodo_pattern_see_field(struct hodo_pattern_list *list, const char *name);
+
 /* Takes a name into account as one that comes near. */
 void hodo_pattern_near(struct hodo_pattern *p, const char *name);
 

@@ -171,7 +171,7 @@ class Options(Case):
                             (["graph", "--min-time", "3"], "--min-time is a time"),
                             (["graph", "a", ""], "one recording"), (["report", "a", ""], "one recording"),
                             (["report", "--sort", "size"], "--sort is the name of a column"),
-                            (["report", "--limit", "x"], "no number of rows"),
+                            (["report", "--limit", "x"], "a number of rows"),
                             (["graph", "--since", "x", self.make("calls")], "--since is a time such as")):
             done = self.hodo(*args)
             self.assertEqual((done.returncode, done.stdout), (2, ""), args)

@@ -219,12 +219,15 @@ class Same(Case):
         self.check_spans(report, events, USER_SPANS)
 
     def test_thread(self):
+        """A span is of the thread in which it began."""
         path = self.make("user")
         events = self.events(path)
+        began = {(e["name"][:-6], e["ts"]): e for e in events if e["name"].endswith(".begin")}
         for wanted, is_it in (("401", lambda e: e["tid"] == 401),
                               ("worker*", lambda e: e["comm"].startswith("worker"))):
             report = self.report(path, "--thread", wanted, *PAIRS)
-            self.check_events(report, [e for e in events if is_it(e)])
+            self.check_events(report, [e for e in events if is_it(
+                began.get((e["name"].removesuffix(".end"), e.get("begin", {}).get("ts")), e))])
             rows = groups(report["spans"])
             for name, (begin, end, key) in USER_SPANS.items():
                 times, begins, ends = pair(events, named(begin), named(end), key, wanted=is_it)
@@ -545,7 +548,7 @@ class Options(Case):
                             (["--values", "bytes"], "--values is an event and a field"),
                             (["--values", "a."], "--values is"), (["--values", ".b"], "--values is"),
                             (["--since", "x", path], "--since is a time such as"),
-                            (["--until", "1y", path], "--until is a time such as"), (["-n", "x"], "no number of rows"),
+                            (["--until", "1y", path], "--until is a time such as"), (["-n", "x"], "a number of rows"),
                             (["--sort", "x"], "--sort is"), (["a", ""], "one recording"),
                             (["--color=x"], "--color is"),
                             ([a for i in range(65) for a in ("--pair", f"a,b{i}")], "64 pairs"),
@@ -582,7 +585,7 @@ class Options(Case):
             self.assertEqual(self.hodo("report", "-q", path, *args).stderr, "")
         done = self.hodo("report", path, "--since", "50")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("has no events", done.stderr)
+        self.assertIn("no event is in that time", done.stderr)
 
     def test_order(self):
         path = self.make("user")

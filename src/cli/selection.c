@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* selection.c - see selection.h. */
+#define _GNU_SOURCE
+#include "selection.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <time.h>
+
+#include <base/map.h>
+#include <record/record.h>
+
+#include "cli.h"
+
+#define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
+#define AROUND_NS    10000000ll
+#define HALF_DAY_S   (12 * 3600)
+
+struct selected_class {
+	const struct hodo_read_class *cls;
+	bool known, wanted;
+};
+
+struct hodo_selection {
+	struct hodo_pattern_list events;
+	struct hodo_event_filter *filter;
+	struct hodo_map classes; /* struct selected_class */
+	uint64_t seen, taken;
+	bool told; /* a name that is none of the recording's */
+};
+
+struct hodo_selection *hodo_selection_new(void)
+{
+	struct hodo_selection *s = hodo_must(calloc(1, sizeof(*s)));
+
+	s->classes = (struct hodo_map)HODO_MAP(struct selected_class, cls);
+	return s;
+}
+
+void hodo_selection_free(struct hodo_selection *s)
+{
+	if (!s)
+		return;
+	hodo_pattern_free(&s->events);
+	hodo_event_filter_free(s->filter);
+	hodo_map_free(&s->classes);
+	free(s);
+}
+
+/* ---------------------------------------------------------------------- options */
+
+int hodo_selection_event(void *args, const char *pattern)
+{
+	struct hodo_args *a = args;
+	char why[200] = "";
+
+	return hodo_pattern_add(&a->selection->events, pattern, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(a->verb->name, "%s", why);
+}
+
+int hodo_selection_filter(void *args, const char *expr)
+{
+	struct hodo_args *a = args;
+	struct hodo_selection *s = a->selection;
+	char why[200] = "out of memory";
+
+	if (s->filter)
+		return hodo_usage(a->verb->name, "only one --filter can be given: join them with &&");
+	return hodo_event_filter_new(&s->filter, expr, why, sizeof(why)) == 0 ? 0 :
+	       hodo_usage(a->verb->name, "--filter: %s", why);
+}
+
+/* ------------------------------------------------------------------------ times */
+
+/*
+ * "HH:MM:SS" and decimals, or that in brackets, as hodo print has it: in local time, on the day on which it is nearest
+ * to the recording's begin.
+ */
+static bool parse_clock(const char *text, int64_t begin_ns, int64_t *ns)
+{
+	time_t day = (time_t)(begin_ns / 1000000000), at;
+	unsigned hour, minute, second;
+	char clock[32], decimals[32];
+	int64_t part = 0;
+	struct tm tm;
+	int len = 0;
+
+	text += text[0] == '[';
+	snprintf(clock, sizeof(clock), "%.*s", (int)strcspn(text, "]"), text);
+	if (sscanf(clock, "%2u:%2u:%2u%n", &hour, &minute, &second, &len) != 3 || hour > 23 || minute > 59 ||
+	    second > 60)
+		return false;
+	if (clock[len]) {
+		snprintf(decimals, sizeof(decimals), "0%s", clock + len);
+		if (clock[len] != '.' || strlen(clock + len) > 10 ||
+		    hodo_parse_time(decimals, HODO_TIME_BARE, &part) < 0)
+			return false;
+	}
+	if (!localtime_r(&day, &tm))
+		return false;
+	tm.tm_hour = (int)hour;
+	tm.tm_min = (int)minute;
+	tm.tm_sec = (int)second;
+	tm.tm_isdst = -1;
+	at = mktime(&tm);
+	if (at < day - HALF_DAY_S || at > day + HALF_DAY_S) {
+		tm.tm_mday += at < day ? 1 : -1;
+		tm.tm_isdst = -1;
+		at = mktime(&tm);
+	}
+	*ns = (int64_t)at * 1000000000 + part;
+	return true;
+}
+
+/* 0, or the exit status. */
+static int set_end(int64_t *ns, const struct hodo_args *a, const char *option, const char *text, int64_t begin_ns)
+{
+	int status;
+
+	if (!text || (strchr(text, ':') && parse_clock(text, begin_ns, ns)))
+		return 0;
+	status = hodo_set_time(ns, a->verb->name, option, text, HODO_TIME_BARE, 0, INT64_MAX);
+	if (!status && *ns < EPOCH_MIN_NS && __builtin_add_overflow(*ns, begin_ns, ns))
+		*ns = INT64_MAX;
+	return status;
+}
+
+/* "TIME" or "TIME,SPAN"; in place of the comma ± or +-. */
+static int set_around(struct hodo_args *a, int64_t begin_ns)
+{
+	static const char *const signs[] = { ",", "±", "+-" };
+	HODO_AUTO_FREE char *text = hodo_must(strdup(a->around));
+	int64_t at_ns = 0, span_ns = AROUND_NS;
+	char *span = NULL;
+	int status;
+
+	for (unsigned i = 0; !span && i < sizeof(signs) / sizeof(signs[0]); i++) {
+		span = strstr(text, signs[i]);
+		if (span) {
+			*span = 0;
+			span += strlen(signs[i]);
+		}
+	}
+	status = set_end(&at_ns, a, "--around", text, begin_ns);
+	if (!status && span)
+		status = hodo_set_time(&span_ns, a->verb->name, "--around TIME,SPAN", span, HODO_TIME_BARE, 0,
+				       INT64_MAX);
+	a->since_ns = at_ns > span_ns ? at_ns - span_ns : 0;
+	if (__builtin_add_overflow(at_ns, span_ns, &a->until_ns))
+		a->until_ns = INT64_MAX;
+	return status;
+}
+
+static int set_times(struct hodo_args *a, int64_t begin_ns)
+{
+	int status;
+
+	a->since_ns = INT64_MIN;
+	a->until_ns = INT64_MAX;
+	if (a->around && (a->since || a->until))
+		return hodo_usage(a->verb->name, "--around says what --since and --until would: give that or these");
+	if (a->around)
+		return set_around(a, begin_ns);
+	status = set_end(&a->since_ns, a, "--since", a->since, begin_ns);
+	return status ? status : set_end(&a->until_ns, a, "--until", a->until, begin_ns);
+}
+
+/* ------------------------------------------------------------------------ events */
+
+static bool name_is(const char *wanted, uint32_t number, const char *name)
+{
+	uint64_t n;
+
+	if (hodo_parse_number(wanted, UINT32_MAX, &n) == 0)
+		return n == number;
+	return fnmatch(wanted, name, 0) == 0;
+}
+
+bool hodo_selects_thread(const struct hodo_args *a, const struct hodo_read_process *process, uint32_t pid,
+			 uint32_t tid, const char *comm)
+{
+	/* Of a process that the kernel saw, its threads' names are all that is known. */
+	const char *name = !process || process->kernel ? comm : process->comm;
+
+	return (!a->process || name_is(a->process, pid, name)) && (!a->thread || name_is(a->thread, tid, comm));
+}
+
+bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event *e)
+{
+	const struct hodo_read_begin *b = e->begin;
+	const struct hodo_read_thread *t = NULL;
+
+	if (!a->thread && !a->process)
+		return true;
+	if (!b || (b->tid == e->tid && b->pid == e->pid))
+		return hodo_selects_thread(a, e->process, e->pid, e->tid, e->comm);
+	for (uint32_t i = 0; i < e->process->nthreads && !t; i++)
+		t = e->process->threads[i].tid == b->tid ? &e->process->threads[i] : NULL;
+	return hodo_selects_thread(a, e->process, b->pid, b->tid, t ? t->comm : e->process->comm);
+}
+
+static bool is_wanted(struct hodo_selection *s, const struct hodo_read_class *cls)
+{
+	struct selected_class *c = hodo_must(hodo_map_add_u64(&s->classes, (uintptr_t)cls, NULL));
+
+	if (!c->known) {
+		c->wanted = hodo_pattern_wants(&s->events, cls->name) ||
+			    (strcmp(cls->base, cls->name) != 0 && hodo_pattern_wants(&s->events, cls->base));
+		c->known = true;
+	}
+	return c->wanted;
+}
+
+static int takes(void *args, const struct hodo_read_event *e)
+{
+	struct hodo_args *a = args;
+	struct hodo_selection *s = a->selection;
+	bool shown = e->ts_ns >= a->since_ns && e->ts_ns < a->until_ns; /* else it is asked for what is beside */
+	int taken = 1, counts;
+
+	if (a->verb->selects & HODO_SELECT_ALL_CALLS && e->cls->kind == HODO_KIND_FUNCTION)
+		return 1;
+	s->seen += shown;
+	counts = hodo_selects_event(a, e);
+	if (!(a->verb->selects & HODO_SELECT_ANY_THREAD))
+		taken = counts;
+	if (taken && s->events.n)
+		taken = is_wanted(s, e->cls);
+	if (taken && s->filter)
+		taken = hodo_event_filter_takes(s->filter, e);
+	s->taken += shown && taken > 0 && counts;
+	return taken;
+}
+
+/* ---------------------------------------------------------------- what there is */
+
+static void see_names(struct hodo_selection *s, const struct hodo_read_class *cls, struct hodo_pattern_list *fields)
+{
+	hodo_pattern_see_event(&s->events, cls->name);
+	if (strcmp(cls->base, cls->name) != 0)
+		hodo_pattern_see_event(&s->events, cls->base);
+	for (uint32_t i = 0; i < cls->nfields && fields->n && is_wanted(s, cls); i++) {
+		const struct hodo_read_labels *l = cls->fields[i].labels;
+
+		hodo_pattern_see_field(fields, cls->fields[i].name);
+		for (uint32_t k = 0; l && k < l->n; k++)
+			hodo_pattern_see_field(fields, l->names[k]);
+	}
+}
+
+/* Who writes a variable without its $ means it. */
+static void see_variables(struct hodo_pattern_list *fields)
+{
+	static const char *const names[] = { "$duration", "$tid", "$pid", "$cpu", "$comm" };
+
+	for (uint32_t i = 0; i < fields->n; i++)
+		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (strcmp(fields->pattern[i].text, names[k] + 1) == 0)
+				hodo_pattern_near(&fields->pattern[i], names[k]);
+}
+
+static void warn_unknown(struct hodo_args *a, struct hodo_pattern_list *list, const char *what)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+
+	if (!hodo_pattern_unknown(list, what, &text) || text.error)
+		return;
+	hodo_warning("%s: 'hodo list %s' lists what there is", hodo_text_string(&text), a->dir);
+	a->selection->told = true;
+}
+
+/* Says which names are none of the recording's. */
+static void check_names(struct hodo_args *a, const struct hodo_read *r)
+{
+	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list fields = { 0 };
+	struct hodo_selection *s = a->selection;
+
+	if (s->filter && hodo_event_filter_fields(s->filter, &fields) < 0)
+		exit(hodo_no_memory());
+	see_variables(&fields);
+	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
+		const struct hodo_read_process *p = hodo_read_process(r, i);
+
+		for (uint32_t k = 0; k < p->nclasses; k++)
+			see_names(s, p->classes[k], &fields);
+	}
+	warn_unknown(a, &s->events, "no event matches ");
+	warn_unknown(a, &fields, s->events.n ? "--filter: no event that -e names has a field " :
+					       "--filter: no event has a field ");
+}
+
+bool hodo_selection_given(const struct hodo_args *a)
+{
+	return a->thread || a->process || a->since || a->until || a->around || a->selection->filter ||
+	       a->selection->events.n;
+}
+
+int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
+{
+	unsigned selects = a->verb->selects;
+	int err = 0, status = set_times(a, hodo_read_begin_ns(r));
+
+	if (status)
+		return status;
+	hodo_read_limit(r, a->since_ns, a->until_ns);
+	if (!hodo_selection_given(a))
+		return 0;
+	if (!a->quiet)
+		check_names(a, r);
+	if (a->selection->filter || a->thread || a->process)
+		err = hodo_read_spans(r);
+	if (!err)
+		err = hodo_read_choose(r, takes, a, selects & HODO_SELECT_SPANS);
+	return err ? hodo_no_memory() : 0;
+}
+
+void hodo_selection_end(const struct hodo_args *a)
+{
+	const struct hodo_selection *s = a->selection;
+
+	if (!s || a->quiet || s->taken || s->told || !hodo_selection_given(a))
+		return;
+	if (s->seen)
+		hodo_warning("%s: no event is as the options say: 'hodo stat %s' shows which there are", a->dir, a->dir);
+	else if (!(a->verb->selects & HODO_SELECT_ALL_CALLS))
+		hodo_warning("%s: no event is in that time: 'hodo info %s' says when it was", a->dir, a->dir);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* text_begin.c - what an end says of its begin: how long it took, and what the begin's fields were. */
+#include "text.h"
+
+#include <base/quantity.h>
+#include <string.h>
+
+static bool has_field(const struct hodo_read_class *cls, const char *name)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++)
+		if (strcmp(cls->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Clocks of several CPUs may differ a little. */
+static uint64_t duration_ns(const struct hodo_read_event *e)
+{
+	return e->ts_ns > e->begin->ts_ns ? (uint64_t)(e->ts_ns - e->begin->ts_ns) : 0;
+}
+
+/* A call's begin says its function, as its end does. */
+static uint32_t nfields(const struct hodo_read_begin *b)
+{
+	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
+}
+
+int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
+	char duration[32];
+
+	hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
+	for (uint32_t i = 0; i < nfields(e->begin); i++) {
+		/* An id stands in both. */
+		if (has_field(e->cls, c->fields[i].name))
+			continue;
+		hodo_text_bytes(&t->out, c->text.field[i].line.data, c->text.field[i].line.len);
+		hodo_read_add_value(&t->out, &c->fields[i], &e->begin->values[i], t->c);
+	}
+	return t->out.error;
+}
+
+int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
+
+	hodo_text_printf(&t->out, ",\"duration_ns\":%llu,\"begin\":{\"ts\":%lld,\"fields\":{",
+			 (unsigned long long)duration_ns(e), (long long)e->begin->ts_ns);
+	for (uint32_t i = 0; i < nfields(e->begin); i++) {
+		hodo_text_bytes(&t->out, c->text.field[i].json.data, c->text.field[i].json.len);
+		hodo_read_add_value_json(&t->out, &e->begin->values[i], t->c);
+	}
+	hodo_text_add(&t->out, "}}");
+	return t->out.error;
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which events of a recording are read: -e, --process, --thread, --since, --until, --around and --filter, on each verb
+that reads recordings, held against what is picked here from all its events. HODO and REPORT_TARGET are in the
+environment.
+"""
+import collections
+import csv
+import json
+import os
+import time
+
+import hodo_test
+from hodo_test import events, main, program, skip
+
+TARGET = program("REPORT_TARGET")
+VERBS = ["print", "stat", "report", "graph", "view", "export"]
+
+if not TARGET:
+    skip("nothing can be recorded here")
+
+
+def begins(event):
+    return event["name"].endswith(".begin")
+
+
+def base(event):
+    return event["name"].removesuffix(".begin").removesuffix(".end")
+
+
+class Selection(hodo_test.Case):
+    maxDiff = 1500
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = hodo_test.tempfile.TemporaryDirectory(prefix="hodo-selection-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.all = os.path.join(cls.folder.name, "all")
+        hodo_test.run(hodo_test.HODO, "record", "-q", "-m", "4M", "-o", cls.all, TARGET, status=0)
+        cls.events = events(cls.all)
+        assert len(cls.events) == 1980, len(cls.events)
+
+    def picked(self, *options):
+        return events(self.all, *options)
+
+    def check(self, options, wanted):
+        """By print and stat, event by event."""
+        with self.subTest(options):
+            wanted = [e for e in self.events if wanted(e)]
+            self.assertTrue(wanted)
+            self.assertEqual(self.picked(*options), wanted)
+            stat = json.loads(self.ok("stat", "-q", "--json", *options, self.all))
+            self.assertEqual({e["name"]: e["count"] for e in stat["events"]},
+                             dict(collections.Counter(e["name"] for e in wanted)))
+            self.assertEqual(stat["recorded"], len(wanted))
+
+    def check_spans(self, options, wanted):
+        """By report and export, in which a begin goes with its end."""
+        with self.subTest(options):
+            ends = [e for e in self.events if "begin" in e and wanted(e)]
+            points = [e for e in self.events if not begins(e) and "begin" not in e and wanted(e)]
+            report = json.loads(self.ok("report", "-q", "--json", *options, self.all))
+            self.assertEqual({s["name"]: (s["count"], s["total_ns"]) for s in report["spans"] if s["count"]},
+                             {name: (len(times), sum(times)) for name, times in self.times(ends).items()})
+            counts = collections.Counter(e["name"] for e in points)
+            for end in ends:
+                counts.update([base(end) + ".begin", base(end) + ".end"])
+            self.assertEqual({e["name"]: e["count"] for e in report["events"] if e["count"]}, dict(counts))
+            out = self.path(f"out-{len(os.listdir(self.dir))}")
+            self.ok("export", "-q", "--to", "csv", "-o", out, *options, self.all)
+            with open(out, encoding="utf-8", newline="") as file:
+                self.assertEqual(collections.Counter(row["name"] for row in csv.DictReader(file)), counts)
+
+    @staticmethod
+    def times(ends):
+        times = collections.defaultdict(list)
+        for end in ends:
+            times[base(end)].append(end["duration_ns"])
+        return times
+
+    # ------------------------------------------------------------------------ tests
+
+    def test_begins(self):
+        """An end has its begin's time, fields and duration; which it is, by the id or by how they nest."""
+        open_spans, stacks = {}, collections.defaultdict(list)
+        for e in self.events:
+            if e["name"] == "kv:request.begin":
+                open_spans[e["fields"]["i"]] = e
+            elif e["name"] == "kv:compact.begin":
+                stacks[e["tid"]].append(e)
+            if not e["name"].endswith(".end"):
+                self.assertNotIn("begin", e)
+                continue
+            begin = open_spans[e["fields"]["i"]] if base(e) == "kv:request" else stacks[e["tid"]].pop()
+            self.assertEqual(e["begin"], {"ts": begin["ts"], "fields": begin["fields"]})
+            self.assertEqual(e["duration_ns"], e["ts"] - begin["ts"])
+        line = next(l for l in self.ok("print", self.all).splitlines() if " kv:compact.end " in l)
+        self.assertRegex(line, r"kv:compact\.end duration=[0-9.]+[mu]?s depth=[0-2]$")
+
+    def test_events(self):
+        for options, wanted in ((["-e", "kv:taken"], lambda e: e["name"] == "kv:taken"),
+                                (["-e", "kv:request"], lambda e: base(e) == "kv:request"),
+                                (["-e", "kv:*,!kv:request"], lambda e: base(e) != "kv:request"),
+                                (["-e", "kv:request.end", "--event", "kv:put"],
+                                 lambda e: e["name"] in ("kv:request.end", "kv:put"))):
+            self.check(options, wanted)
+        self.check_spans(["-e", "kv:compact,kv:done"], lambda e: base(e) in ("kv:compact", "kv:done"))
+
+    def test_threads(self):
+        """A span is of the thread in which it began."""
+        tids = {e["tid"] for e in self.events if e["name"] == "kv:taken"}
+        first, = {e["tid"] for e in self.events if e["name"] == "kv:put"}
+        began = {e["begin"]["ts"]: e["tid"] for e in self.events if e["name"] == "kv:request.end"}
+        self.assertGreaterEqual(set(began.values()), tids)
+
+        def of(tid):
+            return lambda e: tid == (first if base(e) == "kv:request" else e["tid"])
+        for tid in (first, *tids):
+            self.check(["--thread", str(tid)], of(tid))
+            self.check_spans(["--thread", str(tid)], of(tid))
+        pid = self.events[0]["pid"]
+        for name in (str(pid), "report_tar*"):
+            self.check(["--process", name], lambda e: True)
+            self.check_spans(["--process", name, "-e", "kv:compact"], lambda e: base(e) == "kv:compact")
+
+    def test_filters(self):
+        """Ends are asked with their begin's fields."""
+        def of(e, name):
+            return {**e.get("begin", {}).get("fields", {}), **e["fields"]}.get(name)
+        self.check(["--filter", "depth == 1"], lambda e: of(e, "depth") == 1)
+        self.check(["--filter", "i > 100 && shard == 1"], lambda e: (of(e, "i") or 0) > 100 and of(e, "shard") == 1)
+        self.check_spans(["--filter", "depth == 1"], lambda e: of(e, "depth") == 1)
+        middle = sorted(e["duration_ns"] for e in self.events if "begin" in e)[200]
+        slow = ["--filter", f"$duration > {middle}ns"]
+        self.check(slow, lambda e: e.get("duration_ns", 0) > middle)
+        self.check_spans(slow, lambda e: e.get("duration_ns", 0) > middle)
+        self.check([*slow, "-e", "kv:request"],
+                   lambda e: e.get("duration_ns", 0) > middle and base(e) == "kv:request")
+
+    def test_times(self):
+        start, at = self.events[0]["ts"], self.events[900]["ts"]
+        until = at // 1000 * 1000
+        self.check(["--until", f"{until // 10**9}.{until % 10**9:09}"], lambda e: e["ts"] < until)
+        second, ns = divmod(at, 10**9)
+        clock = time.strftime("%H:%M:%S", time.localtime(second)) + f".{ns:09}"
+        for options, low, high in ((["--since", clock], at, 1 << 63), (["--until", clock], 0, at)):
+            self.check(options, lambda e, low=low, high=high: low <= e["ts"] < high)
+        for around in (f"{clock},100us", f"[{clock}],100us", f"{clock}+-100us", f"{clock}±100us"):
+            self.assertEqual(self.picked("--around", around),
+                             [e for e in self.events if at - 100000 <= e["ts"] < at + 100000])
+        self.assertEqual(len(self.picked("--around", clock)),
+                         sum(-10**7 <= e["ts"] - at < 10**7 for e in self.events))
+        self.assertLess(start, at)
+
+    def test_graph(self):
+        """Which events stand between the calls."""
+        shown = self.ok("graph", "-q", "--json", "-e", "kv:taken", self.all)
+        lines = [json.loads(line) for line in shown.splitlines()]
+        self.assertEqual({l["event"]["name"] for l in lines if "event" in l} |
+                         {l["name"] for l in lines if "name" in l},
+                         {"kv:taken"})
+
+    def test_limit(self):
+        self.assertEqual(self.picked("-n", "3", "-e", "kv:taken"),
+                         [e for e in self.events if e["name"] == "kv:taken"][:3])
+        self.assertEqual(len(json.loads(self.ok("stat", "-q", "--json", "-n", "2", self.all))["events"]), 2)
+
+    def test_nothing(self):
+        """A wrong name is said with near ones, and what nothing meets is said; by each verb, in one line."""
+        near = {"-e kv:reqest": "no event matches 'kv:reqest' (near: kv:request",
+                "--filter shrad==1": "--filter: no event has a field 'shrad' (near: shard",
+                "--filter duration>5": "--filter: no event has a field 'duration' (near: $duration",
+                "-e kv:put --filter shard==1": "--filter: no event that -e names has a field 'shard'",
+                "--thread nobody": "no event is as the options say: 'hodo stat",
+                "--process 1": "no event is as the options say: 'hodo stat",
+                "--since 1h": "no event is in that time: 'hodo info"}
+        for number, (options, text) in enumerate(near.items()):
+            for verb in VERBS:
+                with self.subTest(verb, options=options):
+                    more = {"export": ["--to", "csv"], "view": []}.get(verb)
+                    more = [] if more is None else [*more, "-o", self.path(f"{verb}{number}")]
+                    if verb == "graph" and not options.startswith(("-e", "--filter")):
+                        continue # it has no calls here, and says that
+                    done = self.hodo(verb, *more, *options.split(), self.all)
+                    if verb == "view" and "built without the page" in done.stderr:
+                        continue
+                    said = [l for l in done.stderr.splitlines()
+                            if "warning" in l and "no calls of functions" not in l]
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(len(said), 1, done.stderr)
+                    self.assertIn(text, said[0])
+
+    def test_wrong(self):
+        for options, text in ((["--around", "x"], "--around"), (["--around", "1+-x"], "--around"),
+                              (["--around", "1", "--since", "2"], "--around says what --since and --until would"),
+                              (["--since", "25:00:00"], "--since"), (["--until", "10:00:00.x"], "--until"),
+                              (["--filter", "1 +"], "--filter:"), (["-e", "a b"], "spaces"),
+                              (["--filter", "1", "--filter", "1"], "only one --filter"),
+                              (["--thread", ""], "--thread")):
+            done = self.hodo("print", *options, self.all)
+            self.assertEqual((done.returncode, text in done.stderr, done.stderr.count("\n")), (2, True, 1),
+                             done.stderr)
+
+
+main()
