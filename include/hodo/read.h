@@ -397,6 +397,7 @@ void hodo_read_text_clear(struct hodo_read_text *text);
 
 #define HODO_READ_COLOR  1u /* with escape sequences for colour */
 #define HODO_READ_FIELDS 2u /* only what stands behind the name: from its space on */
+#define HODO_READ_UNTIMED 4u /* of what ends something not how long it took */
 
 /*
  * Appends "[HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value …" and a

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000
 
 int hodo_parse_number(const char *text, uint64_t max, uint64_t *number)
 {
@@ -124,6 +127,19 @@ const char *hodo_time_text(int64_t ns, char buf[32])
 	while (i > 0 && (ns < units[i].ns || ns % units[i].ns))
 		i--;
 	snprintf(buf, 32, "%lld%s", (long long)(ns / units[i].ns), units[i].name);
+	return buf;
+}
+
+const char *hodo_clock_text(int64_t ts_ns, char buf[32])
+{
+	int64_t ns = ts_ns % NS_PER_S;
+	time_t second = (time_t)(ts_ns / NS_PER_S) - (ns < 0);
+	char hms[16] = "??:??:??";
+	struct tm tm;
+
+	if (localtime_r(&second, &tm))
+		strftime(hms, sizeof(hms), "%H:%M:%S", &tm);
+	snprintf(buf, 32, "%s.%09u", hms, (unsigned)(ns < 0 ? ns + NS_PER_S : ns) % NS_PER_S);
 	return buf;
 }
 

@@ -30,6 +30,7 @@ int hodo_parse_time(const char *text, enum hodo_time_form form, int64_t *ns);
 int64_t hodo_time_unit_ns(const char *name, size_t len);
 
 const char *hodo_time_text(int64_t ns, char buf[32]);    /* in the largest unit it has whole ones of: 100ms, 1h */
+const char *hodo_clock_text(int64_t ts_ns, char buf[32]); /* of ns since the epoch, HH:MM:SS.nnnnnnnnn in local time */
 const char *hodo_grouped(uint64_t n, char buf[32]);     /* 1,234,567 */
 const char *hodo_size_text(uint64_t n, char buf[32]);   /* as hodo_parse_size() reads it: 16M, 1536K */
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */

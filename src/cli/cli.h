@@ -22,6 +22,7 @@
 /* Exit statuses. The last two are of commands, as a shell has them. */
 #define HODO_EXIT_FAILURE        1
 #define HODO_EXIT_USAGE          2
+#define HODO_EXIT_CHANGED        3 /* --fail-if */
 #define HODO_EXIT_NOT_EXECUTABLE 126
 #define HODO_EXIT_NOT_FOUND      127
 

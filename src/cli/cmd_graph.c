@@ -121,13 +121,28 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 		graph_json_event(g, e, depth);
 }
 
-static int write_lines(void *out, const void *lines, size_t len)
+/* Where lines go, as long as there are to be more. */
+struct sink {
+	struct hodo_out *out;
+	uint64_t left; /* lines */
+};
+
+static int write_lines(void *data, const void *lines, size_t len)
 {
-	return hodo_out_write(out, lines, len) < 0 ? -EPIPE : 0;
+	struct sink *sink = data;
+	const char *end = lines;
+
+	while (sink->left && (end = memchr(end, '\n', len - (size_t)(end - (const char *)lines))) != NULL) {
+		sink->left--;
+		end++;
+	}
+	if (!sink->left)
+		len = (size_t)(end - (const char *)lines);
+	return hodo_out_write(sink->out, lines, len) < 0 || !sink->left ? -EPIPE : 0;
 }
 
-/* 0, 1 if the output is closed, or a negative errno. */
-static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, int64_t *last_ns)
+/* 0, 1 if the output is closed or has lines enough, or a negative errno. */
+static int go(struct graph *g, struct hodo_read *r, int64_t *last_ns)
 {
 	const struct hodo_read_event *e;
 	int got;
@@ -143,7 +158,7 @@ static int go(struct graph *g, struct hodo_read *r, const struct hodo_out *out, 
 			show_event(g, e);
 		if (err)
 			return err;
-		if (out->err)
+		if (g->out.error)
 			return 1;
 	}
 	if (got < 0)
@@ -184,7 +199,9 @@ static bool many_threads(const struct hodo_read *r)
 
 static int show(struct graph *g, struct hodo_read *r)
 {
+	const uint64_t title = g->o->args.look.json ? 0 : 1, most = g->o->args.look.limit;
 	struct hodo_out out;
+	struct sink sink = { &out, most < UINT64_MAX ? most + title : UINT64_MAX };
 	int64_t last_ns = 0;
 	int got, status;
 
@@ -196,10 +213,14 @@ static int show(struct graph *g, struct hodo_read *r)
 	g->color = hodo_use_color(g->o->args.color, STDOUT_FILENO);
 	g->columns = many_threads(r);
 	hodo_out_start(&out, !g->o->args.no_pager);
-	g->out = (struct hodo_text)HODO_TEXT_TO(write_lines, &out);
+	g->out = (struct hodo_text)HODO_TEXT_TO(write_lines, &sink);
 	if (!g->o->args.look.json)
 		graph_title(g);
-	got = go(g, r, &out, &last_ns);
+	got = go(g, r, &last_ns);
+	hodo_must(hodo_text_flush(&g->out) != -ENOMEM);
+	if (got == 0 && !sink.left)
+		got = 1; /* there may be more */
+	sink.left = UINT64_MAX;
 	if (got == 0 && g->o->args.look.json)
 		graph_json_summary(g, r);
 	hodo_must(hodo_text_flush(&g->out) != -ENOMEM);
@@ -248,6 +269,7 @@ static const struct hodo_option options[] = {
 	  .min = 1, .max = INT64_MAX,
 	  .help = "calls that took TIME at least: 10us, 5ms, 1s" },
 	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
+	HODO_OPTION_LIMIT("lines", "the first N lines"),
 	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
 	HODO_OPTIONS_SELECTION,

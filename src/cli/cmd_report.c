@@ -2,6 +2,7 @@
 /* cmd_report.c - hodo report. */
 #define _GNU_SOURCE
 #include "report.h"
+#include "fail_if.h"
 #include "selection.h"
 
 #include <getopt.h>
@@ -132,7 +133,11 @@ static int run(void *options)
 	const struct report_options *o = options;
 	struct report rep = { 0 }, other = { 0 };
 	struct hodo_page page;
-	int status = report_read(&rep, o->args.dir, o);
+	int status;
+
+	if (o->args.look.fail_ifs && !o->diff)
+		return hodo_usage("report", "--fail-if compares: say with what, by --diff");
+	status = report_read(&rep, o->args.dir, o);
 
 	if (!status && o->diff)
 		status = report_read(&other, o->diff, o);
@@ -146,13 +151,13 @@ static int run(void *options)
 	}
 	report_free(&other);
 	report_free(&rep);
-	return status;
+	return hodo_fail_if_status(&o->args.look, status);
 }
 
 static const struct hodo_columns *const tables[] = {
 	&report_columns[REPORT_FUNCTIONS], &report_columns[REPORT_EVENTS], &report_columns[REPORT_SPANS],
 	&report_columns[REPORT_VALUES], &report_columns[REPORT_RUNNING], &report_columns[REPORT_OFF],
-	&report_columns[REPORT_LATENCY], NULL,
+	&report_columns[REPORT_LATENCY], &report_slowest_columns[0], &report_slowest_columns[1], NULL,
 };
 
 static void drop(void *options)
@@ -184,6 +189,7 @@ static const struct hodo_option options[] = {
 	  .choices = sorts, .help = "total, self, calls, avg, p50, p99, max, min or name,\nor another column" },
 	HODO_OPTION_LIMIT("rows", "the first N of each table"),
 	HODO_OPTION_DIFF(struct report_options, diff, "what is different in that recording"),
+	HODO_OPTION_FAIL_IF,
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),
 	HODO_OPTIONS_SELECTION,

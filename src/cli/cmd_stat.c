@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - hodo stat. */
 #include "recording_tables.h"
+#include "fail_if.h"
 #include "selection.h"
 
 #include <string.h>
@@ -117,13 +118,16 @@ static int run(void *args)
 {
 	const struct args *a = args;
 
-	return show(a->args.dir, NULL, a);
+	if (a->args.look.fail_ifs && !a->diff)
+		return hodo_usage("stat", "--fail-if compares: say with what, by --diff");
+	return hodo_fail_if_status(&a->args.look, show(a->args.dir, NULL, a));
 }
 
 static const struct hodo_option options[] = {
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the count", tables),
 	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
+	HODO_OPTION_FAIL_IF,
 	HODO_OPTION_LIMIT("rows", "the first N lines of the table"),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),

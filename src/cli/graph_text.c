@@ -3,10 +3,8 @@
 #include "graph.h"
 
 #include <string.h>
-#include <time.h>
 
 #define INDENT_MAX 100u /* deeper calls are indented no further, and show their depth as a number */
-#define NS_PER_S 1000000000
 
 static void put(struct graph *g, const char *s)
 {
@@ -20,16 +18,10 @@ static void put_style(struct graph *g, enum hodo_style style)
 
 static void put_time(struct graph *g, int64_t ts_ns)
 {
-	int64_t ns = ts_ns % NS_PER_S;
-	time_t second = (time_t)(ts_ns / NS_PER_S) - (ns < 0);
-	char buf[64], hms[16] = "??:??:??";
-	struct tm tm;
+	char when[32];
 
-	if (localtime_r(&second, &tm))
-		strftime(hms, sizeof(hms), "%H:%M:%S", &tm);
-	snprintf(buf, sizeof(buf), "[%s.%09d] ", hms, (int)(ns < 0 ? ns + NS_PER_S : ns));
 	put_style(g, HODO_DIM);
-	put(g, buf);
+	hodo_text_printf(&g->out, "[%s] ", hodo_clock_text(ts_ns, when));
 	put_style(g, HODO_PLAIN);
 }
 

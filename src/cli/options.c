@@ -301,6 +301,7 @@ int hodo_verb_run(const struct hodo_verb *verb, int argc, char **argv)
 	if (verb->drop)
 		verb->drop(args);
 	hodo_selection_free(args->selection);
+	free(args->look.fail_ifs);
 	free(args);
 	return status;
 }

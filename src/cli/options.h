@@ -90,6 +90,7 @@ struct hodo_look {
 	const char *sort;    /* NULL: as the table comes */
 	uint64_t limit;      /* rows of each table; UINT64_MAX: all */
 	bool json, color;
+	struct hodo_fail_ifs *fail_ifs; /* fail_if.h; NULL: none */
 	bool reverse;        /* the order of the column; not that of equal rows */
 };
 

@@ -135,6 +135,8 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
 		f->total_ns += c->nested ? 0 : ns;
 		f->self_ns += call->self_ns;
+		if (!(call->flags & HODO_READ_CALL_WHOLE))
+			report_slowest_call(&rep->slowest, call);
 		report_times_add(&f->times, ns);
 	}
 	c->next = rep->free_calls;
@@ -219,8 +221,11 @@ static int read_events(struct report *rep)
 	while (!err && (got = hodo_read_next(rep->r, &e)) > 0) {
 		last_ns = e->ts_ns;
 		err = report_events_take(&rep->events, e);
-		if (e->cls->kind != HODO_KIND_FUNCTION)
+		if (e->cls->kind != HODO_KIND_FUNCTION) {
+			if (e->begin && hodo_selects_event(&rep->events.o->args, e))
+				report_slowest_span(&rep->slowest, e);
 			continue;
+		}
 		if (strcmp(e->cls->name, "func:profile") == 0) {
 			/* The calls themselves say more, and it is the same ones; but for those that did not end, which
 			 * are in no profile. */
@@ -258,6 +263,8 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 		return status;
 	rep->symbols = hodo_must(hodo_symbols_new(dir));
 	report_lists_start(&rep->lists, rep->symbols, &o->args);
+	report_slowest_start(&rep->slowest, rep->symbols, &o->args);
+	hodo_must(hodo_read_spans(rep->r) < 0 ? NULL : rep);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
 	report_events_start(&rep->events, o);
 	err = read_events(rep);
@@ -282,6 +289,7 @@ void report_free(struct report *rep)
 	hodo_arena_free(&rep->all_calls);
 	report_events_free(&rep->events);
 	report_lists_free(&rep->lists);
+	report_slowest_free(&rep->slowest);
 	hodo_symbols_free(rep->symbols);
 	hodo_read_close(rep->r);
 }

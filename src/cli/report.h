@@ -274,6 +274,38 @@ void report_lists_call(struct report_lists *l, const struct hodo_read_call *call
 void report_lists_put(struct hodo_text *to, const struct report_lists *l);
 void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
 
+/* ----------------------------------------------------------------------- slowest */
+
+struct report_slowest_row {
+	uint64_t rank_ns; /* of spans their duration, of calls the time outside of calls that they made */
+	uint64_t duration_ns;
+	int64_t begin_ns;
+	const char *name, *comm;
+	uint32_t pid, tid; /* where it began */
+	bool left;
+	char *thread; /* comm[tid] */
+	char *fields; /* of a span; NULL: a call */
+};
+
+struct report_slowest {
+	struct hodo_symbols *symbols;
+	const struct hodo_args *args;
+	struct hodo_read_text *text;
+	uint32_t room; /* of each list: --limit, or ten */
+	struct report_slowest_list {
+		struct report_slowest_row *row; /* longest first */
+		uint32_t n;
+	} spans, calls;
+};
+
+void report_slowest_start(struct report_slowest *s, struct hodo_symbols *symbols, const struct hodo_args *args);
+void report_slowest_free(struct report_slowest *s);
+void report_slowest_span(struct report_slowest *s, const struct hodo_read_event *end); /* with its begin */
+void report_slowest_call(struct report_slowest *s, const struct hodo_read_call *call); /* that ended */
+void report_slowest_put(struct hodo_text *to, const struct report_slowest *s);
+void report_slowest_put_json(struct hodo_json *j, const struct report_slowest *s);
+extern const struct hodo_columns report_slowest_columns[2]; /* of spans, of calls */
+
 /* Whether the class has this name, and fields of these types: a recording's own description is not to be trusted. */
 bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types);
 
@@ -333,6 +365,7 @@ struct report_ended_thread {
 struct report {
 	struct report_events events;
 	struct report_lists lists;
+	struct report_slowest slowest;
 	struct hodo_read *r;
 	struct hodo_symbols *symbols;
 	struct hodo_read_calls *calls;

@@ -394,6 +394,7 @@ static void put_text(struct hodo_text *to, const struct report *rep, bool color)
 		if (i == REPORT_FUNCTIONS)
 			report_lists_put(to, &rep->lists);
 	}
+	report_slowest_put(to, &rep->slowest);
 	if (any)
 		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(&rep->events));
 }
@@ -423,6 +424,7 @@ static void put_json(struct hodo_json *j, const struct report *rep)
 		if (i == REPORT_FUNCTIONS)
 			put_totals(j, rep);
 	}
+	report_slowest_put_json(j, &rep->slowest);
 	hodo_json_string(j, "by", ev->o->by_text);
 	hodo_json_u64(j, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
 	hodo_json_u64(j, "dropped_begins", ev->findings.dropped);

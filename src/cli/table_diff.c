@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table_diff.c - what differs between two tables of the same columns. */
 #define _GNU_SOURCE
-#include "table.h"
+#include "fail_if.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +69,18 @@ static size_t make_items(struct hodo_table t[2], const struct hodo_column *key, 
 	return kept;
 }
 
+/* Of rows that are in both, each column that --fail-if may be about. */
+static void check_limits(const struct hodo_table t[2], const struct item *items, size_t n, struct hodo_fail_ifs *f)
+{
+	for (size_t i = 0; i < n && f; i++)
+		for (unsigned k = 0; k < t[0].columns->n && items[i].row[0] && items[i].row[1]; k++) {
+			const struct hodo_column *c = &t[0].columns->column[k];
+
+			hodo_fail_if_changed(f, &t[0], c, items[i].row[0], number_of(t, &items[i], 0, c),
+					     number_of(t, &items[i], 1, c));
+		}
+}
+
 /* --------------------------------------------------------------------------- text */
 
 static void put_change(struct hodo_text *to, enum hodo_as as, double before, double after)
@@ -113,12 +125,12 @@ static void put_head(struct hodo_text *to, const struct hodo_column *const *colu
 	for (unsigned i = 0; i < n; i++) {
 		bool time = column[i]->as == HODO_AS_TIME || column[i]->as == HODO_AS_AVERAGE;
 		const char *title = hodo_column_title(column[i], buf);
-		int width = i + 1 == n ? 0 : time ? 32 : 25;
+		size_t start = to->len;
+		int left;
 
-		if (time)
-			hodo_text_printf(to, "  %-*s", width, title);
-		else
-			hodo_text_printf(to, "%10s%*s", title, width, "");
+		hodo_text_printf(to, time ? "  %s BEFORE" : "%5s BEFORE", title);
+		left = (time ? 22 : 23) - (int)(to->len - start);
+		hodo_text_printf(to, "%*s %9s%s", left > 6 ? left : 6, "AFTER", "CHANGE", i + 1 == n ? "" : "  ");
 	}
 	hodo_text_char(to, '\n');
 }
@@ -207,6 +219,7 @@ size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *ke
 
 	t[0].chosen = t[1].chosen = NULL; /* what rows are known by is always there */
 	n = make_items(t, hodo_column_sort(before->columns, look->sort), &items);
+	check_limits(t, items, n, look->fail_ifs);
 	shown = look->limit < n ? (size_t)look->limit : n;
 	if (look->json)
 		put_json(j, key, t, items, shown, look);

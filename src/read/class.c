@@ -145,6 +145,7 @@ static int field_texts(struct hodo_trace *t, struct hodo_class *c, uint32_t i)
 	for (uint32_t k = 0; l && k < l->n; k++)
 		if (strlen(l->names[k]) > label_len)
 			label_len = strlen(l->names[k]);
+	c->labelled |= l != NULL;
 	c->text.room += label_len * HODO_ESCAPED_MAX + NUMBER_ROOM;
 	return err ? err : make_text(t, &c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
 }

@@ -281,6 +281,7 @@ struct hodo_class {
 	uint8_t types[HODO_FIELDS_MAX];
 	struct hodo_class_text text;
 	bool more;      /* there is a context, or nnames */
+	bool labelled;  /* a field has labels */
 	uint8_t nnames; /* of threads that its events have (threads.c) */
 	bool renames;   /* from the event on, not before it */
 	bool executes;  /* the name is a path's last part */

@@ -44,6 +44,9 @@ void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, c
 			 locale_t c);
 void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c);
 
+/* Appends ,"labels":{…} with what the values of fields are called, if any is. */
+void hodo_read_add_labels_json(struct hodo_text *t, const struct hodo_class *c, const struct hodo_read_value *values);
+
 /* Appends the fields from `first` on as a call's arguments are written, "n=3, key="a"", or as a JSON object; one field's
  * value (text_arguments.c). 0 or -ENOMEM. */
 int hodo_read_text_arguments(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t first, bool json);
@@ -56,7 +59,7 @@ void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_ev
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
 /* Appends what an end that has a begin says of it (text_begin.c). 0 or -ENOMEM. */
-int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e);
+int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed);
 int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e);
 
 #endif

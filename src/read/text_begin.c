@@ -25,12 +25,13 @@ static uint32_t nfields(const struct hodo_read_begin *b)
 	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
 }
 
-int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e)
+int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed)
 {
 	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
 	char duration[32];
 
-	hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
+	if (timed)
+		hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
 	for (uint32_t i = 0; i < nfields(e->begin); i++) {
 		/* An id stands in both. */
 		if (has_field(e->cls, c->fields[i].name))
@@ -51,6 +52,9 @@ int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_ev
 		hodo_text_bytes(&t->out, c->text.field[i].json.data, c->text.field[i].json.len);
 		hodo_read_add_value_json(&t->out, &e->begin->values[i], t->c);
 	}
-	hodo_text_add(&t->out, "}}");
+	hodo_text_char(&t->out, '}');
+	if (nfields(e->begin))
+		hodo_read_add_labels_json(&t->out, c, e->begin->values);
+	hodo_text_char(&t->out, '}');
 	return t->out.error;
 }

@@ -133,16 +133,30 @@ static void add_function_json(struct hodo_read_text *t, const struct hodo_read_e
 }
 
 /* What stands behind all that has room already, up to the end of the line. */
-static int finish(struct hodo_read_text *t, const struct hodo_read_event *e, const char *o, bool json)
+static int finish_line(struct hodo_read_text *t, const struct hodo_read_event *e, const char *o, bool timed)
 {
 	hodo_read_text_end(t, o);
 	if (has_symbols(e))
-		(json ? add_function_json : add_function_line)(t, e);
+		add_function_line(t, e);
 	if (e->begin)
-		(json ? hodo_read_add_begin_json : hodo_read_add_begin)(t, e);
+		hodo_read_add_begin(t, e, timed);
 	if (e->cls->ncontext)
-		(json ? hodo_read_add_context_json : hodo_read_add_context)(t, e);
-	hodo_text_add(&t->out, json ? "}\n" : "\n");
+		hodo_read_add_context(t, e);
+	hodo_text_char(&t->out, '\n');
+	return t->out.error;
+}
+
+static int finish_json(struct hodo_read_text *t, const struct hodo_read_event *e, const char *o)
+{
+	hodo_read_text_end(t, o);
+	hodo_read_add_labels_json(&t->out, class_of(e), e->values);
+	if (has_symbols(e))
+		add_function_json(t, e);
+	if (e->begin)
+		hodo_read_add_begin_json(t, e);
+	if (e->cls->ncontext)
+		hodo_read_add_context_json(t, e);
+	hodo_text_add(&t->out, "}\n");
 	return t->out.error;
 }
 
@@ -216,7 +230,7 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		o = hodo_read_put_value(o, &c->fields[i], &e->values[i], text->c);
 	}
 	if (__builtin_expect(symbols || e->begin || e->cls->ncontext, 0))
-		return finish(text, e, o, false);
+		return finish_line(text, e, o, !(flags & HODO_READ_UNTIMED));
 	*o++ = '\n';
 	hodo_read_text_end(text, o);
 	return 0;
@@ -253,8 +267,8 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 		o = hodo_escape_json(o, data, len, HODO_JSON_PLAIN);
 		*o++ = '"';
 	}
-	if (__builtin_expect(has_symbols(e) || e->begin || e->cls->ncontext, 0))
-		return finish(text, e, o, true);
+	if (__builtin_expect(has_symbols(e) || e->begin || e->cls->ncontext || c->labelled, 0))
+		return finish_json(text, e, o);
 	o = put(o, "}\n", 2);
 	hodo_read_text_end(text, o);
 	return 0;

@@ -115,3 +115,21 @@ void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value 
 	if (o)
 		t->len += (size_t)(hodo_read_put_value_json(o, v, c) - o);
 }
+
+void hodo_read_add_labels_json(struct hodo_text *t, const struct hodo_class *c, const struct hodo_read_value *values)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->pub.nfields && c->labelled; i++) {
+		const struct hodo_class_piece *key = &c->text.field[i].json;
+		const char *label = hodo_read_label(c->fields[i].labels, values[i].i);
+
+		if (!label)
+			continue;
+		hodo_text_add(t, any ? "," : ",\"labels\":{");
+		hodo_text_bytes(t, key->data + (i > 0), key->len - (i > 0)); /* without its comma */
+		hodo_text_json(t, label, strlen(label), HODO_JSON_PLAIN);
+		any = true;
+	}
+	hodo_text_add(t, any ? "}" : "");
+}

@@ -88,6 +88,14 @@ class Options(Case):
             self.assertIn("0x401200() {", text)
         self.assertEqual(self.ok("graph", "calls", "-q", "--thread", "nobody").count("\n"), 1)
 
+    def test_limit(self):
+        whole = self.ok("graph", "-q", self.make("calls")).splitlines()
+        objects = self.ok("graph", "-q", "--json", "calls").splitlines()
+        for n in (0, 1, 7, len(whole) - 1, len(whole) + 5):
+            self.assertEqual(self.ok("graph", "-q", "calls", "-n", str(n)).splitlines(), whole[:n + 1]) # with its head
+            self.assertEqual(self.ok("graph", "-q", "--json", "calls", "--limit", str(n)).splitlines(),
+                             objects[:n] if n < len(objects) - 1 else objects)
+
     def test_depth(self):
         self.assertEqual(sorted(self.functions("--depth", "1")), ["0x401000", "0x401700"])
         self.assertNotIn("0x401300", self.functions("--depth", "2"))

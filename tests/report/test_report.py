@@ -601,7 +601,8 @@ class Options(Case):
 
     def test_text(self):
         text = self.ok("report", self.make("both"))
-        titles = ("Events", "Spans and pairs", "Values", "On CPUs", "Off CPUs, and why", "From wake-up to running")
+        titles = ("Events", "Spans and pairs", "Values", "On CPUs", "Off CPUs, and why", "From wake-up to running",
+                  "Slowest spans and system calls")
         self.assertEqual(re.findall(r"(?m)^([A-Z][^\n]+):$", text), list(titles))
         self.assertRegex(text, r"(?m)^ +\d+ +[\d,]+ .* kv:request \([\d,]+ without end\) \([\d,]+ without begin\)$")
         self.assertNotIn("\033", text)
@@ -614,8 +615,8 @@ class Hostile(Case):
         for args in ((), ("--by", '<b>"x'), ("--by", "thread", "-H"), ("--by", "process"), ("--by", "cpu")):
             text = self.ok("report", "-q", path, *args)
             self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f]")
-            self.assertTrue(all(line.startswith((" ", "Spans", "Events", "Values", "a:<i>", "b:", "in ", ".begin"))
-                                for line in text.splitlines() if line), text)
+            for line in text.splitlines():
+                self.assertRegex(line, r"\A( |Spans|Events|Values|Slowest|a:<i>|b:|in |\.begin|\d+\.\d+ [mun]?s |\Z)", text)
             self.report(path, *args)
         rows = groups(self.report(path, "--by", '<b>"x')["events"])
         name = "a:<i>\"\\'%n.begin"
@@ -712,6 +713,37 @@ class Difference(Case):
         row = groups(diff["events"])["kv:put", None]
         change = (row["after"]["count"] / row["before"]["count"] - 1) * 100
         self.assertRegex(text, rf"(?m)^ *[\d,]+ +[\d,]+ +{re.escape(f'{change:+.1f}%')}  kv:put$")
+
+    def test_fail_if(self):
+        """What makes a comparison fail: each row in both recordings with too much of a change is said."""
+        a, b = self.make("both", 1500, 7), self.make("both", 2500, 8)
+        diff = self.report(a, "--diff", b)
+        for limit, column, percent in (("count > +10%", "count", 10), ("count>66.7%", "count", 66.7),
+                                       ("count < -1%", "count", -1), ("p99 > +2%", "p99_ns", 2),
+                                       ("p99_ns < -0.5 %", "p99_ns", -0.5), ("max > 1e9%", "max_ns", 1e9)):
+            with self.subTest(limit):
+                wanted = []
+                for table in ("events", "spans", "values", "running", "off_cpu", "latency"):
+                    for row in diff[table]:
+                        x, y = ((row[side] or {}).get(column) for side in ("before", "after"))
+                        change = (y - x) / x * 100 if x and y is not None else 0
+                        if change > percent if ">" in limit else change < percent:
+                            wanted.append((table, change))
+                done = self.hodo("report", "-q", "--diff", b, "--fail-if", limit, a)
+                said = re.findall(r"(?m)^hodo: (\w+): .*: .* changed by (\S+)%, which fails: (.*)$", done.stderr)
+                self.assertEqual(sorted((t, c) for t, c, _ in said), sorted((t, f"{c:+.1f}") for t, c in wanted))
+                self.assertEqual({text for _, _, text in said}, {limit} if wanted else set())
+                self.assertEqual(done.returncode, 3 if wanted else 0)
+                self.assertEqual(done.stdout, self.ok("report", "-q", "--diff", b, a))
+        done = self.hodo("stat", "-q", "--diff", b, "--fail-if", "count > +10%", "--fail-if", "bytes<-99%", a)
+        self.assertEqual((done.returncode, "count > +10%" in done.stderr, "bytes" in done.stderr), (3, True, False))
+        for options, text in ((["--diff", b, "--fail-if", "p98 > 5%"], "--fail-if: there is no column 'p98'"),
+                              (["--diff", b, "--fail-if", "p99 > 5ms"], "not 'p99 > 5ms'"),
+                              (["--diff", b, "--fail-if", "p99 > nan%"], "not 'p99 > nan%'"),
+                              (["--diff", b, "--fail-if", "> 5%"], "--fail-if is a column"),
+                              (["--diff", b] + 17 * ["--fail-if", "p99 > 5%"], "16 times --fail-if at the most"),
+                              (["--fail-if", "p99 > 5%"], "--fail-if compares: say with what, by --diff")):
+            self.fails(2, text, "report", *options, a)
 
     def test_new_and_gone(self):
         user, kernel = self.make("user"), self.make("kernel")

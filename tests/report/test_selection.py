@@ -166,6 +166,29 @@ class Selection(hodo_test.Case):
                          [e for e in self.events if e["name"] == "kv:taken"][:3])
         self.assertEqual(len(json.loads(self.ok("stat", "-q", "--json", "-n", "2", self.all))["events"]), 2)
 
+    def test_slowest(self):
+        """The slowest spans, with what print says of each; as many as --limit says."""
+        ends = sorted((e for e in self.events if "begin" in e), key=lambda e: -e["duration_ns"])
+        for options, n in (((), 10), (("-n", "3"), 3), (("-n", "100000"), 1000), (("-e", "kv:compact"), 10)):
+            report = json.loads(self.ok("report", "-q", "--json", *options, self.all))
+            wanted = [e for e in ends if "-e" not in options or base(e) == "kv:compact"]
+            slowest = report["slowest_spans"]
+            self.assertEqual(len(slowest), min(n, len(wanted)))
+            self.assertEqual([s["duration_ns"] for s in slowest], [e["duration_ns"] for e in wanted[:len(slowest)]])
+            for row in slowest:
+                self.assertIn(row["end"], wanted)
+                self.assertEqual((row["ts"], row["name"], row["duration_ns"]),
+                                 (row["end"]["begin"]["ts"], base(row["end"]), row["end"]["duration_ns"]))
+        first = ends[0]
+        [begin] = [e for e in self.events if e["ts"] == first["begin"]["ts"] and e["name"] == base(first) + ".begin"]
+        lines = self.ok("report", "-q", self.all).partition("Slowest spans and system calls:\n")[2].splitlines()
+        self.assertEqual(lines[11], "") # a head and ten rows
+        for words in (f"[{begin['tid']}]  {base(first)}", *(f" {k}=" for k in first["begin"]["fields"])):
+            self.assertIn(words, lines[1])
+        # The time leads to the event.
+        around = lines[1].split()[2]
+        self.assertIn(first, self.picked("--around", f"{around},{first['duration_ns'] + 1}ns"))
+
     def test_nothing(self):
         """A wrong name is said with near ones, and what nothing meets is said; by each verb, in one line."""
         near = {"-e kv:reqest": "no event matches 'kv:reqest' (near: kv:request",

@@ -241,7 +241,7 @@ TEST(difference)
 	assert_int_equal(hodo_table_diff(&text, NULL, NULL, &a, &b, &text_look, "Title:\n"), 4);
 	assert_string_equal(hodo_text_string(&text),
 		"Title:\n"
-		"  TOTAL                                COUNT\n"
+		"  TOTAL BEFORE   AFTER    CHANGE  COUNT BEFORE      AFTER    CHANGE\n"
 		"  2.000 ms    0.000 us   -100.0%            7           0   -100.0%  gamma\\x1b\n"
 		"  0.000 us    0.000 us         -            7          14   +100.0%  \xc3\xa4lpha\n"
 		"  0.000 us    0.010 us       new            0           5       new  new\n"
