@@ -154,6 +154,9 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 /* What is not known of a recording whose recorder was killed, or that goes on; false: it ended in order. */
 bool hodo_put_unended(struct hodo_text *to, const struct hodo_read *reader, bool color);
 /* If events were lost, or may have been, a line on standard error. */
+struct hodo_symbols;
+/* Says of which objects functions are shown as addresses, why, and what helps. */
+void hodo_tell_unnamed(const struct hodo_symbols *symbols);
 void hodo_tell_lost(const struct hodo_read *reader);
 
 /* Process images that are not recorded, with the reasons; nothing, if there are none. */

@@ -229,6 +229,8 @@ static int show(struct graph *g, struct hodo_read *r)
 		print_summary(g);
 	if (got < 0 && !status)
 		status = hodo_cannot_read(g->o->args.dir, got);
+	if (got >= 0 && !g->o->args.quiet)
+		hodo_tell_unnamed(g->symbols);
 	if (got == 0 && !g->o->args.quiet)
 		hodo_tell_lost(r);
 	return status;

@@ -305,6 +305,36 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 				   missing[i].cause);
 }
 
+/* ------------------------------------------------------------------------- nothing */
+
+static uint64_t count_classes(const struct hodo_read *r)
+{
+	const struct hodo_read_process *p;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; (p = hodo_read_process(r, i)); i++)
+		n += p->nclasses;
+	return n;
+}
+
+/* Why there is no event, and what would have given some. */
+static void put_nothing(const struct hodo_record_options *o)
+{
+	HODO_AUTO_READ struct hodo_read *r = hodo_open(o->out, true);
+	const char *what = o->command[0] ? o->command[0] : "what is recorded";
+	uint64_t there = r ? count_classes(r) : 0;
+	char n[32];
+
+	if (!r)
+		return;
+	if (there)
+		hodo_error("none of the %s event%s that %s has happened as was asked for: 'hodo list %s' lists them",
+			   hodo_grouped(there, n), plural(there), what, o->out);
+	else
+		hodo_error("%s has no events: 'hodo record --functions' records its functions as they are, 'hodo record -e"
+			   " probe:FUNCTION' the calls of one", what);
+}
+
 /* ------------------------------------------------------------------------- whole */
 
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *s, bool stopped,
@@ -330,4 +360,6 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 			   s->unrecorded[i].images == 1 ? " was" : "s were", s->unrecorded[i].why);
 	if (o->functions.functions.tracers && s->processes > 0)
 		put_functions(o, &s->functions);
+	else if (!s->events && s->processes && !s->kernel && !o->args.quiet && hodo_record_wrote_all(s))
+		put_nothing(o);
 }

@@ -3,8 +3,10 @@
 #include "cli.h"
 #include "selection.h"
 
+#include <export/symbols.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define UNENDED "the recording did not end in order, or has not ended: the last events, and how many were lost, are missing"
 #define UNENDED_SHOWN 20u
@@ -242,4 +244,20 @@ void hodo_tell_lost(const struct hodo_read *reader)
 	if (hodo_lost_all(&l))
 		hodo_warning("%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
 			     hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
+}
+
+void hodo_tell_unnamed(const struct hodo_symbols *symbols)
+{
+	struct hodo_unnamed u;
+	char n[32];
+
+	for (uint32_t i = 0; hodo_symbols_unnamed(symbols, i, &u); i++) {
+		if (!u.n)
+			continue;
+		hodo_warning("%s: %s function%s shown by address, as the file %s: install its debug symbols (Debian's "
+			     "package -dbgsym) and record again, or record a build that is not stripped", u.path, hodo_grouped(u.n, n),
+			     u.n == 1 ? " is" : "s are",
+			     u.has_symbols ? "names only what it exports" : access(u.path, R_OK) == 0 ?
+			     "has no symbols, or is another build" : "is not here");
+	}
 }

@@ -272,6 +272,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 		return hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
 	if (!o->args.quiet) {
 		report_events_warn(&rep->events, dir);
+		hodo_tell_unnamed(rep->symbols);
 		hodo_tell_lost(rep->r);
 	}
 	return 0;

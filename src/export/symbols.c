@@ -38,6 +38,8 @@ struct source {
 	struct hodo_bytes key;
 	bool tried;
 	struct hodo_sym *sym;
+	const char *path;
+	uint64_t unnamed; /* places without a name */
 };
 
 /* A process's objects. */
@@ -208,6 +210,7 @@ static void open_source(struct hodo_symbols *s, struct source *source, const str
 	char name[HODO_SYMBOLS_NAME_MAX], *saved;
 
 	source->tried = true;
+	source->path = o->path;
 	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
 	if (s->packed)
 		open_packed(s, source, &from, name);
@@ -264,6 +267,7 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 	struct place_key key;
 	struct hodo_symbol symbol;
 	const void *known;
+	bool is_new = false;
 
 	place->object = o ? o->path : "";
 	place->mapped = o;
@@ -278,7 +282,9 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 	}
 	key.where = source ? hodo_map_index(&s->sources, source) + 1ull : (uintptr_t)(m ? m->process : NULL);
 	key.start = source ? place->start - o->base : place->start;
-	known = hodo_map_add(&s->places, &key, NULL);
+	known = hodo_map_add(&s->places, &key, &is_new);
+	if (source && is_new && !hodo_place_named(place))
+		source->unnamed++;
 	place->id = known ? hodo_map_index(&s->places, known) + 1ull : UINT64_MAX;
 }
 
@@ -306,6 +312,15 @@ void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_proc
 	object = m ? find_object(m, ts_ns, address, &c->from_ns, &c->until_ns) : UINT32_MAX;
 	make_place(symbols, m, object, address, &c->place);
 	*place = c->place;
+}
+
+bool hodo_symbols_unnamed(const struct hodo_symbols *symbols, uint32_t i, struct hodo_unnamed *unnamed)
+{
+	const struct source *source = i < symbols->sources.n ? hodo_map_at(&symbols->sources, i) : NULL;
+
+	if (source)
+		*unnamed = (struct hodo_unnamed){ source->path, source->unnamed, source->sym != NULL };
+	return source != NULL;
 }
 
 const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo_read_event *event, uint64_t address)

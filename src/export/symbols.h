@@ -36,6 +36,13 @@ void hodo_symbols_free(struct hodo_symbols *symbols); /* NULL is allowed */
 /* Never fails: place is always filled. Fast for addresses asked for before. */
 void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, struct hodo_place *place);
+/* How many addresses had no name, of the i-th object in which there were any addresses; false: there are fewer. */
+struct hodo_unnamed {
+	const char *path;
+	uint64_t n;
+	bool has_symbols; /* else the file has none, is not there, or is another build */
+};
+bool hodo_symbols_unnamed(const struct hodo_symbols *symbols, uint32_t i, struct hodo_unnamed *unnamed);
 /* The name alone. */
 const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo_read_event *event, uint64_t address);
 /* Source file and line of an address; false: not known. */

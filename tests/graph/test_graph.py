@@ -13,7 +13,7 @@ import re
 import unittest
 
 import hodo_test
-from hodo_test import compare, json_lines, main, program
+from hodo_test import compare, json_lines, main, program, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS, CALLS = program("WAYS"), program("CALLS")
@@ -272,6 +272,25 @@ class Recorded(Case):
         self.assertIn("/* ways:leaf shard 3 */", text)
         self.assertIn("ways::jumps(int): left", text)
         compare("ways", **self.how({}))
+
+    def test_stripped(self):
+        """Functions without names: which object's, why, and what helps is said."""
+        self.record("--functions")
+        for verb in "graph", "report":
+            self.assertNotIn("shown by address", self.hodo(verb, "ways").stderr)
+        stripped = self.path("stripped")
+        run("strip", "-o", stripped, WAYS, status=0)
+        done = self.hodo("record", "-q", "-o", "bare", "--functions", "--", stripped)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = set(re.findall(r"\| +(0x[0-9a-f]+)\(", self.ok("graph", "-q", "bare")))
+        self.assertGreater(len(names), 5)
+        for verb in "graph", "report":
+            done = self.hodo(verb, "bare")
+            self.assertEqual(done.returncode, 0)
+            [line] = [line for line in done.stderr.splitlines() if "shown by address" in line]
+            self.assertRegex(line, rf"\Ahodo: warning: {re.escape(stripped)}: \d+ functions are shown by address, as "
+                                   r"the file (names only what it exports|has no symbols, or .*): install its debug symbols .* and record again, or .*\Z")
+            self.assertNotIn("shown by address", self.hodo(verb, "-q", "bare").stderr)
 
     def test_exit_lost(self):
         """A program that is never left by a jump, and loses: what has no exit is not said to be left."""

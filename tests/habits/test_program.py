@@ -74,6 +74,14 @@ class Program(Case):
         self.assertRegex(done.stderr, r"\n  hodo list \S+/app +the events that it has\n\Z")
         done = self.hodo("true")
         self.assertRegex(done.stderr, r"\n  man hodo-trace +how a program gets events: this one has none\n\Z")
+        # hodo record says why, and what would have given some.
+        for command, words in ((["true"], "hodo: true has no events: 'hodo record --functions' records its functions"),
+                               (["./app", 0], "hodo: none of the 3 events that ./app has happened as was asked for: "
+                                              "'hodo list none' lists them\n"),
+                               (["--filter", "i == 77", "./app", 3], "events that ./app has happened as was asked for")):
+            self.assertIn(words, self.hodo("record", "-o", "none", *command).stderr)
+            self.assertEqual(self.hodo("record", "-q", "-o", "none", *command).stderr, "")
+        self.assertNotIn("happened", self.hodo("record", "-o", "some", "./app", 1).stderr)
 
     def test_lost(self):
         done = self.hodo("./app", 3000000)
