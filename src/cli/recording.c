@@ -4,6 +4,7 @@
 #include "selection.h"
 
 #include <export/symbols.h>
+#include <export/symbols_dir.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -246,18 +247,27 @@ void hodo_tell_lost(const struct hodo_read *reader)
 			     hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
 }
 
+static void tell_unnamed(const struct hodo_unnamed *u)
+{
+	const char *plural = u->n == 1 ? " is" : "s are";
+	char n[32];
+
+	if (strcmp(u->path, HODO_KERNEL_OBJECT) == 0)
+		hodo_warning("the kernel: %s function%s shown by address, as /proc/kallsyms did not name them: set "
+			     "kernel.kptr_restrict to 0 or 1 and record again as root", hodo_grouped(u->n, n), plural);
+	else
+		hodo_warning("%s: %s function%s shown by address, as the file %s: install its debug symbols (Debian's "
+			     "package -dbgsym) and record again, or record a build that is not stripped", u->path,
+			     hodo_grouped(u->n, n), plural,
+			     u->has_symbols ? "names only what it exports" : access(u->path, R_OK) == 0 ?
+			     "has no symbols, or is another build" : "is not here");
+}
+
 void hodo_tell_unnamed(const struct hodo_symbols *symbols)
 {
 	struct hodo_unnamed u;
-	char n[32];
 
-	for (uint32_t i = 0; hodo_symbols_unnamed(symbols, i, &u); i++) {
-		if (!u.n)
-			continue;
-		hodo_warning("%s: %s function%s shown by address, as the file %s: install its debug symbols (Debian's "
-			     "package -dbgsym) and record again, or record a build that is not stripped", u.path, hodo_grouped(u.n, n),
-			     u.n == 1 ? " is" : "s are",
-			     u.has_symbols ? "names only what it exports" : access(u.path, R_OK) == 0 ?
-			     "has no symbols, or is another build" : "is not here");
-	}
+	for (uint32_t i = 0; hodo_symbols_unnamed(symbols, i, &u); i++)
+		if (u.n)
+			tell_unnamed(&u);
 }
