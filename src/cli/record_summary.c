@@ -320,13 +320,16 @@ static uint64_t count_classes(const struct hodo_read *r)
 /* Why there is no event, and what would have given some. */
 static void put_nothing(const struct hodo_record_options *o)
 {
-	HODO_AUTO_READ struct hodo_read *r = hodo_open(o->out, true);
+	const struct hodo_read_options silent = { .size = sizeof(silent) };
+	HODO_AUTO_READ struct hodo_read *r = NULL;
 	const char *what = o->command[0] ? o->command[0] : "what is recorded";
-	uint64_t there = r ? count_classes(r) : 0;
+	uint64_t there;
 	char n[32];
 
-	if (!r)
+	/* What could not be written has been said. */
+	if (hodo_read_open(&r, o->out, &silent) < 0)
 		return;
+	there = count_classes(r);
 	if (there)
 		hodo_error("none of the %s event%s that %s has happened as was asked for: 'hodo list %s' lists them",
 			   hodo_grouped(there, n), plural(there), what, o->out);
