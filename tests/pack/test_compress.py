@@ -146,7 +146,8 @@ class Read(Case):
         a_while = ("--since", f"{begin + third}ns", "--until", f"{begin + 2 * third}ns")
         a, b = (self.hodo("print", "--json", *a_while, path) for path in (self.data, expanded))
         self.assertEqual((a.returncode, a.stdout), (0, b.stdout))
-        self.assertEqual(a.stderr, b.stderr)
+        # Where all of that time was lost, that is said, with the name.
+        self.assertEqual(a.stderr.replace(self.data, str(expanded)), b.stderr)
 
     def test_process_folder(self):
         self.compressed(TARGET, 500, 1, 0, 0)
