@@ -41,6 +41,25 @@ class Waiting(Case):
 
 
 class Handling(Case):
+    def attach(self, program):
+        """What the recorder says, and its status, with signals all the while."""
+        tool = self.start(HODO, "record", "-q", "-m", "64K", "-o", "trace", "--functions=woken", "--duration", "0.2",
+                          "-p", program.pid, stderr=subprocess.PIPE)
+        while tool.poll() is None:
+            program.send_signal(signal.SIGUSR1)
+            time.sleep(0.004)
+            program.send_signal(signal.SIGUSR2)
+            time.sleep(0.004)
+        return tool.returncode, tool.stderr.read()
+
+    def attach_when_possible(self, program):
+        """On a machine with much else to do it may stand where nobody can come in, whenever it is looked at."""
+        for _ in range(20):
+            said = self.attach(program)
+            if "try again" not in said[1]:
+                break
+        return said
+
     def test(self):
         """It is in a handler, or in one that interrupted another one, nearly all the time when somebody comes; what the
         handlers return to blocks all signals."""
@@ -48,14 +67,7 @@ class Handling(Case):
             with subprocess.Popen([WAITING, str(i % 4), "8"], stdout=subprocess.PIPE, text=True) as program:
                 try:
                     self.assertEqual(program.stdout.readline(), "ready\n")
-                    tool = self.start(HODO, "record", "-q", "-m", "64K", "-o", "trace", "--functions=woken",
-                                      "--duration", "0.2", "-p", program.pid, stderr=subprocess.PIPE)
-                    while tool.poll() is None:
-                        program.send_signal(signal.SIGUSR1)
-                        time.sleep(0.004)
-                        program.send_signal(signal.SIGUSR2)
-                        time.sleep(0.004)
-                    self.assertEqual((tool.returncode, tool.stderr.read(), program.poll()), (0, "", None))
+                    self.assertEqual((*self.attach_when_possible(program), program.poll()), (0, "", None))
                     program.send_signal(signal.SIGTERM)
                     self.assertGreater(int(program.communicate(timeout=600)[0]), 1)
                 finally:
