@@ -15,7 +15,7 @@
 
 #define APART __attribute__((noinline, noclone, noipa))
 #define THREADS 3
-#define PAUSE_US 100 /* between two calls */
+#define PAUSE_US 400 /* between two calls */
 #define FEW 20
 
 static volatile long sink;
