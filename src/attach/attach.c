@@ -179,7 +179,8 @@ static int refuse_moment(struct search *s)
 			"process %d is in a seccomp sandbox (mode %d), which might end it: start it with HODO_LISTEN=1", t->pid,
 			s->seccomp);
 	if (!s->reason[0])
-		return hodo_attach_refuse(t, -EBUSY, "process %d has no thread that could be stopped: try again", t->pid);
+		return hodo_attach_refuse(t, -EBUSY, "process %d has no thread that can be stopped: try "
+					  "again", t->pid);
 	return hodo_attach_refuse(t, -EBUSY,
 				  "process %d: in %d s its threads were always %s: try again, or start it with HODO_LISTEN=1",
 				  t->pid, (int)((now_ms() - s->since_ms) / 1000), s->reason);
@@ -193,13 +194,14 @@ static int refuse_call(struct search *s, int error)
 	case -ESRCH:
 		return error;
 	case -EPERM:
-		return hodo_attach_refuse(t, error, "process %d may not be stopped (a debugger, or the system's rules): "
-					  "start it with HODO_LISTEN=1", t->pid);
+		return hodo_attach_refuse(t, error, "process %d cannot be stopped (a debugger has it, or "
+					  "the system forbids it): start it with HODO_LISTEN=1", t->pid);
 	case -EFAULT:
-		return hodo_attach_refuse(t, error, "process %d: loading libhodo went wrong there (a fault)", t->pid);
+		return hodo_attach_refuse(t, error, "process %d: loading libhodo failed in it (a fault)",
+					  t->pid);
 	case -ETIMEDOUT:
-		return hodo_attach_refuse(t, error, "process %d: the thread %d waits for another one and listens later: "
-					  "try again", t->pid, s->tracee.tid);
+		return hodo_attach_refuse(t, error, "process %d: thread %d is waiting for another thread "
+					  "and will listen later: try again", t->pid, s->tracee.tid);
 	case -ENOEXEC:
 		return error; /* said already */
 	}
@@ -328,7 +330,7 @@ static void attach(void *arg, struct hodo_attach_answer *a)
 		a->error = -EOPNOTSUPP;
 	if (a->error == -ESRCH)
 		snprintf(a->why, sizeof(a->why), hodo_attach_alive(x->pidfd) ?
-			 "process %d becomes another program again and again" : "process %d has ended", (int)x->pid);
+			 "process %d keeps becoming another program" : "process %d has ended", (int)x->pid);
 }
 
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
@@ -362,7 +364,7 @@ int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_a
 int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
 		      char *why, size_t why_size)
 {
-	snprintf(why, why_size, "process %d: code can be replaced on x86-64 alone", (int)pid);
+	snprintf(why, why_size, "process %d: code can be replaced only on x86-64", (int)pid);
 	return -EOPNOTSUPP;
 }
 

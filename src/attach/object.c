@@ -223,8 +223,8 @@ static int find_libc(struct hodo_attach_target *t)
 
 		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl") || strstr(o->name, "-musl/"))
 			return hodo_attach_refuse(t, -EOPNOTSUPP,
-				"process %d uses musl, whose loader takes no libhodo in later:"
-				" start it with HODO_LISTEN=1 and libhodo in LD_PRELOAD", t->pid);
+				"process %d uses musl, whose loader cannot load libhodo later: start it "
+				"with HODO_LISTEN=1 and libhodo in LD_PRELOAD", t->pid);
 		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version", NULL))
 			t->libc = o;
 		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_", NULL))
@@ -243,8 +243,10 @@ static int find_libc(struct hodo_attach_target *t)
 	}
 	if (!t->loader_base)
 		return hodo_attach_refuse(t, -EOPNOTSUPP,
-			"process %d is a static program, which libraries cannot be brought into: link it with libhodo.a", t->pid);
-	return hodo_attach_refuse(t, -EAGAIN, "process %d uses a C library that is not known: start it with HODO_LISTEN=1",
+			"process %d is a static program, which cannot load libraries: link it with libhodo.a",
+			t->pid);
+	return hodo_attach_refuse(t, -EAGAIN, "process %d uses an unknown C library: start it with "
+				  "HODO_LISTEN=1",
 				  t->pid);
 }
 

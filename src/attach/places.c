@@ -95,7 +95,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	p->errno_offset = find_errno(t);
 	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->errno_offset)
 		return hodo_attach_refuse(t, -EAGAIN,
-			"process %d uses a C library that is not known: start it with HODO_LISTEN=1", t->pid);
+			"process %d uses an unknown C library: start it with HODO_LISTEN=1", t->pid);
 	p->loader_data = find_in(t, HODO_ATTACH_LOADER, "_rtld_global", &p->loader_size);
 	p->library = library;
 	if (t->hodo) {
@@ -106,7 +106,8 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	p->dlerror = find_in(t, HODO_ATTACH_LIBC, "dlerror", NULL);
 	if (!p->dlopen || !p->dlerror)
 		return hodo_attach_refuse(t, -EAGAIN,
-			"process %d has no dlopen() to bring libhodo in with: start it with HODO_LISTEN=1", t->pid);
+			"process %d has no dlopen() to load libhodo with: start it with HODO_LISTEN=1",
+			t->pid);
 	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
 		p->attach_offset = attach.st_value;
 	if (!p->attach_offset)

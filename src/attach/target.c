@@ -197,7 +197,8 @@ static int check_status(struct hodo_attach_target *t)
 	hodo_attach_stat(t->pid, "stat", &stat);
 	t->start_time = stat.start_time;
 	if (stat.flags & 0x200000) /* PF_KTHREAD */
-		return hodo_attach_refuse(t, -EINVAL, "process %d is a thread of the kernel: it has no program to trace",
+		return hodo_attach_refuse(t, -EINVAL, "process %d is a kernel thread: it has no program to "
+					  "trace",
 					  t->pid);
 	if (stat.state == 'Z' || stat.state == 'X')
 		return hodo_attach_refuse(t, -ESRCH, "process %d has ended (its parent has not yet waited for it)", t->pid);
@@ -205,7 +206,8 @@ static int check_status(struct hodo_attach_target *t)
 	if (error)
 		return error;
 	if (stat.state == 'T' || stat.state == 't')
-		return hodo_attach_refuse(t, -EBUSY, "process %d is stopped: let it go on first (kill -CONT %d)", t->pid,
+		return hodo_attach_refuse(t, -EBUSY, "process %d is stopped: resume it first (kill -CONT %d)",
+					  t->pid,
 					  t->pid);
 	features = hodo_attach_status(status, "x86_Thread_features");
 	if (features && strstr(features, "shstk\n"))
@@ -322,7 +324,8 @@ int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library)
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, library);
 	if (stat(path, &there) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino)
 		return hodo_attach_refuse(t, -ENOENT,
-			"process %d has other files than this command (a container?) and does not see %s: start it there with "
+			"process %d sees other files than this command (is it in a container?), and not %s: "
+			"start it there with "
 			"HODO_LISTEN=1 and libhodo", t->pid, library);
 	return 0;
 }

@@ -258,7 +258,7 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 	}
 	if (u->walk.unnamed) {
 		if (!called_before(u, pc + 1, &f))
-			return say(u, "inside code of libc that has no name", "");
+			return say(u, "inside code of libc without a name", "");
 		if (!is_harmless(u, &f))
 			return say(u, "inside ", f.name);
 	}

@@ -179,7 +179,7 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	if (!err)
 		err = parse(&l, &patterns);
 	if (err == -EBADMSG)
-		return hodo_error("%s/info is not what it should be: the loaded kernel module hodo is of another version:"
+		return hodo_error("%s/info is not what it should be: the loaded kernel module hodo is another version:"
 				  " load the one that came with this hodo", hodo_kernel_dir());
 	return err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
 }

@@ -125,7 +125,8 @@ static void emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_
 	operand[1] = of;
 	operand[2] = from[1];
 	if (p->labels++ == HODO_FILTER_LABELS_MAX)
-		hodo_filter_fail(p, -E2BIG, p->token.start, "more than 32 names and texts are compared with fields");
+		hodo_filter_fail(p, -E2BIG, p->token.start, "more than 32 names and strings are compared "
+				 "with fields");
 	if (from[0] == HODO_FILTER_FIELD) {
 		hodo_filter_emit(p, HODO_FILTER_LABEL, operand, 3, 0);
 		return;

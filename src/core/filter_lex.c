@@ -96,7 +96,7 @@ static int lex_quoted(struct hodo_filter_token *t, struct hodo_bounded *error)
 		used = character(t->start + n, &c);
 		if (used == 0) {
 			t->start += n; /* the column of the escape */
-			hodo_bounded_put(error, "unknown escape (a backslash is written \\\\)");
+			hodo_bounded_put(error, "unknown escape (write \\\\ for a backslash)");
 			return -EINVAL;
 		}
 		n += used;
@@ -107,7 +107,7 @@ static int lex_quoted(struct hodo_filter_token *t, struct hodo_bounded *error)
 	if (quote == '"')
 		return 0;
 	if (chars != 1) {
-		hodo_bounded_put(error, "'' holds one character (texts stand in \"\")");
+		hodo_bounded_put(error, "'' holds one character (put strings in \"\")");
 		return -EINVAL;
 	}
 	t->type = HODO_TOKEN_INT;
@@ -239,7 +239,7 @@ static int lex_number(const struct hodo_filter_lexer *lexer, struct hodo_filter_
 	if (rc == -ERANGE) {
 		hodo_bounded_put(error, "number too large");
 	} else if (rc == -EOPNOTSUPP) {
-		hodo_bounded_put(error, "no floating-point numbers here");
+		hodo_bounded_put(error, "floating-point numbers are not allowed here");
 	} else if (rc) {
 		hodo_bounded_put(error, "not a number: '");
 		hodo_bounded_bytes(error, p, n < 40 ? n : 40);
@@ -264,7 +264,7 @@ static int lex_sign(struct hodo_filter_token *t, struct hodo_bounded *error)
 		}
 	}
 	if (c == '=') {
-		hodo_bounded_put(error, "'=' (equal is written '==')");
+		hodo_bounded_put(error, "'=' (write '==' for equal)");
 	} else if (c > ' ' && c < 0x7f) {
 		hodo_bounded_put(error, "unexpected '");
 		hodo_bounded_bytes(error, t->start, 1);

@@ -77,7 +77,8 @@ static bool is_word(const struct hodo_filter_token *t, const char *word)
 static void parse_call(struct hodo_filter_parser *p, const struct hodo_filter_token *name)
 {
 	if (!is_word(name, "has") && !is_word(name, "len"))
-		hodo_filter_fail(p, -EINVAL, name->start, "no such function (there are has(NAME) and len(NAME))");
+		hodo_filter_fail(p, -EINVAL, name->start, "no such function (the functions are has(NAME) "
+				 "and len(NAME))");
 	advance(p);
 	if (p->token.type != HODO_TOKEN_NAME)
 		hodo_filter_unexpected(p, "expected a field's name");
@@ -92,7 +93,7 @@ static void finish_element(struct hodo_filter_parser *p, enum known index)
 	struct hodo_filter_level *l = top(p);
 
 	if (index == TEXT || index == FLOATING)
-		hodo_filter_fail(p, -EINVAL, l->where, "'[' wants an integer");
+		hodo_filter_fail(p, -EINVAL, l->where, "'[' needs an integer");
 	expect(p, ']', "expected ']'");
 	hodo_filter_emit_name(p, HODO_FILTER_ELEMENT, &l->token, 1);
 }
@@ -109,7 +110,7 @@ static void parse_name(struct hodo_filter_parser *p)
 	if (is_word(&name, "true") || is_word(&name, "false")) {
 		hodo_filter_emit_int(p, is_word(&name, "true"), false);
 	} else if (is_word(&name, "NULL")) {
-		hodo_filter_fail(p, -EINVAL, name.start, "nothing compares with NULL (use has(NAME))");
+		hodo_filter_fail(p, -EINVAL, name.start, "nothing can be compared with NULL (use has(NAME))");
 	} else if (at(p, '(')) {
 		parse_call(p, &name);
 	} else {
@@ -152,7 +153,7 @@ static void finish_unary(struct hodo_filter_parser *p, enum known known)
 	if ((known == TEXT && op != HODO_FILTER_NOT) || (known == FLOATING && op == HODO_FILTER_INV)) {
 		l->token.len = 1;
 		hodo_filter_fail_quoting(p, "", &l->token,
-					 op == HODO_FILTER_INV ? "' wants an integer" : "' wants a number");
+					 op == HODO_FILTER_INV ? "' needs an integer" : "' needs a number");
 	}
 	l->known = (uint8_t)(op == HODO_FILTER_NEG ? known : INTEGER);
 	hodo_filter_emit(p, op, NULL, 0, 1);
@@ -211,23 +212,23 @@ static enum known check_kinds(struct hodo_filter_parser *p, const struct hodo_fi
 	case HODO_FILTER_MATCH:
 	case HODO_FILTER_UNLIKE:
 		if ((a != ANY && a != TEXT) || (b != ANY && b != TEXT))
-			want = "' wants texts";
+			want = "' needs strings";
 		break;
 	case HODO_FILTER_LT ... HODO_FILTER_NE:
 		if (a != ANY && b != ANY && (a == TEXT) != (b == TEXT))
-			want = "' wants two numbers or two texts";
+			want = "' needs two numbers or two strings";
 		break;
 	case HODO_FILTER_MOD:
 	case HODO_FILTER_SHL ... HODO_FILTER_OR:
 		if (a == TEXT || b == TEXT || a == FLOATING || b == FLOATING)
-			want = "' wants integers";
+			want = "' needs integers";
 		break;
 	case HODO_FILTER_MUL:
 	case HODO_FILTER_DIV:
 	case HODO_FILTER_ADD:
 	case HODO_FILTER_SUB:
 		if (a == TEXT || b == TEXT)
-			want = "' wants numbers";
+			want = "' needs numbers";
 		known = a == FLOATING || b == FLOATING ? FLOATING : a == ANY || b == ANY ? ANY : INTEGER;
 		break;
 	}

@@ -43,7 +43,7 @@ static void disable(void)
 {
 	if (hodo_recording.by == HODO_RECORDED_BY_FILE) {
 		if (!hodo_recording.stopped)
-			pr_info("the recorder's recording was stopped through the file enabled\n");
+			pr_info("the recording was stopped through the file enabled\n");
 		hodo_recording_stop();
 	} else {
 		hodo_recording_end();
@@ -84,7 +84,7 @@ static int set_sizes(u64 packet_size, u64 ring_size)
 
 	if (packet_size > HODO_PACKET_MAX ||
 	    hodo_layout_init(&layout, nr_cpu_ids + 1, (uint32_t)packet_size, ring_size) != 0) {
-		pr_info("sizes refused: packets have 1 to %u KiB, buffers at least 4 packets and %u KiB\n",
+		pr_info("sizes refused: a packet has 1 to %u KiB, a buffer at least 4 packets and %u KiB\n",
 			HODO_PACKET_MAX >> 10, HODO_PAGE >> 10);
 		return -EINVAL;
 	}

@@ -172,7 +172,8 @@ static void warn_of_entries(void)
 	char text[120];
 
 	scnprintf(text, sizeof(text),
-		  "no exits of functions: this kernel offers them for up to %u functions at once: name fewer",
+		  "no exits of functions: this kernel allows them for at most %u functions at once: name "
+		  "fewer",
 		  HODO_FUNCTION_ADDRESSES_MAX);
 	hodo_catalog_warning(hodo_recording.memory, text);
 }

@@ -281,8 +281,8 @@ static void warn_of_missed(const struct kprobe_event *p)
 	if (!missed)
 		return;
 	scnprintf(text, sizeof(text), "kprobe:%s: %ld events were missed: %s", p->event.name, missed, p->returns ?
-		  "more calls at one time than the kernel was prepared for, or another probe was just being handled" :
-		  "another probe was just being handled on the CPU");
+		  "more calls at once than the kernel allows for, or another probe was being handled" :
+		  "another probe was being handled on the CPU");
 	hodo_catalog_warning(hodo_recording.memory, text);
 }
 

@@ -162,7 +162,7 @@ void hodo_probes_drop(struct hodo_site_event *event)
 {
 	if (!event->probes)
 		return;
-	pr_warn("event %s:%s goes with probes that nobody has unregistered\n", event->event.provider,
+	pr_warn("event %s:%s goes away with probes that were not unregistered\n", event->event.provider,
 		event->event.name);
 	for (uint32_t i = 0; i < event->probes->n; i++)
 		module_put(THIS_MODULE);
@@ -177,7 +177,8 @@ static uint32_t forget(struct hodo_site_event *event, struct module *mod, const 
 
 	if (!n)
 		return 0;
-	pr_warn("module %s has gone without unregistering its probe of %s:%s: it is unregistered\n", mod->name,
+	pr_warn("module %s was removed without unregistering its probe of %s:%s: it is unregistered\n",
+		mod->name,
 		event->event.provider, event->event.name);
 	if (replace(event, is_within, mod, NULL, old)) {
 		pr_warn("event %s:%s: no memory: its probes of other modules are not called any more\n",

@@ -269,7 +269,8 @@ static void state_add(struct site_module *m, struct hodo_kernel_state *state, bo
 		return; /* an inlined function's state is listed once for each copy */
 	if (state->size != sizeof(*state) || !hodo_descriptor_valid(state->desc, texts)) {
 		if (!reported)
-			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: build the module anew\n", m->mod->name,
+			pr_warn("module %s: %s is not as <hodo/trace.h> makes it: rebuild the module\n",
+				m->mod->name,
 				state->tracepoint.name);
 		return;
 	}

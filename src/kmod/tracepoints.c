@@ -154,7 +154,7 @@ static bool is_for_this_kernel(const struct hodo_tracepoint_set *set)
 {
 	if (strcmp(set->release, init_utsname()->release) == 0)
 		return true;
-	pr_err("built for kernel %s, and this is %s: build it anew\n", set->release, init_utsname()->release);
+	pr_err("built for kernel %s, and this is %s: rebuild it\n", set->release, init_utsname()->release);
 	return false;
 }
 

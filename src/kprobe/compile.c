@@ -123,7 +123,8 @@ static int make(const struct hodo_kprobe_text *t, const struct program *p, struc
 		fits = fits && put_name(&at, end, p->field[i]);
 	k->size = (uint32_t)(at - (char *)k);
 	if (hodo_kprobe_bytes(k) > HODO_KPROBE_BYTES_MAX)
-		return hodo_kprobe_fail(why, size, -E2BIG, "%s: its texts may have %u bytes together, and %u is the limit: name fewer",
+		return hodo_kprobe_fail(why, size, -E2BIG, "%s: its strings may have %u bytes together, and "
+					"the limit is %u: record fewer",
 					t->event, hodo_kprobe_bytes(k), HODO_KPROBE_BYTES_MAX);
 	if (!fits || !hodo_kprobe_check(k, k->size, texts))
 		return hodo_kprobe_fail(why, size, -EINVAL, "%s cannot be a probe: its names are too long", t->event);

@@ -38,7 +38,7 @@ struct parser {
 
 static int fail(struct parser *p, const char *what)
 {
-	return hodo_kprobe_fail(p->why, p->size, -EINVAL, "%s: here is '%s'", what, p->at);
+	return hodo_kprobe_fail(p->why, p->size, -EINVAL, "%s: at '%s'", what, p->at);
 }
 
 static void skip_spaces(struct parser *p)
@@ -132,7 +132,7 @@ static int take_value(struct parser *p, struct hodo_kprobe_text_value *v)
 		v->follows = take(p, "*");
 		v->root = take_name(p, "$%");
 		if (!v->root)
-			return fail(p, "a value is missing behind '='");
+			return fail(p, "a value is missing after '='");
 	}
 	while (!err) {
 		if (take(p, "->") || take(p, "."))
@@ -144,7 +144,7 @@ static int take_value(struct parser *p, struct hodo_kprobe_text_value *v)
 	}
 	if (!err && take(p, ":")) {
 		v->type = take_name(p, "");
-		err = v->type ? 0 : fail(p, "a type is missing behind ':'");
+		err = v->type ? 0 : fail(p, "a type is missing after ':'");
 	}
 	return err;
 }
@@ -176,7 +176,7 @@ static int take_function(struct parser *p, struct hodo_kprobe_text *t)
 	if (p->at == name)
 		return fail(p, "a function's name is missing");
 	if (*p->at && strchr("*?[", *p->at))
-		return fail(p, "a probe is of one function, not of those that a pattern names: give each its own");
+		return fail(p, "a probe is for one function, not for a pattern: give each function its own");
 	memmove(name - 1, name, (size_t)(p->at - name)); /* as take_name() */
 	name[p->at - name - 1] = '\0';
 	t->function = name - 1;
@@ -194,7 +194,7 @@ static int parse(struct parser *p, struct hodo_kprobe_text *t)
 		return fail(p, "an offset is +0x12, or +18");
 	t->returns = take(p, "%return");
 	if (t->returns && t->offset)
-		return fail(p, "a function returns to its caller wherever it does: leave out the offset of %return");
+		return fail(p, "%return takes no offset: a function may return at several places");
 	if (take(p, "("))
 		err = take_values(p, t);
 	skip_spaces(p);
@@ -216,7 +216,8 @@ int hodo_kprobe_parse(struct hodo_kprobe_text *t, const char *text, char *why, s
 	memset(t, 0, sizeof(*t));
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c >= 127 || ((unsigned char)*c < ' ' && !isspace((unsigned char)*c)))
-			return hodo_kprobe_fail(why, size, -EINVAL, "a probe has no control characters, and no letters beyond a to z");
+			return hodo_kprobe_fail(why, size, -EINVAL, "a probe has ASCII characters only, and "
+						"no control characters");
 	t->text = strdup(text);
 	if (!t->text)
 		return hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
@@ -242,7 +243,8 @@ int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, char *
 		return err;
 	for (uint32_t i = 0; i < list->n && !err; i++)
 		if (strcmp(list->probe[i].event, t.event) == 0)
-			err = hodo_kprobe_fail(why, size, -EEXIST, "there are two probes %s: give all values to one", t.event);
+			err = hodo_kprobe_fail(why, size, -EEXIST, "there are two probes %s: give all "
+					       "values in one", t.event);
 	if (!err && list->n == HODO_KPROBES_MAX)
 		err = hodo_kprobe_fail(why, size, -E2BIG, "more than %u probes", HODO_KPROBES_MAX);
 	if (!err && hodo_vec_push(list->probe, list->n, t) < 0)

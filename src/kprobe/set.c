@@ -105,23 +105,27 @@ static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t 
 	case ENOENT:
 		return hodo_kprobe_fail(why, size, err, "%s: the kernel has no function %s", p->event, p->function);
 	case EINVAL:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel lets nobody probe there (kprobes' blacklist, or code that it "
-					"changes itself): take the function that calls it, or one that it calls", p->event);
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel forbids probes there (the kprobe "
+					"blacklist, or code that it changes itself): probe a caller, or a "
+					"function that it calls", p->event);
 	case EILSEQ:
 	case ERANGE:
-		return hodo_kprobe_fail(why, size, err, "%s: no instruction of %s begins there: look for one in its disassembly",
+		return hodo_kprobe_fail(why, size, err, "%s: no instruction of %s begins there: look at its "
+					"disassembly",
 					p->event, p->function);
 	case EOPNOTSUPP:
 		return hodo_kprobe_fail(why, size, err, "%s: this kernel was built without CONFIG_KPROBES", p->event);
 	case EPERM:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel is locked down (confidentiality): nobody may probe it", p->event);
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel is locked down (confidentiality), "
+					"which forbids probes", p->event);
 	case EEXIST:
-		return hodo_kprobe_fail(why, size, err, "%s: another recorder of the kernel has this probe: wait for its end", p->event);
+		return hodo_kprobe_fail(why, size, err, "%s: another recorder of the kernel has this probe: "
+					"wait until it ends", p->event);
 	case ENODATA:
 	case ENOTTY:
 	case EBADMSG:
-		return hodo_kprobe_fail(why, size, err, "the loaded kernel module hodo is of another version than this hodo: load the "
-					"one that came with it");
+		return hodo_kprobe_fail(why, size, err, "the loaded kernel module hodo is another version "
+					"than this hodo: load the one that came with it");
 	}
 	return hodo_kprobe_fail(why, size, err, "%s cannot be set: %s", p->event, strerror(-err));
 }

@@ -30,8 +30,8 @@ static int fail_unknown(struct hodo_kprobe_walk *w, const char *name)
 	size_t len = 0;
 
 	if (!w->prototype)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what %s has for arguments (BTF): take $arg1 to $arg6 instead "
-			    "of '%s'", w->probe->event, w->probe->function, name);
+		return FAIL(w, -EINVAL, "%s: the kernel does not say what arguments %s has (BTF): use $arg1 "
+			    "to $arg6 in place of '%s'", w->probe->event, w->probe->function, name);
 	for (uint32_t i = 0; i < btf_vlen(w->prototype) && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					btf__name_by_offset(w->btf, btf_params(w->prototype)[i].name_off));
@@ -44,19 +44,20 @@ static int begin_argument(struct hodo_kprobe_walk *w, uint32_t n)
 	const struct btf_type *t = w->prototype;
 
 	if (w->probe->offset)
-		return FAIL(w, -EINVAL, "%s: arguments are known where the function begins: take registers here, such as %%di for "
-			    "'%s'", w->probe->event, w->what);
+		return FAIL(w, -EINVAL, "%s: arguments are known only where the function begins: use "
+			    "registers here, such as %%di for '%s'", w->probe->event, w->what);
 	if (!t || n >= btf_vlen(t)) {
 		if (n >= HODO_KPROBE_ARGUMENTS)
-			return FAIL(w, -EINVAL, "%s: '%s': $arg1 to $arg6 are in registers: take $stack1 and on for what is behind "
-				    "them", w->probe->event, w->what);
+			return FAIL(w, -EINVAL, "%s: '%s': only $arg1 to $arg6 are in registers: use "
+				    "$stack1 and up for later arguments", w->probe->event, w->what);
 		w->v->from = HODO_KPROBE_ARGUMENT;
 		w->v->number = (uint8_t)n;
 		return 0;
 	}
 	w->type = btf_params(t)[n].type;
 	if (!hodo_kprobe_place(w->btf, t, n, w->v))
-		return FAIL(w, -EINVAL, "%s: '%s' is not passed as one word: it cannot be recorded", w->probe->event, w->what);
+		return FAIL(w, -EINVAL, "%s: '%s' is not passed in one word: it cannot be recorded",
+			    w->probe->event, w->what);
 	if (w->v->from == HODO_KPROBE_STACK && w->probe->returns)
 		return FAIL(w, -EINVAL, "%s: '%s' is on the stack, which is gone where the function returns: record it at the entry",
 			    w->probe->event, w->what);
@@ -91,7 +92,8 @@ static int begin_variable(struct hodo_kprobe_walk *w, const char *name)
 	long argument = numbered(name, "$arg"), stack = numbered(name, "$stack");
 
 	if ((returned || duration) && !w->probe->returns)
-		return FAIL(w, -EINVAL, "%s: %s is known where the function returns: kprobe:%s%%return", w->probe->event, name,
+		return FAIL(w, -EINVAL, "%s: %s is known only where the function returns: use "
+			    "kprobe:%s%%return", w->probe->event, name,
 			    w->probe->function);
 	if (returned)
 		return begin_returned(w);
@@ -176,7 +178,8 @@ static int fail_member(struct hodo_kprobe_walk *w, const struct btf_type *t, con
 	char type[100], list[256];
 
 	if (!w->type)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say the type of '%s': '%s' cannot be found in it",
+		return FAIL(w, -EINVAL, "%s: the kernel does not say what type '%s' is: '%s' cannot be "
+			    "found in it",
 			    w->probe->event, w->what, name);
 	hodo_kprobe_type_name(w->btf, w->type, type, sizeof(type));
 	if (t && btf_is_fwd(t))
@@ -230,12 +233,13 @@ static int element(struct hodo_kprobe_walk *w, uint32_t n)
 	int err;
 
 	if (!t || !(btf_is_ptr(t) || (btf_is_array(t) && w->in_memory)))
-		return FAIL(w, -EINVAL, "%s: '%s' is neither an array nor a pointer of which the kernel says the type",
+		return FAIL(w, -EINVAL, "%s: '%s' is neither an array nor a pointer of a known type",
 			    w->probe->event, w->what);
 	inner = btf_is_ptr(t) ? t->type : btf_array(t)->type;
 	bytes = inner ? btf__resolve_size(w->btf, inner) : -1;
 	if (bytes <= 0)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say how large the elements of '%s' are", w->probe->event, w->what);
+		return FAIL(w, -EINVAL, "%s: the size of the elements of '%s' is not known",
+			    w->probe->event, w->what);
 	if (btf_is_array(t) && btf_array(t)->nelems && n >= btf_array(t)->nelems)
 		return FAIL(w, -EINVAL, "%s: '%s' has %u elements, the last is [%u]", w->probe->event, w->what,
 			    btf_array(t)->nelems, btf_array(t)->nelems - 1);
@@ -334,7 +338,8 @@ int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_kprobe_text_v
 
 	for (uint32_t i = 0; i < text->nsteps && !err; i++) {
 		if (w->bits)
-			return FAIL(w, -EINVAL, "%s: '%s' is a bit field: nothing lies in it", w->probe->event, w->what);
+			return FAIL(w, -EINVAL, "%s: '%s' is a bit field: it has no members",
+				    w->probe->event, w->what);
 		err = text->step[i].member ? member(w, text->step[i].member) : element(w, text->step[i].number);
 	}
 	if (!err && text->follows)

@@ -176,9 +176,9 @@ static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uin
 	if (size > left)
 		blame(a, at, left, "is cut short");
 	if (!len || h->prefix[0] || !hodo_archive_path_ok(path))
-		blame(a, at, m.bytes, "has a name that none of ours has");
+		blame(a, at, m.bytes, "has a name that no recording's file has");
 	else if (a->n && strcmp(a->members[a->n - 1].path, path) >= 0)
-		blame(a, at, m.bytes, "is there twice, or not in order");
+		blame(a, at, m.bytes, "occurs twice, or out of order");
 	else if (is_in_file(a, path))
 		blame(a, at, m.bytes, "is in a file");
 	else if (a->n == HODO_ARCHIVE_MEMBERS)

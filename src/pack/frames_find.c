@@ -228,7 +228,7 @@ static int take(struct walk *w, uint64_t at, struct found *found, const struct h
 	if (!found->why && (found->size > HODO_FRAME_MAX || found->bytes > 2ull * HODO_FRAME_MAX))
 		found->why = "holds more than 16 MiB";
 	if (!found->why && planes->record && planes->head > found->size)
-		found->why = "has less in it than its mark says";
+		found->why = "holds less than its header says";
 	if (found->why || found->size == 0) {
 		if (found->why)
 			hodo_frames_blame(f, at, found->bytes, found->why);

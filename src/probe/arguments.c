@@ -109,8 +109,8 @@ int hodo_probe_arguments_add(struct hodo_probe_target *t, const struct hodo_prob
 	int err = 0;
 
 	if (!i->debug.dwarf) {
-		snprintf(error, HODO_SPEC_ERROR, "arguments and results are not recorded: it has no debug information, which "
-			 "knows them: install its package -dbgsym or -dbg, or build with -g");
+		snprintf(error, HODO_SPEC_ERROR, "arguments and results are not recorded, as that takes "
+			 "debug information: install its -dbgsym or -dbg package, or build with -g");
 		return -EINVAL;
 	}
 	for (unsigned k = 0; k < 2 && !err; k++) {

@@ -15,18 +15,19 @@ static const struct {
 } missing[HODO_MISSINGS] = {
 	[HODO_THERE] = { "there", "is there" },
 	[HODO_REMOVED] = { "removed", "removed by the compiler here" },
-	[HODO_ENTRY_ONLY] = { "entry-only", "removed by the compiler behind the entry: take it at the function's entry" },
-	[HODO_NOT_YET] = { "not-yet", "has no value yet at the entry: take it at a line" },
-	[HODO_THREAD] = { "thread", "of each thread (TLS), which no probe reads" },
-	[HODO_COMPUTED] = { "computed", "computed in a way that no probe follows" },
+	[HODO_ENTRY_ONLY] = { "entry-only", "removed by the compiler after the entry: probe the function's "
+			     "entry" },
+	[HODO_NOT_YET] = { "not-yet", "has no value yet at the entry: probe a line" },
+	[HODO_THREAD] = { "thread", "thread-local (TLS), which probes cannot read" },
+	[HODO_COMPUTED] = { "computed", "computed in a way that probes cannot follow" },
 	[HODO_SCATTERED] = { "scattered", "in several places at once" },
 	[HODO_TOO_WIDE] = { "too-wide", "wider than 8 bytes" },
 	[HODO_NO_ABI] = { "no-abi", "passed in a way that the debug information does not say" },
 	[HODO_UNKNOWN] = { "unknown", "no such value here" },
 	[HODO_NOWHERE] = { "nowhere", "at an address that the file does not have" },
-	[HODO_EXIT_ONLY] = { "exit-only", "there at the function's exits alone: take it at FUNCTION%return" },
-	[HODO_PARTS] = { "parts", "has parts: name one, as in x.member, x[0] or (x, 16)" },
-	[HODO_ELSEWHERE] = { "elsewhere", "returned by another function, which is jumped to" },
+	[HODO_EXIT_ONLY] = { "exit-only", "known only at the function's exits: probe FUNCTION%return" },
+	[HODO_PARTS] = { "parts", "not a single value: name a part of it, as in x.member, x[0] or (x, 16)" },
+	[HODO_ELSEWHERE] = { "elsewhere", "returned by another function, which it jumps to" },
 };
 
 const char *hodo_missing_key(enum hodo_missing m)

@@ -124,10 +124,11 @@ static int follow(struct hodo_part *o, const char *what)
 			return hodo_part_fail(o, -EINVAL, "%s is damaged", what);
 		return 0;
 	} else if (!hodo_ctype_is_pointer(&o->type) && !hodo_ctype_is_reference(&o->type)) {
-		return hodo_part_fail(o, -EINVAL, "%s is no pointer", what);
+		return hodo_part_fail(o, -EINVAL, "%s is not a pointer", what);
 	} else {
 		if (!hodo_ctype_target(&o->type, &target))
-			return hodo_part_fail(o, -EINVAL, "%s is a pointer to nothing that is known (void *): name its bytes, as in "
+			return hodo_part_fail(o, -EINVAL, "%s is a pointer to an unknown type (void *): "
+					      "give its bytes, as in "
 				    "(%s, 16)", what, what);
 		hodo_part_scalar(o, 8, false, &f);
 	}
@@ -182,7 +183,8 @@ static int member(struct hodo_part *o, const char *name, const char *what)
 		if (names.n)
 			return hodo_part_fail(o, -ENOENT, "%s has no member %s%s", what, name,
 					      hodo_near_text(&names.near));
-		return hodo_part_fail(o, -ENOENT, "%s is of a type whose members the debug information does not have",
+		return hodo_part_fail(o, -ENOENT, "%s has a type whose members are not in the debug "
+				      "information",
 				      what);
 	}
 	if (m.odd)
@@ -245,7 +247,8 @@ static int steps(struct hodo_part *o, const struct hodo_spec_expr *e, const char
 		if (o->bits)
 			return hodo_part_fail(o, -EINVAL, "%s: a bit field has no parts", what);
 		if (!o->type.tag_known && (s->kind == HODO_SPEC_MEMBER || s->kind == HODO_SPEC_ADDRESS_OF))
-			return hodo_part_fail(o, -EINVAL, "%s: nothing is known of its type: only * and [N] may be there", what);
+			return hodo_part_fail(o, -EINVAL, "%s: its type is not known: only * and [N] can "
+					      "follow", what);
 		err = s->kind == HODO_SPEC_MEMBER ? member(o, s->member, what) :
 		      s->kind == HODO_SPEC_ELEMENT ? element(o, s->element, what) :
 		      s->kind == HODO_SPEC_ADDRESS_OF ? address_of(o, what) : references(o);
@@ -272,13 +275,14 @@ static int near_variable(void *arg, Dwarf_Die *die, int depth)
 static int no_debug(struct hodo_part *o, const char *name)
 {
 	if (o->scope->split)
-		return hodo_part_fail(o, -ENOENT, "%s: the debug information is in a .dwo file, which is not read: build "
-				      "without -gsplit-dwarf; without, there are $arg1 to $arg6 and registers", name);
+		return hodo_part_fail(o, -ENOENT, "%s: the debug information is in a .dwo file, which is "
+				      "not read: build without -gsplit-dwarf, or use $arg1 to $arg6 and "
+				      "registers", name);
 	if (o->scope->image->debug.dwarf)
-		return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information for this function: there are $arg1 to $arg6 "
-			    "and registers", name);
-	return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information: install its package -dbgsym or -dbg, or build "
-		    "with -g; without, there are $arg1 to $arg6 and registers", name);
+		return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information for this function: "
+				      "use $arg1 to $arg6 and registers", name);
+	return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information: install its -dbgsym or "
+			      "-dbg package, build with -g, or use $arg1 to $arg6 and registers", name);
 }
 
 static int variable(struct hodo_part *o, const char *name)
@@ -318,14 +322,16 @@ static int argument(struct hodo_part *o, unsigned n)
 
 	if (o->scope->n) {
 		if (!hodo_scope_parameter(o->scope, n, &die))
-			return hodo_part_fail(o, -ENOENT, "$arg%u: the function has not so many parameters", n);
+			return hodo_part_fail(o, -ENOENT, "$arg%u: the function does not have that many "
+					      "parameters", n);
 		hodo_ctype_of(&die, &o->type);
 		hodo_scope_where(o->scope, &die, &o->where);
 		o->missing = o->where.missing;
 		return 0;
 	}
 	if (!hodo_abi_register(n, &f))
-		return hodo_part_fail(o, -ENOENT, "$arg%u: without debug information there are $arg1 to $arg6, the integers", n);
+		return hodo_part_fail(o, -ENOENT, "$arg%u: without debug information only $arg1 to $arg6, "
+				      "the integer arguments, are known", n);
 	hodo_where_is(&o->where, &f, false);
 	o->bytes = 8;
 	if (!o->scope->entry)
@@ -362,7 +368,7 @@ static int base(struct hodo_part *o, bool result, const struct hodo_spec_expr *e
 	switch (e->base) {
 	case HODO_SPEC_REGISTER:
 		if (!hodo_fetch_register(&f, e->name, &bytes))
-			return hodo_part_fail(o, -EINVAL, "%s is no register such as %%rdi", e->name);
+			return hodo_part_fail(o, -EINVAL, "%s is not a register such as %%rdi", e->name);
 		o->bytes = bytes;
 		o->is_float = strchr("xyz", e->name[1]) && e->name[2] == 'm';
 		hodo_where_is(&o->where, &f, false);
@@ -376,7 +382,8 @@ static int base(struct hodo_part *o, bool result, const struct hodo_spec_expr *e
 		return result_of(o, result);
 	default:
 		if (result)
-			return hodo_part_fail(o, -EINVAL, "at a return there are $retval and registers: take %s at the entry",
+			return hodo_part_fail(o, -EINVAL, "at a return only $retval and registers are "
+					      "known: record %s at the entry",
 				    e->name);
 		return e->base == HODO_SPEC_ARG ? argument(o, (unsigned)e->number) : variable(o, e->name);
 	}

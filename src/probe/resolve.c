@@ -133,9 +133,11 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 	struct hodo_near near = { .wanted = name };
 
 	if (cold)
-		return fail(r, "%s is a part that the compiler moved away from its function: it has no entry", name);
+		return fail(r, "%s is a part that the compiler split off its function: it has no entry",
+			    name);
 	if (!s->n)
-		return fail(r, "the file has no symbols: name an address, or install its package -dbgsym or -dbg");
+		return fail(r, "the file has no symbols: name an address, or install its -dbgsym or -dbg "
+			    "package");
 	if (hodo_spec_is_glob(name))
 		return fail(r, "no function matches %s", name);
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -147,8 +149,8 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 		free(shown);
 	}
 	return fail(r, "there is no function %s%s%s", name, hodo_near_text(&near),
-		    near.n || s->full ? "" : ": the file is stripped, and those that are not exported need its package "
-		    "-dbgsym or -dbg");
+		    near.n || s->full ? "" : ": the file is stripped, and those that are not exported need "
+					     "its -dbgsym or -dbg package");
 }
 
 static int find_functions(struct resolving *r)
@@ -172,7 +174,8 @@ static int find_functions(struct resolving *r)
 	}
 	if (!err && s->place == HODO_SPEC_OFFSET) {
 		if (r->points->n > 1)
-			return fail(r, "%s is %u functions: an offset is of one: name the address", s->name, r->points->n);
+			return fail(r, "%s names %u functions, and an offset needs one: give the address",
+				    s->name, r->points->n);
 		if (r->points->n) {
 			r->points->list[0].address += s->number;
 			r->points->list[0].entry = !s->number;
@@ -181,7 +184,8 @@ static int find_functions(struct resolving *r)
 		err = hodo_inlined_each(r->image, &names, add_inlined, r);
 	}
 	if (!err && !r->points->n && r->points->inlined)
-		return fail(r, "%s is inlined everywhere, in %u places, and does not return", s->name, r->points->inlined);
+		return fail(r, "%s is inlined everywhere, in %u places: it has no returns",
+			    s->name, r->points->inlined);
 	return err ? err : r->points->n ? 0 : no_function(r, s->name, cold);
 }
 
@@ -193,8 +197,8 @@ static int find_line(struct resolving *r)
 	int err;
 
 	if (!r->image->debug.dwarf)
-		return fail(r, "%s:%" PRIu64 ": the file has no debug information, which knows lines: install its package "
-			    "-dbgsym or -dbg, or build with -g", l.file, l.line);
+		return fail(r, "%s:%" PRIu64 ": the file has no debug information, which lines need: "
+			    "install its -dbgsym or -dbg package, or build with -g", l.file, l.line);
 	err = hodo_source_line_find(&l, r->image);
 	for (uint32_t i = 0; i < l.n && !err; i++)
 		err = add(r, l.addresses[i], NULL);
@@ -202,10 +206,11 @@ static int find_line(struct resolving *r)
 	if (err || l.n)
 		return err;
 	if (!l.file_known)
-		return fail(r, "there is no code of a file %s%s", l.file, hodo_near_text(&l.near));
+		return fail(r, "there is no code from a file %s%s", l.file, hodo_near_text(&l.near));
 	if (!l.next)
-		return fail(r, "line %" PRIu64 " of %s has no code, nor has any behind it", l.line, l.file);
-	return fail(r, "line %" PRIu64 " of %s has no code: the next that has is %s:%" PRIu64, l.line, l.file, l.file,
+		return fail(r, "line %" PRIu64 " of %s has no code, and neither has any line after it",
+			    l.line, l.file);
+	return fail(r, "line %" PRIu64 " of %s has no code: the next line that has some is %s:%" PRIu64, l.line, l.file, l.file,
 		    l.next);
 }
 
@@ -217,9 +222,10 @@ static int check(struct resolving *r)
 	uint32_t at = hodo_elf_symbols_at(s, p->address);
 
 	if (r->spec->place == HODO_SPEC_OFFSET && (at == HODO_ELF_NONE || s->list[at].start != p->start))
-		return fail(r, "%s+0x%" PRIx64 " is behind the end of the function", r->spec->name, r->spec->number);
+		return fail(r, "%s+0x%" PRIx64 " is beyond the end of the function",
+			    r->spec->name, r->spec->number);
 	if (!hodo_probe_image_is_code(r->image, p->address))
-		return fail(r, "0x%" PRIx64 " is no code of the file", p->address);
+		return fail(r, "0x%" PRIx64 " is not code of the file", p->address);
 	return 0;
 }
 
@@ -343,11 +349,13 @@ static int add_value(struct resolving *r, struct hodo_probe_point *p, const stru
 	if (v->expr.base != HODO_SPEC_ARGS && v->expr.base != HODO_SPEC_LOCALS)
 		return add_field(r, p, s, v);
 	if (p->result)
-		return fail(r, "at a return there are $retval and registers: take $%s at the entry", v->expr.name);
+		return fail(r, "at a return only $retval and registers are known: record $%s at the entry",
+			    v->expr.name);
 	if (!s->n && r->values != r->spec->values)
 		return all.parameters ? add_registers(r, p, s) : 0;
 	if (!s->n)
-		return fail(r, "$%s needs debug information: install the package -dbgsym or -dbg, or build with -g",
+		return fail(r, "$%s needs debug information: install the -dbgsym or -dbg package, or build "
+			    "with -g",
 			    v->expr.name);
 	return hodo_scope_variables(s, false, add_variable, &all);
 }

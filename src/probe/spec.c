@@ -110,7 +110,8 @@ static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_
 {
 	take_object(s, &p);
 	if (!p.len || (s->object && !*s->object)) {
-		snprintf(error, HODO_SPEC_ERROR, "no place: a probe is at FUNCTION, FUNCTION%%return, FUNCTION+OFFSET, "
+		snprintf(error, HODO_SPEC_ERROR, "no place: give FUNCTION, FUNCTION%%return, "
+			 "FUNCTION+OFFSET, "
 			 "FILE:LINE or 0xADDRESS");
 		return -EINVAL;
 	}
@@ -118,7 +119,8 @@ static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_
 		s->place = HODO_SPEC_ADDRESS;
 		if (number(p, &s->number))
 			return 0;
-		snprintf(error, HODO_SPEC_ERROR, "'%.*s' is no address such as 0x1139", (int)p.len, p.text);
+		snprintf(error, HODO_SPEC_ERROR, "'%.*s' is not an address such as 0x1139",
+			 (int)p.len, p.text);
 		return -EINVAL;
 	}
 	if (ends_with(p, "%return")) {
@@ -130,12 +132,13 @@ static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_
 		s->place = HODO_SPEC_LINE;
 	}
 	if (!p.len || memchr(p.text, '%', p.len)) {
-		snprintf(error, HODO_SPEC_ERROR, "'%.*s' is no function: only %%return may stand behind one",
+		snprintf(error, HODO_SPEC_ERROR, "'%.*s' is not a function: only %%return can follow one",
 			 (int)p.len, p.text);
 		return -EINVAL;
 	}
 	if (!is_balanced(p)) {
-		snprintf(error, HODO_SPEC_ERROR, "'%.*s': a ( and its ) must both be there", (int)p.len, p.text);
+		snprintf(error, HODO_SPEC_ERROR, "'%.*s': a ( and its ) must both be given",
+			 (int)p.len, p.text);
 		return -EINVAL;
 	}
 	s->name = hodo_spec_keep(s, p.text, p.len);
@@ -165,7 +168,7 @@ static int take_values(struct hodo_spec *s, struct piece *all, char error[HODO_S
 	if (!open) {
 		if (all->len == 0 || all->text[all->len - 1] != ')')
 			return 0;
-		snprintf(error, HODO_SPEC_ERROR, "a ) without its (: values stand between parentheses");
+		snprintf(error, HODO_SPEC_ERROR, "a ) without its (: put values between parentheses");
 		return -EINVAL;
 	}
 	before = trimmed(all->text, (size_t)(open - all->text));

@@ -154,7 +154,7 @@ static bool take_base(struct parser *p, struct hodo_spec_expr *e)
 	from = p->at;
 	if (take(p, "%")) {
 		if (!take_name(p, false))
-			return fail(p, "'%.*s' is no register such as %%rdi", HERE(p));
+			return fail(p, "'%.*s' is not a register such as %%rdi", HERE(p));
 		e->base = HODO_SPEC_REGISTER;
 		e->name = hodo_spec_keep(p->spec, from, (size_t)(p->at - from));
 		return true;
@@ -188,7 +188,7 @@ static bool take_steps(struct parser *p, struct hodo_spec_expr *e)
 				return false;
 			s->member = take_name(p, false);
 			if (!s->member)
-				return fail(p, "'%.*s' is no member's name", HERE(p));
+				return fail(p, "'%.*s' is not the name of a member", HERE(p));
 		} else {
 			return true;
 		}
@@ -200,7 +200,7 @@ static bool take_expr(struct parser *p, struct hodo_spec_expr *e)
 	bool done;
 
 	if (p->depth == DEPTH_MAX)
-		return fail(p, "more than %u operators and parentheses in each other", DEPTH_MAX);
+		return fail(p, "more than %u nested operators and parentheses", DEPTH_MAX);
 	p->depth++;
 	if (take(p, "*"))
 		done = take_expr(p, e) && add(p, e, HODO_SPEC_DEREF);
@@ -235,7 +235,8 @@ static bool take_form(struct parser *p, struct hodo_spec_value *v)
 		if (strcmp(name, forms[i].name) == 0)
 			v->type = forms[i].type;
 	return v->type != HODO_TYPE_NONE ||
-	       fail(p, "':%s' is no form: there are str, char, bool, i8 to i64, u8 to u64, f32, f64 and ptr",
+	       fail(p, "':%s' is not a format: the formats are str, char, bool, i8 to i64, u8 to u64, f32, "
+		    "f64 and ptr",
 		    name ? name : "");
 }
 
@@ -264,16 +265,17 @@ static bool take_value(struct parser *p, struct hodo_spec_value *v)
 		if (!take_expr(p, &v->length))
 			return false;
 		if (!take(p, ")"))
-			return fail(p, "bytes are (ADDRESS, LENGTH), with a ) before '%.*s'", HERE(p));
+			return fail(p, "bytes are written (ADDRESS, LENGTH), with a ) before '%.*s'",
+				    HERE(p));
 	} else if (!take(p, ")")) {
 		return fail(p, "a ( is not closed before '%.*s'", HERE(p));
 	} else if (!take_steps(p, &v->expr)) {
 		return false;
 	}
 	if (!v->bytes && v->expr.base == HODO_SPEC_NUMBER)
-		return fail(p, "a number alone is no value");
+		return fail(p, "a number alone is not a value");
 	if ((v->expr.base == HODO_SPEC_ARGS || v->expr.base == HODO_SPEC_LOCALS) && (v->expr.n || v->bytes || v->name))
-		return fail(p, "$%s stands alone: it is several values", v->expr.name);
+		return fail(p, "$%s must be the only value: it is several", v->expr.name);
 	if (!v->bytes && take(p, ":") && !take_form(p, v))
 		return false;
 	v->text = hodo_spec_keep(p->spec, from, (size_t)(p->at - from));

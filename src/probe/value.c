@@ -75,7 +75,7 @@ static int make_text(struct hodo_probe_field *f, struct hodo_part *o, const char
 	f->type = HODO_TYPE_STR;
 	if (!o->address && o->type.tag_known && !hodo_ctype_is_array(&o->type) && !hodo_ctype_is_pointer(&o->type) &&
 	    (o->bits || hodo_ctype_size(&o->type) != 8 || hodo_ctype_is_aggregate(&o->type)))
-		return hodo_part_fail(o, -EINVAL, "%s is no address of a string", text);
+		return hodo_part_fail(o, -EINVAL, "%s is not the address of a string", text);
 	bytes_at(o, &f->fetch, &most);
 	f->most = most < HODO_FETCH_TEXT_MAX ? (uint32_t)most : HODO_FETCH_TEXT_MAX;
 	f->may_fault = hodo_fetch_faults(&f->fetch, f->most);
@@ -92,7 +92,8 @@ static int make_bytes(struct hodo_probe_field *f, struct hodo_part *o, const str
 	f->type = HODO_TYPE_BYTES;
 	if (!o->address && o->type.tag_known && !hodo_ctype_is_array(&o->type) && !hodo_ctype_is_aggregate(&o->type) &&
 	    !hodo_ctype_is_pointer(&o->type))
-		return hodo_part_fail(o, -EINVAL, "%s is neither a pointer nor in memory: bytes are (ADDRESS, LENGTH)", v->text);
+		return hodo_part_fail(o, -EINVAL, "%s is neither a pointer nor in memory: write bytes as "
+				      "(ADDRESS, LENGTH)", v->text);
 	bytes_at(o, &f->fetch, &most);
 	f->most = HODO_FETCH_BYTES_MAX;
 	if (most < f->most)
@@ -106,7 +107,7 @@ static int make_bytes(struct hodo_probe_field *f, struct hodo_part *o, const str
 		uint8_t type = scalar_type(&length, &is_signed, &bytes);
 
 		if (type == HODO_TYPE_NONE || type == HODO_TYPE_F32 || type == HODO_TYPE_F64 || type == HODO_TYPE_PTR)
-			return hodo_part_fail(o, -EINVAL, "%s: the length is no number", v->text);
+			return hodo_part_fail(o, -EINVAL, "%s: the length is not a number", v->text);
 		hodo_part_scalar(&length, bytes, is_signed, &f->length);
 	}
 	f->may_fault = hodo_fetch_faults(&f->fetch, f->most);
@@ -122,9 +123,11 @@ static int make_scalar(struct hodo_probe_field *f, struct hodo_part *o, const st
 
 	f->type = scalar_type(o, &is_signed, &bytes);
 	if (hodo_ctype_is_aggregate(&o->type) && !o->address)
-		return hodo_part_fail(o, -EINVAL, "%s is a struct: name a member, or its bytes as in (&%s, 16)", v->text, v->text);
+		return hodo_part_fail(o, -EINVAL, "%s is a struct: name a member, or give its bytes as in "
+				      "(&%s, 16)", v->text, v->text);
 	if (hodo_ctype_is_array(&o->type) && !o->address)
-		return hodo_part_fail(o, -EINVAL, "%s is an array: name an element, as in %s[0], or its bytes as in (%s, 16)", v->text,
+		return hodo_part_fail(o, -EINVAL, "%s is an array: name an element, as in %s[0], or give "
+				      "its bytes as in (%s, 16)", v->text,
 			    v->text, v->text);
 	if (f->type == HODO_TYPE_NONE) {
 		f->type = HODO_TYPE_U64;
@@ -133,7 +136,8 @@ static int make_scalar(struct hodo_probe_field *f, struct hodo_part *o, const st
 	if (v->type) {
 		/* A number of another kind is read as it stands in memory. */
 		if (whole && bytes < wanted)
-			return hodo_part_fail(o, -EINVAL, "%s has %u bytes, and no f%u", v->text, (unsigned)bytes,
+			return hodo_part_fail(o, -EINVAL, "%s has %u bytes, which is not an f%u",
+					      v->text, (unsigned)bytes,
 					      8 * wanted);
 		f->type = v->type;
 		bytes = whole && !o->bits ? wanted : bytes;

@@ -199,7 +199,8 @@ static void warn_useless(const struct hodo_read_elf *e, const struct hodo_read_o
 	}
 	if (u->foreign) {
 		snprintf(text, sizeof(text), "%.300s: %u event%s of version %u of Hodoscope's headers, and this hodo knows"
-			 " version %u: compile it with those", e->path, u->foreign, u->foreign == 1 ? " is" : "s are",
+			 " version %u: compile it with this version's headers",
+			 e->path, u->foreign, u->foreign == 1 ? " is" : "s are",
 			 u->version, HODO_ABI_VERSION);
 		warn(o, text);
 	}

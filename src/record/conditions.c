@@ -99,9 +99,9 @@ static const char *event_flaw(const char *name)
 	if (!name[0])
 		return "expected an event";
 	if (name[0] == '!' || strchr(name, ','))
-		return "one event, or a pattern for several, is wanted";
+		return "give one event, or one pattern";
 	if (strcmp(name, "func") == 0 || strncmp(name, "func:", 5) == 0)
-		return "functions have no conditions: name one of the program's events";
+		return "functions take no conditions: name one of the program's events";
 	return NULL;
 }
 
@@ -219,7 +219,7 @@ static int parse_rate(struct hodo_conditions *c, struct hodo_condition_asked *a,
 		p++;
 		a->burst = number_at(&p, "", RATE_MAX);
 		if (a->burst == 0)
-			return wrong(in, p, "expected how many events may come in a row");
+			return wrong(in, p, "expected how many events may come at once");
 	}
 	return 0;
 }
@@ -231,7 +231,7 @@ static int keep(struct hodo_conditions *c, struct hodo_condition_asked *a, const
 
 	if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config))
 		return hodo_fail(in->error, in->size, -EINVAL,
-				 "too many triggers: their expressions are too long together");
+				 "too many triggers: together their expressions are too long");
 	a->text = strdup(in->text);
 	if (!a->text)
 		return hodo_fail_memory(in->error, in->size);

@@ -31,8 +31,8 @@
 #include "socket.h"
 
 #define PROCESSES_MAX 8192u /* recorded at once */
-#define UNANSWERED "it left before it was answered: the recorder had too much to do"
-#define TOO_MANY_FILES "the recorder has too many open files: raise the limit, see ulimit -Hn"
+#define UNANSWERED "it left before it was answered: the recorder was too busy"
+#define TOO_MANY_FILES "the recorder has too many open files: raise the limit (ulimit -Hn)"
 
 void hodo_connection_refuse(struct hodo_connection *c, const char *why)
 {
@@ -147,11 +147,13 @@ static void take_hello(struct hodo_connection *c)
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (!hodo_abstract_admit(c, &h, len))
-		hodo_connection_refuse(c, "it does not have the recording's key, and may be another user's");
+		hodo_connection_refuse(c, "it does not have the recording's key: it may be another user's");
 	else if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
-		hodo_connection_refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak our language");
+		hodo_connection_refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak "
+				       "Hodoscope's protocol");
 	else if (h.head.version != HODO_ABI_VERSION)
-		hodo_connection_refuse(c, "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo");
+		hodo_connection_refuse(c, "its libhodo is another version: set HODO_LIBRARY to the one that "
+				       "came with this hodo");
 	else if (has_left(c))
 		hodo_connection_refuse(c, UNANSWERED);
 	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
@@ -200,7 +202,7 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 		return hodo_handover_failed(&h->failed, why, size);
 	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
 			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
-		return "it does not speak our language";
+		return "it does not speak Hodoscope's protocol";
 	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
@@ -276,21 +278,22 @@ static const char *plan_flaw(int err)
 	case -EBUSY:
 		return "its threads could not be stopped";
 	case -ENOSYS:
-		return "this kernel has no membarrier(2) for code, or the processor cannot have its code changed while it runs";
+		return "this kernel has no membarrier(2) for code, or this processor does not allow code to "
+		       "change while it runs";
 	case -EFAULT:
 	case -EEXIST:
-		return "its code or its memory has changed meanwhile";
+		return "its code or memory map changed in the meantime";
 	case -ENOSPC:
 		return "it was recorded too often";
 	default:
-		return err > -4096 ? strerror(-err) : "it does not speak our language";
+		return err > -4096 ? strerror(-err) : "it does not speak Hodoscope's protocol";
 	}
 }
 
 static void take_planned(struct hodo_connection *c, const struct hodo_msg_planned *m)
 {
 	if (!c->due) {
-		hodo_connection_refuse(c, "it does not speak our language");
+		hodo_connection_refuse(c, "it does not speak Hodoscope's protocol");
 		return;
 	}
 	c->due = m->result == -EINPROGRESS;

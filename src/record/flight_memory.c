@@ -202,11 +202,11 @@ static int mend_rings(struct hodo_flight_memory *m)
 static const char *head_flaw(const struct hodo_shm *h)
 {
 	if (memcmp(h->magic, HODO_SHM_MAGIC, sizeof(h->magic)) != 0)
-		return "not the file of a flight recorder, or its first page is damaged";
+		return "not a flight recorder's file, or its first page is damaged";
 	if (h->version != HODO_ABI_VERSION)
-		return "written by another version of Hodoscope: recover it with that";
+		return "another version of Hodoscope wrote it: recover it with that version";
 	if (!(h->flags & HODO_SHM_FLIGHT))
-		return "not the file of a flight recorder";
+		return "not a flight recorder's file";
 	return NULL;
 }
 
@@ -259,7 +259,8 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 {
 	struct hodo_shm h = { .version = 0 }, *copy;
 	struct stat st;
-	const char *flaw = "too short to be the file of a flight recorder: give one of HODO_FLIGHT, or a recording";
+	const char *flaw = "too short to be a flight recorder's file: give one that HODO_FLIGHT made, or a "
+			   "recording";
 	int err;
 
 	memset(m, 0, sizeof(*m));
@@ -269,7 +270,8 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)) ||
 	    memcmp(h.magic, HODO_SHM_MAKING, sizeof(h.magic)) == 0)
 		return hodo_fail(error, size, -ENODATA,
-				 "it holds nothing: its process was killed before it recorded, or the first page is lost");
+				 "it is empty: its process was killed before it recorded anything, or the "
+				 "first page is lost");
 	if (flaw)
 		return hodo_fail(error, size, -EBADMSG, "%s", flaw);
 	err = find_layout(m, fd, &h, error, size);

@@ -33,7 +33,7 @@ static const char *name_flaw(const struct hodo_pattern_list *list, const char *p
 		return "the name of a function is too long";
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)p[i] < ' ' || (unsigned char)p[i] == 127)
-			return "the name of a function holds no control characters";
+			return "the name of a function cannot have control characters";
 	if (len - bang > 1 && p[bang] == '0' && p[bang + 1] == 'x' && !is_range(p + bang, len - bang))
 		return "a range of addresses is 0xSTART-0xEND, the end excluded";
 	if (list->n >= HODO_FUNCTION_NAMES_MAX || list->bytes + len + 1 > HODO_FUNCTIONS_MAX)

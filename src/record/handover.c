@@ -35,7 +35,7 @@ static const char *name_limit(const struct hodo_msg_failed *m, enum hodo_limit l
 	char limited[32], needed[32];
 
 	if (limit == HODO_LIMIT_NOFILE)
-		snprintf(why, size, "all files are open that ulimit -n allows it (%" PRIu64 "): raise it",
+		snprintf(why, size, "it has as many open files as ulimit -n allows (%" PRIu64 "): raise it",
 			 m->limit[limit]);
 	else
 		snprintf(why, size, "ulimit -%c (%s) is too low for its buffers of %s: raise it%s", option[limit],
@@ -53,14 +53,15 @@ const char *hodo_handover_failed(const struct hodo_msg_failed *m, char *why, siz
 	if (limit != HODO_LIMITS)
 		return name_limit(m, limit, why, size);
 	if (m->step == HODO_FAILED_CONFIG)
-		snprintf(why, size, "its libhodo cannot do what is asked for: record it with the one of this hodo");
+		snprintf(why, size, "its libhodo cannot do that: record it with the libhodo that came with "
+			 "this hodo");
 	else if (m->step == HODO_FAILED_FILE && (error == ENOSYS || error == EPERM || error == EACCES))
-		snprintf(why, size, "its sandbox forbids memfd_create(2), in which its buffers are: allow it");
+		snprintf(why, size, "its sandbox forbids memfd_create(2), which its buffers need: allow it");
 	else if (error == ENOMEM)
-		snprintf(why, size, "it has no memory for buffers of %s: record with a smaller -m",
+		snprintf(why, size, "it has no memory for %s of buffers: record with a smaller -m",
 			 hodo_human_bytes(m->bytes, needed));
 	else if (error == ENFILE)
-		snprintf(why, size, "the machine has no file left: raise /proc/sys/fs/file-max");
+		snprintf(why, size, "the machine has too many open files: raise /proc/sys/fs/file-max");
 	else
 		snprintf(why, size, "its buffers cannot be made: %s", strerror(error));
 	return why;

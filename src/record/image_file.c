@@ -148,7 +148,7 @@ static const char *file_says(char path[PATH_MAX])
 		ssize_t len = fd < 0 ? -1 : hodo_file_read_at(fd, &head, sizeof(head), 0);
 
 		if (len >= (ssize_t)sizeof(head.elf) && memcmp(head.elf.e_ident, ELFMAG, SELFMAG) == 0)
-			return gives_rights(fd, &st) ? "is set-user-ID, or has rights of its own" :
+			return gives_rights(fd, &st) ? "is set-user-ID, or has capabilities" :
 						      elf_says(fd, &head.elf);
 		if (len <= 0 || !script_runs(head.text, (size_t)len, path, PATH_MAX))
 			return NULL;

@@ -35,7 +35,7 @@
 #define COUNTED_MAX 256u   /* likewise, as their files are looked into */
 #define COUNTED_AT_END_MAX 8192u
 #define START_NS 10000ull /* at least, on one CPU */
-#define TOO_MANY "or fewer: more programs ran at one time than can be followed"
+#define TOO_MANY "or fewer: more programs ran at once than can be followed"
 #define OTHERS "libhodo was not loaded in other programs, or they did not reach the recorder"
 
 struct hodo_awaited {
@@ -203,8 +203,8 @@ static void take_lost(const struct hodo_process *p)
 	uint32_t lost = hodo_shm_load32(&head->lost);
 
 	if (lost > (ns / START_NS + 1) * s->cpus)
-		hodo_process_report(p, "its count of programs that it started cannot be true, and is left out: look for stray "
-				    "writes in it");
+		hodo_process_report(p, "its count of started programs cannot be true, and is left out: look "
+				    "for stray writes in it");
 	else if (lost)
 		hodo_unrecorded_count(s, TOO_MANY, NULL, lost);
 }

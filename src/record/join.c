@@ -174,8 +174,9 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	if (err && !hodo_proc_other_network(pid))
 		path = hodo_session_socket(s);
 	else if (err)
-		hodo_report(&s->config.reporter, "what process %d forks is not recorded: its network is another one, and no"
-			    " socket can be had in its /tmp: %s", (int)pid, strerror(-err));
+		hodo_report(&s->config.reporter, "what process %d forks is not recorded: it is in another "
+			    "network namespace, and no socket can be made in its /tmp: %s",
+			    (int)pid, strerror(-err));
 	return path;
 }
 

@@ -82,11 +82,13 @@ static void tell_missing(char *why, size_t size)
 
 	uname(&u);
 	if (!other_dir() && access(HODO_KERNEL_DIR, F_OK) == 0)
-		snprintf(why, size, "the kernel module hodo is loaded, but %s is not there: mount devtmpfs at /dev, or make it by "
-			 "what /sys/class/misc/hodo/dev says", HODO_KERNEL_DEVICE);
+		snprintf(why, size, "the kernel module hodo is loaded, but there is no %s: mount devtmpfs "
+			 "on /dev, or make the device with the numbers in /sys/class/misc/hodo/dev",
+			 HODO_KERNEL_DEVICE);
 	else if (is_locked_down(NULL))
-		snprintf(why, size, "the kernel module hodo is not loaded, nor by modprobe; the kernel is locked down and takes "
-			 "signed modules only: install it (hodo-dkms), sign hodo.ko with a key that this machine trusts, then "
+		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe cannot load it; the "
+			 "kernel is locked down and accepts only signed modules: install it (hodo-dkms), "
+			 "sign hodo.ko with a key that this machine trusts, then "
 			 "modprobe hodo");
 	else
 		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe does not find it for Linux %s: "
@@ -109,12 +111,12 @@ static void tell_open(const char *name, int err, char *why, size_t size)
 
 	place_of(name, path, sizeof(path));
 	if ((forbidden || err == -ENOENT) && geteuid() != 0)
-		snprintf(why, size, "only root may look into the kernel: run hodo as root, or with CAP_PERFMON");
+		snprintf(why, size, "only root may trace the kernel: run hodo as root, or with CAP_PERFMON");
 	else if (err == -ENOENT)
 		tell_missing(why, size);
 	else if (forbidden && is_locked_down("[confidentiality]"))
-		snprintf(why, size, "the kernel is locked down (confidentiality), so that nobody may look into it: boot it with "
-			 "lockdown=integrity, or without lockdown, to record it");
+		snprintf(why, size, "the kernel is locked down (confidentiality), which forbids tracing it: "
+			 "boot it with lockdown=integrity, or without lockdown");
 	else if (forbidden && !other_dir())
 		snprintf(why, size, "%s: %s: give hodo CAP_PERFMON, and boot the kernel without lockdown=confidentiality", path,
 			 strerror(-err));
@@ -205,7 +207,8 @@ static bool is_recorded(void)
 
 static int fail_busy(char *why, size_t size)
 {
-	return hodo_fail(why, size, -EBUSY, "the kernel is being recorded already: end the other 'hodo record -k', or the "
+	return hodo_fail(why, size, -EBUSY, "the kernel is already being recorded: end the other 'hodo "
+			 "record -k', or the "
 			 "control tree's: echo 0 > %s/enabled", hodo_kernel_dir());
 }
 
@@ -224,8 +227,8 @@ int hodo_kernel_open_record(char *why, size_t size)
 
 static int fail_version(char *why, size_t size)
 {
-	return hodo_fail(why, size, -EPROTO, "the loaded kernel module hodo is of another version than this hodo: load the one "
-			 "that came with it");
+	return hodo_fail(why, size, -EPROTO, "the loaded kernel module hodo is another version than this "
+			 "hodo: load the one that came with it");
 }
 
 /* A copy of the first page, if it is of ours. 0; or a negative errno and why. */
@@ -261,8 +264,9 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 		return err;
 	m->flight = head.flight;
 	if (m->flight.mode == HODO_MODE_DISCARD)
-		return hodo_fail(why, size, -EOPNOTSUPP, "the kernel is recorded with all that happens: that recording has it; "
-				 "snapshots are of 'hodo record -k --overwrite', or of the control tree's flight recorder");
+		return hodo_fail(why, size, -EOPNOTSUPP, "the recording of the kernel is not a flight "
+				 "recorder, so that it already holds every event: snapshots are for 'hodo "
+				 "record -k --overwrite', or the control tree's flight recorder");
 	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
 	if (hodo_layout_init(&m->layout, head.shm.rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, head.shm.rings, m->layout.total, &m->layout) < 0)
@@ -276,8 +280,8 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 
 	*m = (struct hodo_memory){ .fd = hodo_kernel_open("memory", O_RDONLY, why, size) };
 	if (m->fd == -ENODATA)
-		snprintf(why, size, "nobody records the kernel: do that with 'hodo record -k --overwrite', or echo 1 > "
-			 "%s/enabled, then there is something to take", hodo_kernel_dir());
+		snprintf(why, size, "the kernel is not being recorded: start that with 'hodo record -k "
+			 "--overwrite', or with echo 1 > %s/enabled", hodo_kernel_dir());
 	if (m->fd < 0)
 		return m->fd;
 	err = take_memory(m, why, size);
@@ -293,17 +297,17 @@ static const char *config_flaw(int err, bool functions)
 {
 	switch (-err) {
 	case ENOMEM:
-		return "there is no memory for the kernel's buffers: a smaller -m";
+		return "there is no memory for the kernel's buffers: give a smaller -m";
 	case ESRCH:
-		return "the kernel has no such function that can be traced: look for it in "
+		return "the kernel has no such traceable function: "
 		       "/sys/kernel/tracing/available_filter_functions";
 	case EOPNOTSUPP:
 		return functions ? "this kernel was built without CONFIG_DYNAMIC_FTRACE: its functions cannot be traced; or it "
 				   "cannot take this clock: record with --clock monotonic" :
 				   "the kernel's events cannot take this clock: record with --clock monotonic";
 	case EINVAL:
-		return "the kernel does not take what is asked for: a --filter or --trigger with a floating-point number, or "
-		       "sizes that are too large; or the module hodo is of another version";
+		return "the kernel refuses these options: a --filter or --trigger has a floating-point "
+		       "number, or sizes are too large, or the module hodo is another version";
 	default:
 		return strerror(-err);
 	}

@@ -198,8 +198,8 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 	if (err == -ENOMEM)
 		return hodo_fail_memory(why, size);
 	if (err == -ESRCH)
-		return hodo_fail(why, size, err, "none of the kernel's %llu functions that can be traced has such a name: they "
-				 "stand in %s", (unsigned long long)few.found, list_paths[0]);
+		return hodo_fail(why, size, err, "none of the kernel's %llu traceable functions has such a "
+				 "name: %s lists them", (unsigned long long)few.found, list_paths[0]);
 	return 0; /* where a list cannot be read, the module finds out by itself */
 }
 

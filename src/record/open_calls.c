@@ -63,9 +63,10 @@ void hodo_process_write_open(struct hodo_own_stream *own)
 		write_thread(own, id, copy, n);
 	}
 	if (deep)
-		hodo_process_report(p, "%llu calls that had not ended are not in the recording: they were inside of "
-				    "%u others", (unsigned long long)deep, HODO_OPEN_CALLS);
+		hodo_process_report(p, "%llu calls that had not ended are not in the recording: they were "
+				    "nested in %u others", (unsigned long long)deep, HODO_OPEN_CALLS);
 	if (used >= HODO_OPEN_THREADS)
-		hodo_process_report(p, "calls that had not ended in threads after the first %u are not in the recording",
+		hodo_process_report(p, "calls that had not ended, in threads after the first %u, are not in "
+				    "the recording",
 				    (unsigned)HODO_OPEN_THREADS - 1);
 }

@@ -270,7 +270,7 @@ int hodo_out_dir_open(const char *path, char *error, size_t size)
 		len--;
 	if (len == 0 || len >= sizeof(clean))
 		return hodo_fail(error, size, len ? -ENAMETOOLONG : -ENOENT,
-				 "'%.32s' is no name of a directory: choose another with -o", path);
+				 "'%.32s' is not the name of a directory: choose another with -o", path);
 	memcpy(clean, path, len);
 	clean[len] = 0;
 	err = move_aside(clean, error, size);

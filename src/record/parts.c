@@ -55,7 +55,8 @@ static void remove_oldest(struct hodo_session *s)
 	if (err && err != -ENOENT && !parts->reported) {
 		parts->reported = true;
 		hodo_report(&s->config.reporter, "%s/%s stays: %s", s->config.out_path, name,
-				    err == -EEXIST || err == -ENOTEMPTY ? "it holds what is not of the recording" :
+				    err == -EEXIST || err == -ENOTEMPTY ? "it holds files that are not the "
+									  "recording's" :
 									  strerror(-err));
 	}
 	s->total.parts_kept--;
@@ -215,7 +216,8 @@ bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 	if (s->total.full)
 		return false;
 	s->total.full = s->total.ended = true;
-	hodo_report(&s->config.reporter, "%s has the size that --max-size allows: the recording ends, the program runs on",
+	hodo_report(&s->config.reporter, "%s has reached --max-size: the recording ends, and the program "
+		    "continues",
 		    s->config.out_path);
 	return false;
 }

@@ -29,7 +29,7 @@ static const char *pattern_flaw(const struct hodo_pattern_list *list, const char
 		return "an event pattern is PROVIDER:NAME";
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)p[i] <= ' ' || (unsigned char)p[i] == 127)
-			return "an event pattern holds no spaces";
+			return "an event pattern cannot have spaces";
 	if (list->n >= HODO_PATTERNS_MAX || list->bytes + len + 3 > HODO_CONFIG_TEXT_MAX)
 		return "too many event patterns";
 	return NULL;

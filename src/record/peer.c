@@ -42,11 +42,12 @@ static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, char *why, 
 	char user[64];
 
 	if (st->tgid != pid)
-		return hodo_fail(why, why_size, -EINVAL, "%d is a thread of process %d: give that number", (int)pid,
+		return hodo_fail(why, why_size, -EINVAL, "%d is a thread of process %d: give that one",
+				 (int)pid,
 				 (int)st->tgid);
 	if (st->kernel)
-		return hodo_fail(why, why_size, -EINVAL, "process %d is a thread of the kernel, which has no events of ours: "
-				 "give a program's", (int)pid);
+		return hodo_fail(why, why_size, -EINVAL, "process %d is a kernel thread, which has no "
+				 "events: give a program's process ID", (int)pid);
 	if (geteuid() != 0 && st->euid != geteuid())
 		return hodo_fail(why, why_size, -EPERM, "process %d belongs to user %s: run hodo as that user, or as root",
 				 (int)pid, hodo_user_name(st->euid, user, sizeof(user)));
@@ -69,7 +70,8 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 		return hodo_fail_errno(why, why_size, err, "process %d cannot be opened", (int)pid);
 	err = hodo_proc_status(pid, &st);
 	if (err)
-		return hodo_fail(why, why_size, err, "there is no process %d that we can see: look the number up with ps",
+		return hodo_fail(why, why_size, err, "there is no process %d: 'ps' lists those that you can "
+				 "see",
 				 (int)pid);
 	err = refuse_kind(pid, &st, why, why_size);
 	if (err)
@@ -282,7 +284,8 @@ static void tell_busy(pid_t pid, const struct hodo_msg_answer *a, char *why, siz
 	}
 	if (a->recorder)
 		snprintf(who, sizeof(who), "hodo (process %u)", a->recorder);
-	snprintf(why, why_size, "process %d is recorded by %s already: end that, or let 'hodo detach %d' end it", (int)pid,
+	snprintf(why, why_size, "process %d is already being recorded by %s: end that, or use 'hodo detach "
+		 "%d'", (int)pid,
 		 who, (int)pid);
 }
 
@@ -294,16 +297,18 @@ void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg
 	if (err == -EBUSY && op == HODO_CONTROL_RECORD)
 		tell_busy(pid, a, why, why_size);
 	else if (err == -EAGAIN)
-		snprintf(why, why_size, "process %d has not ended its last recording: one of its threads is inside an event"
-			 " still: let that go on, and try again", (int)pid);
+		snprintf(why, why_size, "process %d has not ended its last recording: one of its threads is "
+			 "still inside an event: let it continue, and try again", (int)pid);
 	else if (err == -ENOTCONN && op == HODO_CONTROL_ENABLE)
-		snprintf(why, why_size, "process %d is not being recorded, so that no event can be on: start that with"
-			 " 'hodo record -p %d'", (int)pid, (int)pid);
+		snprintf(why, why_size, "process %d is not being recorded, so no event can be on: start "
+			 "with 'hodo record -p %d'", (int)pid, (int)pid);
 	else if (err == -ENOTCONN)
-		snprintf(why, why_size, "process %d is not being recorded: 'hodo record -p %d' does that", (int)pid,
+		snprintf(why, why_size, "process %d is not being recorded: 'hodo record -p %d' records it",
+			 (int)pid,
 			 (int)pid);
 	else if (err == -EOPNOTSUPP)
-		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that: start it anew with this one", (int)pid);
+		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that: "
+			 "restart it with this one", (int)pid);
 	else
 		snprintf(why, why_size, "process %d refuses: %s: %s", (int)pid, strerror(-err), hodo_remedy(err));
 }

@@ -252,7 +252,8 @@ static void add_limited(struct hodo_process *p)
 
 	p->session->total.limited += limited;
 	if (limited == 0 && hodo_conditions_limited(p->shm, UINT64_MAX) > 0)
-		hodo_process_report(p, "its count of events over their rate cannot be true, and is left out: look for stray "
+		hodo_process_report(p, "its count of events over their rate limit cannot be true, and is "
+				    "left out: look for stray "
 				    "writes in it");
 }
 
@@ -272,8 +273,9 @@ static void tell_catalog_full(const struct hodo_process *p)
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
 
 	if (lost)
-		hodo_process_report(p, "%llu descriptions of events or libraries were too many: what came late has no "
-				    "name: trace it for a shorter time, or less of it", (unsigned long long)lost);
+		hodo_process_report(p, "%llu descriptions of events or libraries were too many, so later "
+				    "ones have no names: trace for a shorter time, or fewer events",
+				    (unsigned long long)lost);
 }
 
 void hodo_process_close_line(struct hodo_process *p)
@@ -352,7 +354,8 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	tell_catalog_full(p);
 	hodo_process_read_threads(p, true);
 	if (p->threads_full)
-		hodo_report(&s->config.reporter, "more than %u threads came: late ones have no names", p->threads.n);
+		hodo_report(&s->config.reporter, "there were more than %u threads: later ones have no names",
+			    p->threads.n);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_process_add_waited(p);
 	hodo_functions_sum(&s->total.functions, &p->functions);

@@ -15,9 +15,9 @@ static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
 
 	hodo_shm_copy(&h, shm, sizeof(h));
 	if (memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) != 0 || h.version != HODO_ABI_VERSION)
-		return "its memory has no header of ours";
+		return "its memory does not have Hodoscope's header";
 	if (h.rings != l->rings)
-		return "its memory is laid out otherwise";
+		return "its memory has another layout";
 	return NULL;
 }
 

@@ -102,7 +102,7 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 
 	if (hodo_layout_init(&layout, s->cpus + 1, s->config.packet_size, s->config.ring_size) < 0)
 		return hodo_fail(error, error_size, -EINVAL,
-				 "buffers of this size cannot be: choose another with -m");
+				 "buffers cannot have this size: choose another with -m");
 	if (s->config.functions && hodo_functions_check(s->config.functions) < 0)
 		return hodo_fail(error, error_size, -E2BIG,
 				 "too many functions are named: use * to name several at once");
@@ -113,12 +113,12 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 		return hodo_fail_memory(error, error_size);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
-		return hodo_fail_errno(error, error_size, -errno, "the recording cannot be begun");
+		return hodo_fail_errno(error, error_size, -errno, "the recording cannot begin");
 	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	hodo_session_take_reserve(s, 0);
 	err = hodo_server_open(s);
-	return err ? hodo_fail_errno(error, error_size, err, "no socket can be had for the recording") : 0;
+	return err ? hodo_fail_errno(error, error_size, err, "no socket can be made for the recording") : 0;
 }
 
 int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,

@@ -67,8 +67,9 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 	}
 	if (err)
 		*map = (struct hodo_clock_map){ .kind = (enum hodo_clock)f->clock, .freq_hz = 1000000000 };
-	hodo_report(&r->reporter, "%s: %s", name, err ? "its clock is not known: times are not of this world" :
-			    "its clock was measured for some microseconds only: times are rough");
+	hodo_report(&r->reporter, "%s: %s", name, err ? "its clock is unknown: times have no relation to "
+		    "the time of day" :
+			    "its clock was measured for a few microseconds only: times are approximate");
 }
 
 /* ------------------------------------------------------------------------ file */
@@ -104,11 +105,12 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 	r->bytes += result.bytes;
 	hodo_lost_add(&r->lost, &result.lost);
 	if (m->alive)
-		hodo_report(&r->reporter, "%s: process %u runs still: what it held at this moment", name, m->pid);
+		hodo_report(&r->reporter, "%s: process %u is still running: this is what it held at this "
+			    "moment", name, m->pid);
 	if (m->cut)
-		hodo_report(&r->reporter, "%s: the file was cut short: what is missing is lost", name);
+		hodo_report(&r->reporter, "%s: the file is truncated: the missing part is lost", name);
 	if (result.damaged_rings || m->repaired)
-		hodo_report(&r->reporter, "%s: damaged: what could be read of it is there", name);
+		hodo_report(&r->reporter, "%s: damaged: the readable part is recovered", name);
 	return 0;
 }
 
@@ -123,7 +125,7 @@ static int add_file(struct hodo_recover *r, int dirfd, const char *file, const c
 		return hodo_fail_system(error, size, -errno);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return hodo_fail(error, size, -EINVAL,
-				 "not a regular file: give one of HODO_FLIGHT, or its directory");
+				 "not a regular file: give one that HODO_FLIGHT made, or its directory");
 	err = hodo_flight_memory_read(&m, fd, error, size);
 	if (!err)
 		err = write_memory(r, name, &m, error, size);
@@ -211,14 +213,15 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 	if (S_ISREG(st.st_mode)) {
 		if (hodo_tree_open(&packed, path) == 0) {
 			hodo_tree_close(packed);
-			return hodo_fail(error, size, -EINVAL, "packed, and recovered is what is in a directory: 'hodo unpack' makes one of it");
+			return hodo_fail(error, size, -EINVAL, "packed: 'hodo unpack' it first, then "
+					 "recover the directory");
 		}
 		*kind = HODO_RECOVER_FILE;
 		return 0;
 	}
 	if (!S_ISDIR(st.st_mode))
 		return hodo_fail(error, size, -EINVAL,
-				 "neither a directory nor a file of a flight recorder: give one of these");
+				 "neither a directory nor a flight recorder's file: give one of these");
 	err = list_files(fd, &f);
 	free_names(&f);
 	if (err)
@@ -227,8 +230,9 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 	if (f.n || hodo_recover_is_recording(fd))
 		return 0;
 	return hodo_fail(error, size, -ENODATA, "%s", f.snapshots ?
-			 "only snapshots are there: name the file to read one" :
-			 "no flight recorder's files and no recording are there: see 'hodo doctor' if there should be");
+			 "it has only snapshots: name the file to read one" :
+			 "it has neither flight recorder files nor a recording: if it should, run 'hodo "
+			 "doctor'");
 }
 
 int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size)

@@ -331,8 +331,8 @@ static int set_clocks(const struct copying *c)
 		return 0; /* it ended in order */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
-			hodo_report(&c->r->reporter, "the recorder had measured the clock for a moment only: times may be off by"
-				    " some microseconds a second");
+			hodo_report(&c->r->reporter, "the recorder measured the clock only briefly: times "
+				    "may be off by some microseconds a second");
 		return 0;
 	}
 	for (const char *at = c->done.data, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
@@ -358,7 +358,8 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 	if (err)
 		snprintf(error, size, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)
-		hodo_report(&r->reporter, "%s: %llu events at the end of streams were not on disk as a whole", path,
+		hodo_report(&r->reporter, "%s: %llu events at the end of streams were only partly on disk",
+			    path,
 				    (unsigned long long)r->torn);
 	hodo_text_free(&c.done);
 	return err;

@@ -70,7 +70,8 @@ int hodo_runtime_dir_taken(const char *path, char *why, size_t why_size)
 
 	if (lstat(path, &st) < 0)
 		return -errno;
-	snprintf(why, why_size, "%s %s %s", path, S_ISDIR(st.st_mode) ? "belongs to" : "is no directory, but made by",
+	snprintf(why, why_size, "%s %s %s", path, S_ISDIR(st.st_mode) ? "belongs to" : "is not a directory; "
+		 "it was made by",
 		 hodo_user_name(st.st_uid, user, sizeof(user)));
 	return 0;
 }

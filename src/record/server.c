@@ -92,7 +92,7 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	if (peer.pid <= 0 || (uid != HODO_WITH_KEY && peer.uid != uid && peer.uid != 0))
 		why = "it belongs to another user";
 	else if (hodo_joining_too_many(server->session, peer.pid))
-		why = "it begins again and again";
+		why = "it keeps starting again";
 	else
 		c = hodo_joining_add(server->session, fd, peer.pid, peer.uid, connection_ready);
 	if (!c) {

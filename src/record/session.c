@@ -89,8 +89,9 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 	if (s->write_failed)
 		return;
 	s->write_failed = true;
-	hodo_report(&s->config.reporter, "cannot write %s/%s/%s: %s: the program runs on, events that cannot be written are"
-		    " counted", s->config.out_path, dir[0] ? dir : ".", file, strerror(-err));
+	hodo_report(&s->config.reporter, "cannot write %s/%s/%s: %s: the program continues, and events that "
+		    "cannot be written are counted", s->config.out_path, dir[0] ? dir : ".",
+											file, strerror(-err));
 }
 
 bool hodo_session_free_files(struct hodo_session *s, int err)

@@ -20,7 +20,7 @@ const char *hodo_shm_flaw(int fd)
 	struct stat st;
 
 	if (seals < 0)
-		return "what it sent is no memfd";
+		return "it did not send a memfd";
 	if ((seals & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
 		return "its memory is not sealed";
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)

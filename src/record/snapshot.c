@@ -234,8 +234,8 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	memset(result, 0, sizeof(*result));
 	err = s.tally ? take(&s) : -ENOMEM;
 	if (err == -ENOMEM) {
-		hodo_fail(error, error_size, err, "no snapshot can be made: %s: it needs as much memory again as the buffers "
-			  "have: make some free", strerror(ENOMEM));
+		hodo_fail(error, error_size, err, "no snapshot can be made: %s: it needs as much memory as "
+			  "the buffers have: free some", strerror(ENOMEM));
 	} else if (err) {
 		hodo_fail_errno(error, error_size, err, "no snapshot can be made");
 	} else {

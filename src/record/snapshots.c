@@ -70,7 +70,8 @@ static void take(struct hodo_process *p, const char *why)
 
 	if (number > HODO_SNAPSHOTS_MAX) {
 		if (!made->too_many)
-			hodo_report(&s->config.reporter, "there are %u snapshots: no more are made", HODO_SNAPSHOTS_MAX);
+			hodo_report(&s->config.reporter, "there are %u snapshots already: no more are made",
+				    HODO_SNAPSHOTS_MAX);
 		made->too_many = true;
 		return;
 	}
@@ -160,7 +161,7 @@ static bool is_wanted(struct hodo_process *p)
 			hodo_ending_of_status(s->snapshots.command_status) != HODO_ENDING_EXIT);
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
-		hodo_process_report(p, "whether it crashed cannot be known on this kernel: its buffers are written");
+		hodo_process_report(p, "this kernel does not say whether it crashed: its buffers are written");
 	p->session->snapshots.crashed |= ending != HODO_ENDING_EXIT;
 	return ending != HODO_ENDING_EXIT;
 }

@@ -54,8 +54,8 @@ static bool is_ours(const struct link_map *map)
 
 static void warn(const char *name)
 {
-	const char *parts[] = { name, ": lies in another namespace of the loader (dlmopen), and what it has cannot be seen"
-				" there: its events are not recorded" };
+	const char *parts[] = { name, ": lies in another namespace of the loader (dlmopen), where its "
+			       "events cannot be seen: they are not recorded" };
 
 	hodo_catalog_warning(parts, 2);
 }

@@ -141,7 +141,7 @@ static void refuse(const struct hodo_record_event *record, const struct hodo_rec
 	char here[PLACE_MAX], there[PLACE_MAX];
 	const char *parts[] = { "event ", record_text(record, 0), " at ", here,
 				" differs from its definition at ", there,
-				": the first stays, the second is not recorded; give one of them another name" };
+				": the first is recorded, the second is not; rename one of them" };
 
 	place(record, here);
 	place(other, there);
@@ -155,7 +155,7 @@ static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *recor
 
 	if (hodo_nevents + 1 >= HODO_EVENTS_MAX) {
 		const char *parts[] = { "event ", record_text(record, 0),
-					" is not recorded: the process has 65,535 events already" };
+					" is not recorded: the process already has 65,535 events" };
 
 		hodo_catalog_warning(parts, 3);
 		return 0;

@@ -44,8 +44,8 @@ static uint8_t other_version;
 static void warn_version(const char *path)
 {
 	char theirs[4] = "", ours[4] = "";
-	const char *parts[] = { path, ": its events are of version ", theirs, " of Hodoscope's headers, and this libhodo"
-				" records version ", ours, ": compile it with those" };
+	const char *parts[] = { path, ": its events are for version ", theirs, " of Hodoscope's headers, but "
+				"this libhodo records version ", ours, ": compile it with this version's headers" };
 
 	hodo_text_number(theirs, sizeof(theirs), other_version);
 	hodo_text_number(ours, sizeof(ours), HODO_ABI_VERSION);

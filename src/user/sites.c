@@ -52,7 +52,8 @@ static void update(const struct hodo_site *site, struct hodo_state *state, void 
 int hodo_sites_patch(void)
 {
 	static struct hodo_patch p; /* under the control lock; too large for small stacks */
-	const char *text = "events of it are missing: its code can be changed neither by /proc/self/mem nor by mprotect(2)";
+	const char *text = "events of it are missing: neither /proc/self/mem nor mprotect(2) lets its code "
+			   "be changed";
 	int error;
 
 	hodo_patch_begin(&p);

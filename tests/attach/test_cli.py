@@ -111,7 +111,7 @@ class Record(Case):
         t("note", 1)
         done = r.stop()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647: 'ps' lists those that you can see")
         self.assertEqual(self.notes(self.events()), [0])
 
     def test_none_can(self):
@@ -119,7 +119,7 @@ class Record(Case):
         t = Target(self)
         self.record(t).stop()
         done = Recorder(self, "-p", 2**31 - 1).done()
-        self.assertLine(done, "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        self.assertLine(done, "hodo: there is no process 2147483647: 'ps' lists those that you can see")
         r = self.record(t, out="other")
         done = Recorder(self, "-p", t.pid).done()
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -161,7 +161,7 @@ class Record(Case):
     def test_with_a_command_alone_left(self):
         done = Recorder(self, "-p", 2**31 - 1, "--", sys.executable, "-c", "import sys; sys.exit(7)").done()
         self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        self.assertEqual(done.lines()[0], "hodo: there is no process 2147483647: 'ps' lists those that you can see")
 
     def test_after_a_recorder_that_waits(self):
         """hodo record --duration CMD has ended its recording, and still waits for the command."""
@@ -182,8 +182,8 @@ class Record(Case):
         pid = wait_for("the command", lambda: next(iter(children(r.pid)), None))
         wait_for("the recording", lambda: self.recorded(pid))
         done = Recorder(self, "-p", pid, out="second").done()
-        self.assertLine(done, f"hodo: process {pid} is recorded by hodo (process {r.pid}) already: end that, or let"
-                        f" 'hodo detach {pid}' end it")
+        self.assertLine(done, f"hodo: process {pid} is already being recorded by hodo (process {r.pid}): end that, "
+                        f"or use 'hodo detach {pid}'")
         self.assertEqual(self.hodo("disable", pid, "at:note").returncode, 0)
         self.assertEqual(self.hodo("detach", pid).returncode, 0)
         self.assertEqual(self.status(pid)["recorded_by"], "nobody")
@@ -209,8 +209,8 @@ class Record(Case):
         t = Target(self)
         r = self.record(t)
         done = Recorder(self, "-p", t.pid, out="second").done()
-        self.assertLine(done, f"hodo: process {t.pid} is recorded by hodo (process {r.pid}) already: end that, or let"
-                        f" 'hodo detach {t.pid}' end it")
+        self.assertLine(done, f"hodo: process {t.pid} is already being recorded by hodo (process {r.pid}): end "
+                        f"that, or use 'hodo detach {t.pid}'")
         t("note", 4)
         self.assertEqual(r.stop().returncode, 0)
         self.assertEqual(self.notes(self.events()), list(range(4)))
@@ -487,10 +487,10 @@ process PID is {}
     def test_not_recorded(self):
         t = Target(self)
         done = self.hodo("enable", t.pid, "at:note")
-        self.assertLine(done, f"hodo: process {t.pid} is not being recorded, so that no event can be on: start that"
-                        f" with 'hodo record -p {t.pid}'")
+        self.assertLine(done, f"hodo: process {t.pid} is not being recorded, so no event can be on: start with "
+                        f"'hodo record -p {t.pid}'")
         done = self.hodo("detach", t.pid)
-        self.assertLine(done, f"hodo: process {t.pid} is not being recorded: 'hodo record -p {t.pid}' does that")
+        self.assertLine(done, f"hodo: process {t.pid} is not being recorded: 'hodo record -p {t.pid}' records it")
 
     def test_no_library(self):
         with subprocess.Popen(["sleep", "1000"], env=self.env) as p:

@@ -167,7 +167,7 @@ class Other(Case):
     """Other users' processes, and what is no process of a program."""
 
     def test_kinds(self):
-        self.assertLine(self.hodo("list", 2**31 - 1), "hodo: there is no process 2147483647 that we can see: look the number up with ps")
+        self.assertLine(self.hodo("list", 2**31 - 1), "hodo: there is no process 2147483647: 'ps' lists those that you can see")
 
     def test_kernel_thread(self):
         try:
@@ -179,13 +179,13 @@ class Other(Case):
             self.skipTest("process 2 is no thread of the kernel here")
         for args in (["list", 2], ["detach", 2], ["record", "-p", 2]):
             self.assertLine(self.hodo(*args),
-                            "hodo: process 2 is a thread of the kernel, which has no events of ours: give a program's")
+                            "hodo: process 2 is a kernel thread, which has no events: give a program's process ID")
 
     def test_thread(self):
         t = Target(self)
         t("thread", "one")
         tid = next(int(n) for n in os.listdir(f"/proc/{t.pid}/task") if int(n) != t.pid)
-        self.assertLine(self.hodo("list", tid), f"hodo: {tid} is a thread of process {t.pid}: give that number")
+        self.assertLine(self.hodo("list", tid), f"hodo: {tid} is a thread of process {t.pid}: give that one")
 
     def test_zombie(self):
         t = Target(self)
@@ -286,7 +286,7 @@ class Other(Case):
         t("note", 2)
         t("fork")
         done = r.stop()
-        self.assertRegex(done.stderr, r"what process \d+ forks is not recorded: its network is another one")
+        self.assertRegex(done.stderr, r"what process \d+ forks is not recorded: it is in another network namespace")
         self.assertEqual(self.notes(self.events()), [0, 1])
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
 

@@ -147,7 +147,7 @@ void event_free(struct test_event *e)
 
 bool event_wants_floats(const char *error)
 {
-	return !HODO_FILTER_FLOAT && strstr(error, "no floating-point numbers here at column ");
+	return !HODO_FILTER_FLOAT && strstr(error, "floating-point numbers are not allowed here at column ");
 }
 
 int event_filter(const struct test_event *e, const char *expr, char *error)

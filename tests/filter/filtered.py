@@ -75,7 +75,7 @@ class Filtered(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="hodo-filter-") as directory:
             trace = os.path.join(directory, "trace")
             for expr, message in [("n == ", "expected a value at column 6"),
-                                  ("n = 3", "'=' (equal is written '==') at column 3"),
+                                  ("n = 3", "'=' (write '==' for equal) at column 3"),
                                   ("n +" * 1000, "expression too long")]:
                 done = hodo("record", "-o", trace, "--filter", expr, "--", FILTERED, status=2)
                 self.assertEqual(done.stderr.count("\n"), 1)

@@ -82,9 +82,9 @@ TEST(test_text_without_doubles)
 		{ "n == 3", 0, "" },
 		{ "n == 0x3 && 3ms == 3000000", 0, "" },
 		{ "n == 4", 0, "" },
-		{ "n == 1.5", -EINVAL, "no floating-point numbers here at column 6" },
-		{ "n > 1e3", -EINVAL, "no floating-point numbers here at column 5" },
-		{ "$duration > 1.5ms", -EINVAL, "no floating-point numbers here at column 13" },
+		{ "n == 1.5", -EINVAL, "floating-point numbers are not allowed here at column 6" },
+		{ "n > 1e3", -EINVAL, "floating-point numbers are not allowed here at column 5" },
+		{ "$duration > 1.5ms", -EINVAL, "floating-point numbers are not allowed here at column 13" },
 		{ "n == 99999999999999999999", -EINVAL, "number too large at column 6" },
 	};
 	static const struct hodo_filter_lexer lexer = { .real = NULL };

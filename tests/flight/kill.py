@@ -42,9 +42,9 @@ def check(directory, what):
         return False
     done = hodo("recover", "-o", trace, flights)
     if done.returncode != 0:
-        assert done.returncode == 1 and "it holds nothing" in done.stderr and begun(shared) == 0, (what, done.stderr)
+        assert done.returncode == 1 and "it is empty" in done.stderr and begun(shared) == 0, (what, done.stderr)
         return False
-    assert "damaged" not in done.stderr and "runs still" not in done.stderr, (what, done.stderr)
+    assert "damaged" not in done.stderr and "is still running" not in done.stderr, (what, done.stderr)
     if not os.path.exists(shared) or os.path.getsize(shared) == 0:  # killed before it was made, or got its size
         return False
     result = run(CHECK, trace, shared, "killed")

@@ -78,7 +78,7 @@ class Processes(Case):
         self.assertEqual(self.files(), [])
         done = hodo("recover", "-o", self.out, self.flights)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^hodo: .*no flight recorder's files.*hodo doctor.*\n$")
+        self.assertRegex(done.stderr, r"^hodo: .*neither flight recorder files nor a recording.*hodo doctor.*\n$")
         self.assertFalse(os.path.exists(self.out))
 
     def test_patterns(self):
@@ -182,7 +182,7 @@ class Files(Case):
         process = self.start(HODO_FLIGHT_SIZE="256K")
         before = os.stat(os.path.join(self.flights, self.files()[0])).st_size
         done = self.recover()
-        self.assertIn("runs still", done.stderr)
+        self.assertIn("is still running", done.stderr)
         self.assertGreater(len(self.events()), 100)
         self.assertIsNone(process.poll())
         self.assertEqual(os.stat(os.path.join(self.flights, self.files()[0])).st_size, before)
@@ -195,11 +195,11 @@ class Files(Case):
                 f.write(b"HODONEW\0" if size == 100 else b"")
                 f.truncate(size)
             done = self.recover(name, expect=1)
-            self.assertRegex(done.stderr, r"^hodo: .*it holds nothing.*\n$")
+            self.assertRegex(done.stderr, r"^hodo: .*it is empty.*\n$")
 
     def test_other_files_are_refused(self):
-        for path, why in (("/dev/null", "neither a directory nor"), (HODO, "not the file of a flight recorder"),
-                          ("/nonexistent", "No such file"), (self.flights, "no flight recorder's files")):
+        for path, why in (("/dev/null", "neither a directory nor"), (HODO, "not a flight recorder's file"),
+                          ("/nonexistent", "No such file"), (self.flights, "neither flight recorder files nor a recording")):
             done = self.recover(path, expect=1)
             self.assertRegex(done.stderr, r"^hodo: [^\n]*\n$")
             self.assertIn(why, done.stderr)
@@ -268,7 +268,7 @@ class Clock(Case):
             f.seek(2048 + 20)
             tsc = struct.unpack("I", f.read(4))[0] == 1
         if tsc:
-            self.assertIn("rough", done.stderr)
+            self.assertIn("approximate", done.stderr)
         self.events()
 
 

@@ -15,7 +15,7 @@ from hodo_test import LIMIT_S, hodo, program, skip
 PLAIN = program("PLAIN")
 TRIES = 4  # HODO_PLAN_TRIES
 N = 100
-SAID = "its code or its memory has changed meanwhile"
+SAID = "its code or memory map changed in the meantime"
 
 
 def record(folder, *options):

@@ -126,7 +126,7 @@ TEST(places_of_arguments)
 	assert_value(0, "f", VALUE(.type = HODO_TYPE_I32, ARGUMENT(5)));
 	assert_value(1, "g", VALUE(.type = HODO_TYPE_I32, .from = HODO_KPROBE_STACK, .number = 1));
 	assert_value(2, "flags", VALUE(.type = HODO_TYPE_I32, .from = HODO_KPROBE_STACK, .number = 2, .load = 4));
-	refuse("kprobe:write_it(by_value)", "is not passed as one word");
+	refuse("kprobe:write_it(by_value)", "is not passed in one word");
 	refuse("kprobe:many%return(h)", "on the stack, which is gone");
 }
 
@@ -143,8 +143,8 @@ TEST(returns)
 	take("kprobe:many%return($retval, a)");
 	assert_value(0, "retval", VALUE(.type = HODO_TYPE_I32, .from = HODO_KPROBE_RETURNED));
 	refuse("kprobe:write_it%return($retval)", "write_it returns nothing");
-	refuse("kprobe:read_it($retval)", "known where the function returns: kprobe:read_it%return");
-	refuse("kprobe:read_it($duration)", "known where the function returns");
+	refuse("kprobe:read_it($retval)", "known only where the function returns: use kprobe:read_it%return");
+	refuse("kprobe:read_it($duration)", "known only where the function returns");
 }
 
 TEST(what_is_recorded_where_nothing_is_named)
@@ -171,7 +171,7 @@ TEST(inside_of_a_function)
 	assert_value(1, "r8", VALUE(.type = HODO_TYPE_U64, .from = HODO_KPROBE_REGISTER, .number = 9));
 	assert_value(2, "stack0", VALUE(.type = HODO_TYPE_U64, .from = HODO_KPROBE_STACK));
 	assert_value(3, "rip", VALUE(.type = HODO_TYPE_U64, .from = HODO_KPROBE_REGISTER, .number = 16));
-	refuse("kprobe:read_it+0x12(count)", "known where the function begins");
+	refuse("kprobe:read_it+0x12(count)", "known only where the function begins");
 	refuse("kprobe:read_it(%eax)", "there is no register %eax");
 }
 
@@ -195,7 +195,7 @@ TEST(what_cannot_be_says_why)
 	refuse("kprobe:read_it(file->numbers[3])", "'numbers' has 3 elements, the last is [2]");
 	refuse("kprobe:read_it(count->x)", "'count' is unsigned long, not a struct");
 	refuse("kprobe:read_it(count[1])", "neither an array nor a pointer");
-	refuse("kprobe:read_it(file->f_path.mnt->x)", "does not say the type of 'mnt'");
+	refuse("kprobe:read_it(file->f_path.mnt->x)", "does not say what type 'mnt' is");
 	refuse("kprobe:read_it(file->gone->x)", "does not say what is in struct gone");
 	refuse("kprobe:read_it(file->f_first.x)", "is a bit field");
 	refuse("kprobe:read_it($arg9)", "$arg1 to $arg6");
@@ -203,7 +203,7 @@ TEST(what_cannot_be_says_why)
 	refuse("kprobe:read_it(count:u128)", "there is no type 'u128'");
 	refuse("kprobe:read_it(file->f_path.dentry->d_parent->d_parent->d_parent->d_parent->d_parent->d_parent->flags)",
 	       "more than 6 pointers");
-	refuse("kprobe:write_it(text, text, text, text, text, text, text, text)", "8192 is the limit");
+	refuse("kprobe:write_it(text, text, text, text, text, text, text, text)", "the limit is 8192");
 }
 
 TEST(without_types)
@@ -215,7 +215,7 @@ TEST(without_types)
 	assert_int_equal(compile("kprobe:read_it%return", NULL), 0);
 	assert_int_equal(made.k.values, 2);
 	assert_true(compile("kprobe:read_it(count)", NULL) < 0);
-	assert_non_null(strstr(why, "(BTF): take $arg1 to $arg6"));
+	assert_non_null(strstr(why, "(BTF): use $arg1 to $arg6"));
 	assert_true(compile("kprobe:read_it($arg1->x)", NULL) < 0);
-	assert_non_null(strstr(why, "does not say the type of '$arg1'"));
+	assert_non_null(strstr(why, "does not say what type '$arg1' is"));
 }

@@ -80,21 +80,21 @@ TEST(what_is_none_says_why, .teardown = drop)
 	char text[1024] = "kprobe:f(a";
 
 	refuse("kprobe:", "a function's name is missing");
-	refuse("kprobe:vfs_*", "not of those that a pattern names");
+	refuse("kprobe:vfs_*", "not for a pattern");
 	refuse("kprobe:f+", "an offset is +0x12");
 	refuse("kprobe:f+x", "an offset is +0x12");
-	refuse("kprobe:f+5%return", "leave out the offset");
+	refuse("kprobe:f+5%return", "takes no offset");
 	refuse("kprobe:f(", "a value is an argument's name");
 	refuse("kprobe:f(a", "a ',' or ')' is missing");
 	refuse("kprobe:f(a,)", "a value is an argument's name");
-	refuse("kprobe:f(a b)", "a ',' or ')' is missing: here is 'b)'");
+	refuse("kprobe:f(a b)", "a ',' or ')' is missing: at 'b)'");
 	refuse("kprobe:f(a->)", "a member's name is missing");
 	refuse("kprobe:f(a[x])", "an element is [NUMBER]");
 	refuse("kprobe:f(a[99999999999])", "an element is [NUMBER]");
 	refuse("kprobe:f(a:)", "a type is missing");
-	refuse("kprobe:f(a=)", "a value is missing behind '='");
+	refuse("kprobe:f(a=)", "a value is missing after '='");
 	refuse("kprobe:f(a)b", "then (VALUES)");
-	refuse("kprobe:f(\xc3\xa4)", "no letters beyond");
+	refuse("kprobe:f(\xc3\xa4)", "ASCII characters only");
 	for (int i = 0; i < 17; i++)
 		strcat(text, ".b");
 	refuse(text, "too many members");
@@ -114,7 +114,7 @@ TEST(two_of_one_event)
 	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(a)", why, sizeof(why)), 0);
 	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f%return", why, sizeof(why)), 0);
 	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(b)", why, sizeof(why)), -EEXIST);
-	assert_string_equal(why, "there are two probes kprobe:f: give all values to one");
+	assert_string_equal(why, "there are two probes kprobe:f: give all values in one");
 	assert_int_equal(list.n, 2);
 	hodo_kprobe_list_free(&list);
 }

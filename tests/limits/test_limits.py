@@ -239,7 +239,7 @@ class Size(Limits):
     def check_size(self, limit, result, path=None):
         size = self.bytes_on_disk(path)
         streams = sum(len(p["streams"]) for p in self.info(path)["processes"])
-        self.assertIn("has the size that --max-size allows: the recording ends", result.stderr)
+        self.assertIn("has reached --max-size: the recording ends", result.stderr)
         # A packet more would not have fitted; what was lost is reported by up to two empty ones a stream.
         self.assertGreater(size, limit - PACKET)
         self.assertLessEqual(size, limit + 2 * HEADER * streams)
@@ -448,8 +448,8 @@ class Foreign(Limits):
         left = glob.glob(os.path.join(self.data, "*", "mine"))
         self.assertTrue(left)
         if len(self.parts()) > 2:
-            self.assertIn("it holds what is not of the recording", result.stderr)
-            self.assertEqual(result.stderr.count("it holds what is not"), 1)
+            self.assertIn("it holds files that are not the recording's", result.stderr)
+            self.assertEqual(result.stderr.count("it holds files that are not"), 1)
         # Nor is the whole taken for a recording, then.
         again = self.record(TARGET, 10)
         self.assertEqual(again.returncode, 1)

@@ -23,7 +23,8 @@ class Objects(Case):
 
 
 class Version(Objects):
-    WHY = "events are of version 77 of Hodoscope's headers, and this libhodo records version 3: compile it with those"
+    WHY = ("events are for version 77 of Hodoscope's headers, but this libhodo records version 3: "
+           "compile it with this version's headers")
 
     def test_recorded(self):
         done = self.record(HOST, 3, "close", VERSION, "close", VERSION, "open", PLUGIN, "open", VERSION)
@@ -38,7 +39,7 @@ class Version(Objects):
     def test_listed(self):
         done = self.hodo("list", VERSION)
         self.assertIn(f"warning: {VERSION}: 1 event is of version 77 of Hodoscope's headers, and this hodo knows "
-                      "version 3: compile it with those", done.stderr)
+                      "version 3: compile it with this version's headers", done.stderr)
         self.assertNotIn("damaged", done.stderr)
         self.assertEqual(json.loads(self.ok("list", "--json", VERSION))["events"], [])
 
@@ -55,7 +56,7 @@ class Programs(Objects):
         self.assertEqual(done.stdout, f"sum 5050, probed 0, registered -{registered}, role {role}, enabled 0\n")
 
     def check(self, path, version):
-        why = f"{path}: its events are of version {version} of Hodoscope's headers, and this libhodo records version 3"
+        why = f"{path}: its events are for version {version} of Hodoscope's headers, but this libhodo records version 3"
         self.check_done(run(path, **self.how({})), errno.ENOSYS, -errno.ENOSYS)
         preloaded = {"LD_PRELOAD": LIBHODO}
         done = run(path, **self.how({"env": preloaded}))
@@ -159,7 +160,7 @@ class Bare(Objects):
             self.skipTest("the filter is for x86-64")
         self.bare(sys.executable, "-c", DENY_CODE, HOST, 3, "open", PLUGIN)
         said = " ".join(self.warnings())
-        self.assertIn("events of it are missing: its code can be changed neither", said)
+        self.assertIn("events of it are missing: neither /proc/self/mem nor mprotect(2)", said)
         self.assertIn("libraries that it opens later are not recorded", said)
 
 

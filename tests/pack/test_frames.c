@@ -257,7 +257,7 @@ TEST(a_mark_that_says_too_much_is_a_fault)
 	hodo_planes_write_mark(f.bytes, (struct hodo_planes){ 1 << 20, 8 });
 	r = open_bytes(f.bytes, f.n);
 	find(&r, f.n);
-	assert_string_equal(hodo_frames_fault(r.frames)->why, "has less in it than its mark says");
+	assert_string_equal(hodo_frames_fault(r.frames)->why, "holds less than its header says");
 	assert_int_equal(hodo_frames_size(r.frames), HEAD + 60000);
 	check_bytes(&r, f.plain + HEAD + 60000, 0, HEAD + 60000);
 	done(&r);

@@ -296,7 +296,7 @@ class Hostile(Case):
         self.write(self.members + self.members[1:])
         done, found = self.unpack()
         self.assertEqual((done.returncode, found), (1, before))
-        self.assertIn("is there twice, or not in order", done.stderr)
+        self.assertIn("occurs twice, or out of order", done.stderr)
 
     def test_file_and_folder(self):
         """A name that is a file's and a folder's."""

@@ -49,13 +49,13 @@ int main(int argc, char **argv)
 # Probes that mean nothing, and what is said.
 WRONG = (
     ("gett", "did you mean get"), ("get(nod)", "did you mean node"), ("get(node->nxt)", "next"),
-    ("get(len->n)", "no members"), ("get(*len)", "no pointer"), ("get(node->text[8])", "8 elements"),
-    ("main(node)", "is a struct"), ("main(node.n[1])", "no pointer"), ("get%return(node)", "entry"),
-    ("main%return(*$retval)", "no pointer"), ("get(%rdx9)", "no register"),
-    ("made.c:2", "has no code: the next that has is made.c:"), ("mad.c:2", "did you mean made.c"),
-    ("made.c:99", "has no code"), ("get+0x1000", "behind the end"), ("*+1", "functions"),
-    ("get((len, len))", "neither a pointer"), ("get((node, node))", "no number"),
-    ("get(len:str)", "no address of a string"), ("get(len:f64)", "f64"),
+    ("get(len->n)", "no members"), ("get(*len)", "not a pointer"), ("get(node->text[8])", "8 elements"),
+    ("main(node)", "is a struct"), ("main(node.n[1])", "not a pointer"), ("get%return(node)", "entry"),
+    ("main%return(*$retval)", "not a pointer"), ("get(%rdx9)", "not a register"),
+    ("made.c:2", "has no code: the next line that has some is made.c:"), ("mad.c:2", "did you mean made.c"),
+    ("made.c:99", "has no code"), ("get+0x1000", "beyond the end"), ("*+1", "functions"),
+    ("get((len, len))", "neither a pointer"), ("get((node, node))", "not a number"),
+    ("get(len:str)", "not the address of a string"), ("get(len:f64)", "f64"),
 )
 
 
@@ -136,7 +136,7 @@ class Show(Case):
         entry, = self.shown(path, "get($arg1, $arg2:i32, *$arg1, %rdi:str)")
         self.assertEqual([v["from"] for v in entry["values"]], ["rdi", "rsi", "rdi -> +0", "rdi -> string"])
         self.assertEqual([v["field"] for v in entry["values"]], ["u64", "i32", "u64", "str"])
-        self.wrong(path, "get(node)", r"no debug information: install its package -dbgsym or -dbg, or build with -g")
+        self.wrong(path, "get(node)", r"no debug information: install its -dbgsym or -dbg package, build with -g")
         self.wrong(path, "get($arg7)", r"\$arg1 to \$arg6")
         self.wrong(path, "made.c:3", "no debug information")
         address = entry["address"]

@@ -13,7 +13,7 @@ from hodo_test import Case, main, program
 FAKE, IMAGES, TARGET = program("FAKE"), program("IMAGES"), program("TARGET")
 NOBODY = 65534
 IN_OPEN, IN_ALL = 0x20, 0xfff
-TOO_MANY = "or fewer: more programs ran at one time than can be followed"
+TOO_MANY = "or fewer: more programs ran at once than can be followed"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -97,8 +97,7 @@ class Announced(Files):
                    "s.connect('\\0hodo-record-' + sys.argv[1][-49:-33]); s.send(b'x'); s.recv(1)")
         python = os.path.realpath(sys.executable)
         self.announced("sh", "-c", f'exec env -i {python} -c "{connect}" "$HODO_RECORDER"')
-        self.assertEqual(self.reasons(), {missing(python): 1, "it does not have the recording's key, and may be another"
-                                          " user's": 1})
+        self.assertEqual(self.reasons(), {missing(python): 1, "it does not have the recording's key: it may be another user's": 1})
 
     def test_very_many(self):
         """Each is counted, with its path as long as there is room for reasons; and others' as ever."""

@@ -7,7 +7,7 @@ from hodo_test import Case, main, program
 from load import busy
 
 BURSTS = program("BURSTS")
-UNANSWERED = "it left before it was answered: the recorder had too much to do"
+UNANSWERED = "it left before it was answered: the recorder was too busy"
 
 
 class Bursts(Case):

@@ -25,9 +25,9 @@ TEST(limits_by_what_failed)
 	assert_true(strstr(said(HODO_FAILED_MAP, -EAGAIN, NONE, NONE), "ulimit -l (64.0 KiB)"));
 	assert_true(strstr(said(HODO_FAILED_MAP, -ENOMEM, 40 << 20, 1), "ulimit -v (40.0 MiB)"));
 	assert_true(strstr(said(HODO_FAILED_MEMORY, -ENOMEM, NONE, 4096), "ulimit -d (4.0 KiB)"));
-	assert_true(strstr(said(HODO_FAILED_MAP, -ENOMEM, NONE, 4096), "no memory for buffers of 32.0 MiB"));
+	assert_true(strstr(said(HODO_FAILED_MAP, -ENOMEM, NONE, 4096), "no memory for 32.0 MiB of buffers"));
 	assert_true(strstr(said(HODO_FAILED_FILE, -ENFILE, NONE, NONE), "file-max"));
-	assert_true(strstr(said(HODO_FAILED_FILE, -EMFILE, NONE, NONE), "ulimit -n allows it (7)"));
+	assert_true(strstr(said(HODO_FAILED_FILE, -EMFILE, NONE, NONE), "ulimit -n allows (7)"));
 	assert_true(strstr(said(HODO_FAILED_CONFIG, -EPROTO, NONE, NONE), "libhodo cannot do"));
 }
 

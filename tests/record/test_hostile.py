@@ -13,7 +13,7 @@ AT_THE_SOCKET = ("wrong-magic", "wrong-version", "short-hello", "long-hello", "h
                  "read-only", "pipe", "no-header")
 ABOUT_A_PLAN = (("plan-flood", 0), ("plan-unasked", 0), ("plan-unasked", 1), ("plan-again", 0), ("plan-still", 0),
                 ("plan-short", 0), ("plan-descriptor", 0), ("plan-leave", 0))
-WHY = {"wrong-version": "its libhodo is of another version: set HODO_LIBRARY to the one of this hodo"}
+WHY = {"wrong-version": "its libhodo is another version: set HODO_LIBRARY to the one that came with this hodo"}
 IN_MEMORY = (("garbage-words", 0), ("garbage-catalog", 0), ("garbage-catalog", 3000), ("absurd-catalog", 0),
              ("jump", 0), ("jump", 400000))
 
@@ -68,7 +68,7 @@ class Hostile(Case):
         for number, options in ((2**62, ("--rate", "rt:*=1000000/s")), (5, ())):
             with self.subTest(number):
                 result = self.beside("limited", *options, number=number)
-                self.assertRegex(result.stderr, r"\]: its count of events over their rate cannot be true")
+                self.assertRegex(result.stderr, r"\]: its count of events over their rate limit cannot be true")
                 self.assertNotIn("not recorded: over the rate", result.stderr)
                 self.assertEqual(self.info()["limited"], 0)
 

@@ -11,7 +11,7 @@ IMAGES = program("IMAGES")
 TRUE = os.path.realpath(shutil.which("true"))
 
 
-TOO_MANY = "or fewer: more programs ran at one time than can be followed"
+TOO_MANY = "or fewer: more programs ran at once than can be followed"
 
 
 def missing(path):
@@ -111,7 +111,7 @@ class Images(Case):
         other = shutil.copy(TRUE, self.path("other"))
         os.chown(other, 65534, 65534)
         os.chmod(other, 0o4755)
-        self.counted({f"{other} is set-user-ID, or has rights of its own": 1}, "sh", "-c", f"{other}; :")
+        self.counted({f"{other} is set-user-ID, or has capabilities": 1}, "sh", "-c", f"{other}; :")
 
     def test_alive_at_the_end(self):
         ours, theirs = os.pipe()

@@ -44,7 +44,7 @@ class Kernel(Case):
 
 class KernelMessages(Kernel):
     def test_no_module(self):
-        why = "the kernel module hodo is not loaded" if ROOT else "only root may look into the kernel"
+        why = "the kernel module hodo is not loaded" if ROOT else "only root may trace the kernel"
         for args in (("record", "-k"), ("record", "-k", "--", "true"), ("list", "-k"), ("snapshot", "-k")):
             self.fails(why, *args)
         self.assertEqual(sorted(os.listdir(self.dir)), ["tree"])
@@ -54,26 +54,26 @@ class KernelMessages(Kernel):
             self.skipTest("root may do everything")
         self.put("record", "")
         os.chmod(os.path.join(self.tree, "record"), 0)
-        self.fails("only root may look into the kernel", "record", "-k")
+        self.fails("only root may trace the kernel", "record", "-k")
 
     def test_busy(self):
         """Before an earlier recording is moved, and before the command is run."""
         self.hodo("record", "-q", TARGET, "count", "1")
         self.put("record", "")
         self.image("running")
-        self.fails("the kernel is being recorded already", "record", "-k", "--", "touch", "ran")
+        self.fails("the kernel is already being recorded", "record", "-k", "--", "touch", "ran")
         self.assertFalse(os.path.exists(self.path("ran")))
         self.assertFalse(os.path.exists(self.path("hodo.data.old")))
 
     def test_other_version(self):
         self.put("record", "")
-        self.fails("is of another version", "record", "-k", "--", "touch", "ran")
+        self.fails("is another version", "record", "-k", "--", "touch", "ran")
         self.assertFalse(os.path.exists(self.path("ran")))
         self.assertFalse(os.path.exists(self.path("hodo.data")))
         self.image("version")
-        self.fails("is of another version", "snapshot", "-k")
+        self.fails("is another version", "snapshot", "-k")
         self.put("info", "this is no list\n")
-        self.fails("is of another version", "list", "-k")
+        self.fails("is another version", "list", "-k")
 
     def test_usage(self):
         self.fails("no command to record, and no process: give a command, -p PID, or -k", "record", status=2)
@@ -189,10 +189,10 @@ class KernelTrace(Kernel):
         self.assertEqual(self.hodo("snapshot", "-k", "-q", "-o", "trace").returncode, 0)
         self.assertTrue(os.path.isdir(self.path("trace.old/kernel")))
         self.image("discard")
-        self.fails("the kernel is recorded with all that happens", "snapshot", "-k", "-o", "other")
+        self.fails("the recording of the kernel is not a flight recorder", "snapshot", "-k", "-o", "other")
         with open(os.path.join(self.tree, "memory"), "r+b") as f:
             f.write(b"\0" * 4096)
-        self.fails("is of another version", "snapshot", "-k", "-o", "other")
+        self.fails("is another version", "snapshot", "-k", "-o", "other")
         self.assertFalse(os.path.exists(self.path("other")))
 
 

@@ -64,7 +64,7 @@ class Refused(Case):
         self.assertRegex(self.refused("-v 48000"), r"^ulimit -v \(46\.9 MiB\) is too low for its buffers")
 
     def test_descriptors(self):
-        self.assertEqual(self.refused("-n 4"), "all files are open that ulimit -n allows it (4): raise it")
+        self.assertEqual(self.refused("-n 4"), "it has as many open files as ulimit -n allows (4): raise it")
 
     def test_descriptors_that_may_be_more(self):
         done = self.record("bash", "-c", f"ulimit -Sn 4; exec {TARGET} count 100")

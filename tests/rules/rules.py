@@ -390,15 +390,15 @@ class Usage(Case):
                 (["--trigger", "g:tick -> halt"], "expected snapshot, start, stop or exit at column 11"),
                 (["--trigger", "g:tick -> stop after 0"], "expected a number from 1 on at column 22"),
                 (["--trigger", "g:tick if n == 3 after x -> stop"], "expected an operator before 'after' at column 18"),
-                (["--trigger", "g:a,g:b -> stop"], "one event, or a pattern for several, is wanted at column 1"),
-                (["--trigger", "func:main -> stop"], "functions have no conditions"),
+                (["--trigger", "g:a,g:b -> stop"], "give one event, or one pattern at column 1"),
+                (["--trigger", "func:main -> stop"], "functions take no conditions"),
                 (["--trigger", ""], "expected an event"),
                 (["--rate", "g:tick"], "expected EVENT=N/s"),
                 (["--rate", "g:tick=/s"], "expected a number of events from 1 to 1000000000 at column 8"),
                 (["--rate", "g:tick=0/s"], "expected a number of events"),
                 (["--rate", "g:tick=5/y"], "expected ns, us, ms, s, m, h or d at column 10"),
                 (["--rate", "g:tick=5"], "expected '/s' (or /ms, /m, /h) at column 9"),
-                (["--rate", "g:tick=5/s:0"], "expected how many events may come in a row at column 12"),
+                (["--rate", "g:tick=5/s:0"], "expected how many events may come at once at column 12"),
                 (["--rate", "=5/s"], "expected an event at column 1"),
                 (65 * ["--rate", "g:tick=5/s"], "more than 64 triggers and rates")]:
             r = self.record(options, ["sequence", 1], check=False, status=2)

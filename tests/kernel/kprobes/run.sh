@@ -87,7 +87,7 @@ refuse() {
 }
 refuse no_function "the kernel has no function vfs_raed: near are vfs_read" 'kprobe:vfs_raed'
 refuse no_member "struct file has no member 'f_pat': near are f_path" 'kprobe:vfs_read(file->f_pat)'
-refuse blacklisted "the kernel lets nobody probe there" 'kprobe:__die'
+refuse blacklisted "the kernel forbids probes there" 'kprobe:__die'
 refuse middle "no instruction of vfs_read begins there" 'kprobe:vfs_read+3'
 refuse beyond "no instruction of vfs_read begins there" 'kprobe:vfs_read+0x100000'
 check hostile ./hostile 150

@@ -64,6 +64,6 @@ check unload unload
 
 # And nobody can load it without a signature.
 status missing 1 hodo record -k -o /tmp/none -- true
-says missing_said "takes signed modules only"
+says missing_said "accepts only signed modules"
 refused unsigned load
 finish

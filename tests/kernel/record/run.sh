@@ -98,7 +98,7 @@ status small 5 hodo record -k -m 8K -e 'syscalls:*' -o "$OUT/small" -- ./emit 30
 status rotate 5 hodo record -k --rotate 64K --keep 3 -m 64K -e 'syscalls:*,emit:*' -o "$OUT/rotate" -- ./emit 3000
 equal rotate_parts "$(find "$OUT/rotate" -name 'part-*' | wc -l)" 3
 status size 5 hodo record -k --max-size 128K -m 64K -e 'syscalls:*' -o "$OUT/size" -- ./emit 20000
-says size_said "has the size that --max-size allows"
+says size_said "has reached --max-size"
 status crash 139 hodo record -k --overwrite --on-crash -e 'syscalls:*' -o "$OUT/crash" -- ./crash
 check crash_written test -e "$OUT/crash/kernel/cpu0"
 status no_crash 5 hodo record -k --overwrite --on-crash -e 'syscalls:*' -o "$OUT/no_crash" -- ./emit 1
@@ -114,7 +114,7 @@ check list_on sh -c "hodo list -k sched:sched_switch | grep -q '^sched:sched_swi
 status snapshot 0 hodo snapshot -k --why "a test" -o "$OUT/snapshot"
 says snapshot_said "events of the kernel, "
 status busy 1 hodo record -k -o "$OUT/busy" -- touch /tmp/ran
-says busy_said "the kernel is being recorded already"
+says busy_said "the kernel is already being recorded"
 refused busy_not_run test -e /tmp/ran
 refused busy_untouched test -e "$OUT/busy"
 kill -TERM $recorder
@@ -217,9 +217,9 @@ check open_off wait_until 60 ended
 
 # ------------------------------------------------------------- who may not
 status user 1 ./as_user hodo record -k -o /tmp/user -- ./emit 1
-says user_said "only root may look into the kernel"
+says user_said "only root may trace the kernel"
 status user_list 1 ./as_user hodo list -k
-says user_list_said "only root may look into the kernel"
+says user_list_said "only root may trace the kernel"
 check user_doctor sh -c './as_user hodo doctor | grep -q "ok *module .*CAP_PERFMON"'
 
 # --------------------------------------------------------- who may, and where

@@ -100,7 +100,7 @@ refused pinned rmmod hodo
 probes step
 rmmod sites_forget
 check forgotten_is_told \
-	sh -c "dmesg | grep -q 'hodo: module sites_forget has gone without unregistering its probe of sprobe:step'"
+	sh -c "dmesg | grep -q 'hodo: module sites_forget was removed without unregistering its probe of sprobe:step'"
 check forgotten_gone probes basics
 check unpinned unload
 
