@@ -82,7 +82,7 @@ static int run(void *args)
 	pid_t pid;
 
 	if (a->n == 0)
-		return hodo_usage("detach", "no process given");
+		return hodo_usage("detach", "give a process ID");
 	for (int i = 0; i < a->n && !status; i++)
 		status = hodo_target_parse("detach", a->words[i], &pid);
 	if (status)

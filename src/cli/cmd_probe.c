@@ -339,6 +339,6 @@ const struct hodo_verb hodo_verb_probe = {
 		 "PROBE is FUNCTION, FUNCTION%return, FUNCTION+OFFSET, SOURCE:LINE or 0xADDRESS,\n"
 		 "and values behind it in parentheses: 'get(key, len, node->next->n)'; also\n"
 		 "sdt:PROVIDER:NAME for 'add' and 'remove'.\n",
-	.options = options, .column = 16, .aligned = true, .choices = actions, .words = HODO_WORD_FILE,
+	.options = options, .column = 16, .aligned = true, .choices = actions, .words = HODO_WORD_FILE | HODO_WORD_PID,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

@@ -267,7 +267,7 @@ static int run(void *args)
 	if (s->kernel && w->n)
 		return hodo_usage("snapshot", "-k is the kernel, and no process: leave '%s' out", w->words[0]);
 	if (!s->kernel && w->n == 0)
-		return hodo_usage("snapshot", "no process given");
+		return hodo_usage("snapshot", "give a process ID");
 	if (w->n > 1)
 		return hodo_usage("snapshot", "one process at a time, not '%s' too", w->words[1]);
 	status = s->kernel ? 0 : hodo_target_parse("snapshot", w->words[0], &s->pid);

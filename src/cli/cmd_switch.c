@@ -21,7 +21,7 @@ static int take_words(struct args *a, const char *verb)
 	int err;
 
 	if (!words[0])
-		return hodo_usage(verb, "no process given");
+		return hodo_usage(verb, "give a process ID");
 	err = hodo_target_parse(verb, words[0], &a->pid);
 	if (err)
 		return err;

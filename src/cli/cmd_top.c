@@ -26,7 +26,7 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 	int err = 0;
 
 	if (n == 0)
-		return hodo_usage(VERB, "no process: its number is wanted, or -- and a command");
+		return hodo_usage(VERB, "give a process ID, or -- and a command");
 	if (n > command && command >= 0)
 		return hodo_usage(VERB, "either processes or a command, not both");
 	if (command > 0) {
@@ -34,7 +34,7 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 		return 0;
 	}
 	if (words[0][0] < '0' || words[0][0] > '9')
-		return hodo_usage(VERB, "'%s' is no process's number: to run a command, put -- in front of it", words[0]);
+		return hodo_usage(VERB, "'%s' is not a process ID: put -- in front of a command", words[0]);
 	for (; *words && !err; words++)
 		err = hodo_attach_options_add(&t->attach, VERB, *words);
 	return err;

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/near.h>
+
+#include "cli.h"
 #include "selection.h"
 #include "table.h"
 
@@ -206,6 +209,16 @@ struct parser {
 	char letters[3 * OPTIONS_MAX];
 };
 
+/* Whether a process's number is a word of it: -p before that is what record takes, and most other tools, and says
+ * nothing new. */
+static bool takes_pid(const struct hodo_verb *verb)
+{
+	for (const struct hodo_option *o = verb->options; !is_end(o); o++)
+		if (o->letter == 'p')
+			return false;
+	return (verb->word | verb->words) & HODO_WORD_PID;
+}
+
 static void make_parser(struct parser *p, const struct hodo_verb *verb)
 {
 	char *letter = p->letters;
@@ -223,6 +236,8 @@ static void make_parser(struct parser *p, const struct hodo_verb *verb)
 					       no_argument, NULL, LONG_BASE + n };
 		p->of[n++] = o;
 	}
+	if (takes_pid(verb))
+		*letter++ = 'p';
 	p->longs[n] = (struct option){ "help", optional_argument, NULL, 'h' };
 }
 
@@ -236,15 +251,29 @@ static const struct hodo_option *option_of(const struct parser *p, int c)
 	return NULL;
 }
 
+/* With the option that may have been meant, as by --colour or --limt=5. */
+static int unknown_option(const char *verb, const struct parser *p, const char *word)
+{
+	char name[HODO_NEAR_BYTES];
+	struct hodo_near near = { .wanted = name };
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	for (const struct option *o = p->longs; o->name; o++)
+		hodo_near_look(&near, o->name);
+	if (near.n == 0)
+		return hodo_usage(verb, "unknown option '%s'", word);
+	return hodo_say(HODO_EXIT_USAGE, "%s: unknown option '%s': did you mean --%s?", verb, word, near.name[0]);
+}
+
 /* What getopt_long() complains of. */
-static int refuse_option(const char *verb, const char *word, int c)
+static int refuse_option(const char *verb, const struct parser *p, const char *word, int c)
 {
 	if (c == ':')
 		return hodo_usage(verb, "option '%s' needs a value", word);
 	if (optopt >= LONG_BASE)
 		return hodo_usage(verb, "option '%s' takes no value", word);
 	if (optopt == 0)
-		return hodo_usage(verb, "unknown option '%s'", word);
+		return unknown_option(verb, p, word);
 	return hodo_usage(verb, "unknown option '-%c'", optopt);
 }
 
@@ -269,7 +298,9 @@ static int parse(const struct hodo_verb *verb, int argc, char **argv, struct hod
 		}
 		if (c == 'h')
 			return hodo_usage(verb->name, "option '%s' takes no value", argv[optind - 1]);
-		status = c == '?' || c == ':' ? refuse_option(verb->name, argv[optind - 1], c) :
+		if (c == 'p' && takes_pid(verb))
+			continue;
+		status = c == '?' || c == ':' ? refuse_option(verb->name, &p, argv[optind - 1], c) :
 						set(option_of(&p, c), verb->name, args, optarg);
 		if (status)
 			return status;

@@ -25,7 +25,7 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 	uint64_t number;
 
 	if (hodo_parse_number(text, INT_MAX, &number) < 0 || number == 0)
-		return hodo_usage(verb, "'%s' is no process's number", text);
+		return hodo_usage(verb, "'%s' is not a process ID", text);
 	*pid = (pid_t)number;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - what the files of this folder have in common: the kernel's types, names near a name. */
+/* internal.h - what the files of this folder have in common: the kernel's types. */
 #ifndef HODO_KPROBE_INTERNAL_H
 #define HODO_KPROBE_INTERNAL_H
 
@@ -7,20 +7,10 @@
 
 #include <bpf/btf.h>
 
+#include <base/near.h>
+
 /* Puts the line into why; returns err. */
 int hodo_kprobe_fail(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* near.c: the names nearest to one that is not there. */
-#define HODO_KPROBE_NEAR 3
-struct hodo_kprobe_near {
-	const char *wanted;
-	unsigned int distance[HODO_KPROBE_NEAR];
-	char name[HODO_KPROBE_NEAR][HODO_NAME_MAX + 1];
-	uint32_t n;
-};
-void hodo_kprobe_near_add(struct hodo_kprobe_near *near, const char *name);
-/* ": near are a, b", or nothing. */
-const char *hodo_kprobe_near_text(const struct hodo_kprobe_near *near, char *text, size_t size);
 
 /* types.c. Ids are of the btf. */
 /* Without const, volatile and names of types. NULL: there is no such type. */
@@ -31,7 +21,7 @@ struct hodo_kprobe_member {
 };
 bool hodo_kprobe_find_member(const struct btf *btf, const struct btf_type *t, const char *name,
 			     struct hodo_kprobe_member *found);
-void hodo_kprobe_near_members(const struct btf *btf, const struct btf_type *t, struct hodo_kprobe_near *near);
+void hodo_kprobe_near_members(const struct btf *btf, const struct btf_type *t, struct hodo_near *near);
 /* "struct dentry", for messages. */
 const char *hodo_kprobe_type_name(const struct btf *btf, uint32_t id, char *text, size_t size);
 /* enum hodo_type of a number or a pointer; 0: it is neither. */

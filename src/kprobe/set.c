@@ -60,7 +60,7 @@ static bool read_line(char *line, const char **name, const char **module)
 
 /* The module that has the function, "": the kernel itself. near: gets names that come near, NULL: not wanted. -ENOENT:
  * there is none. Where the list cannot be read, it is the kernel's. */
-static int find_function(const char *function, char *module, size_t size, struct hodo_kprobe_near *near)
+static int find_function(const char *function, char *module, size_t size, struct hodo_near *near)
 {
 	FILE *f = fopen(KALLSYMS, "re");
 	const char *name, *in;
@@ -76,7 +76,7 @@ static int find_function(const char *function, char *module, size_t size, struct
 		if (found)
 			snprintf(module, size, "%s", in);
 		else if (near)
-			hodo_kprobe_near_add(near, name);
+			hodo_near_look(near, name);
 	}
 	free(line);
 	if (f)
@@ -133,9 +133,9 @@ static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t 
 static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, struct hodo_kprobe *k, char *why,
 	       size_t size)
 {
-	struct hodo_kprobe_near near = { .wanted = p->function };
+	struct hodo_near near = { .wanted = p->function };
 	const struct btf *btf = types->kernel;
-	char module[sizeof(types->module_name)], list[3 * HODO_NAME_MAX];
+	char module[sizeof(types->module_name)];
 	int err;
 
 	if (!hodo_kprobe_prototype(btf, p->function)) {
@@ -143,7 +143,7 @@ static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, st
 		if (find_function(p->function, module, sizeof(module), NULL) < 0 &&
 		    find_function(p->function, module, sizeof(module), &near) < 0)
 			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,
-						p->function, hodo_kprobe_near_text(&near, list, sizeof(list)));
+						p->function, hodo_near_text(&near));
 		if (btf && *module)
 			btf = module_types(types, module);
 	}

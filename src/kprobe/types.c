@@ -57,7 +57,7 @@ bool hodo_kprobe_find_member(const struct btf *btf, const struct btf_type *t, co
 	return find(btf, t, name, found, 0);
 }
 
-static void near_members(const struct btf *btf, const struct btf_type *t, struct hodo_kprobe_near *near, int depth)
+static void near_members(const struct btf *btf, const struct btf_type *t, struct hodo_near *near, int depth)
 {
 	const struct btf_member *m = btf_members(t);
 
@@ -67,13 +67,13 @@ static void near_members(const struct btf *btf, const struct btf_type *t, struct
 		const struct btf_type *inner = *own ? NULL : hodo_kprobe_type(btf, &id);
 
 		if (*own)
-			hodo_kprobe_near_add(near, own);
+			hodo_near_look(near, own);
 		else if (inner && btf_is_composite(inner))
 			near_members(btf, inner, near, depth + 1);
 	}
 }
 
-void hodo_kprobe_near_members(const struct btf *btf, const struct btf_type *t, struct hodo_kprobe_near *near)
+void hodo_kprobe_near_members(const struct btf *btf, const struct btf_type *t, struct hodo_near *near)
 {
 	near_members(btf, t, near, 0);
 }

@@ -174,8 +174,8 @@ static int move(struct hodo_kprobe_walk *w, int64_t bytes)
 
 static int fail_member(struct hodo_kprobe_walk *w, const struct btf_type *t, const char *name)
 {
-	struct hodo_kprobe_near near = { .wanted = name };
-	char type[100], list[256];
+	struct hodo_near near = { .wanted = name };
+	char type[100];
 
 	if (!w->type)
 		return FAIL(w, -EINVAL, "%s: the kernel does not say what type '%s' is: '%s' cannot be "
@@ -189,7 +189,7 @@ static int fail_member(struct hodo_kprobe_walk *w, const struct btf_type *t, con
 		return FAIL(w, -EINVAL, "%s: '%s' is %s, not a struct: it has no '%s'", w->probe->event, w->what, type, name);
 	hodo_kprobe_near_members(w->btf, t, &near);
 	return FAIL(w, -EINVAL, "%s: %s has no member '%s'%s", w->probe->event, type, name,
-		    hodo_kprobe_near_text(&near, list, sizeof(list)));
+		    hodo_near_text(&near));
 }
 
 /* Steps through a pointer, if it is one; t: the type then. */

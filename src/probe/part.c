@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "near.h"
+#include <base/near.h>
 
 int hodo_part_fail(struct hodo_part *o, int err, const char *format, ...)
 {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/near.h>
 #include <base/vec.h>
 #include <elf/demangle.h>
 
 #include "inlined.h"
-#include "near.h"
 #include "object.h"
 #include "source_line.h"
 

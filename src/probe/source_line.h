@@ -3,8 +3,9 @@
 #ifndef HODO_PROBE_SOURCE_LINE_H
 #define HODO_PROBE_SOURCE_LINE_H
 
+#include <base/near.h>
+
 #include "image.h"
-#include "near.h"
 
 struct hodo_source_line {
 	const char *file; /* a path, or its end, from a / on */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <base/distance.h>
 #include <core/filter.h>
 #include <core/glob.h>
 
@@ -68,8 +67,7 @@ int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *erro
 
 static void free_pattern(struct hodo_pattern *p)
 {
-	for (int j = 0; j < HODO_PATTERN_NEAR; j++)
-		free(p->near[j]);
+	free(p->near);
 	free(p->text);
 }
 
@@ -103,22 +101,12 @@ void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to)
 
 void hodo_pattern_near(struct hodo_pattern *p, const char *name)
 {
-	unsigned int d = hodo_edit_distance(p->text, name);
-	size_t half = strlen(p->text) / 2;
-	int at = HODO_PATTERN_NEAR;
-
-	if (d > (half < 2 ? 2 : half))
+	if (!p->near)
+		p->near = calloc(1, sizeof(*p->near));
+	if (!p->near)
 		return;
-	for (int i = 0; i < HODO_PATTERN_NEAR; i++)
-		if (p->near[i] && strcmp(p->near[i], name) == 0)
-			return;
-	while (at > 0 && (!p->near[at - 1] || hodo_edit_distance(p->text, p->near[at - 1]) > d))
-		at--;
-	if (at == HODO_PATTERN_NEAR)
-		return;
-	free(p->near[HODO_PATTERN_NEAR - 1]);
-	memmove(&p->near[at + 1], &p->near[at], (size_t)(HODO_PATTERN_NEAR - 1 - at) * sizeof(p->near[0]));
-	p->near[at] = strdup(name);
+	p->near->wanted = p->text;
+	hodo_near_look(p->near, name);
 }
 
 /* Of an event's name, ".begin" or ".end" of a span. */
@@ -231,9 +219,9 @@ bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, stru
 		if (p->matched || p->reported || p->text[0] == '!')
 			continue;
 		hodo_text_printf(out, "%s'%s'", any ? "; " : what, p->text);
-		for (int j = 0; j < HODO_PATTERN_NEAR && p->near[j]; j++)
-			hodo_text_printf(out, "%s%s", j ? ", " : " (near: ", p->near[j]);
-		if (p->near[0])
+		for (unsigned j = 0; p->near && j < p->near->n; j++)
+			hodo_text_printf(out, "%s%s", j ? ", " : " (near: ", p->near->name[j]);
+		if (p->near && p->near->n)
 			hodo_text_add(out, ")");
 		p->reported = true;
 		any = true;

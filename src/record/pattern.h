@@ -7,17 +7,17 @@
 #define HODO_RECORD_PATTERN_H
 
 #include "catalog.h"
+#include <base/near.h>
 #include <base/text.h>
 #include <base/vec.h>
 
 #define HODO_PATTERNS_MAX 1024u
-#define HODO_PATTERN_NEAR 3 /* near names named */
 
 struct hodo_pattern {
 	char *text;    /* as sent: "kv:*", "!kv:get" */
 	bool matched;  /* some event of some process */
 	bool reported; /* as unknown */
-	char *near[HODO_PATTERN_NEAR]; /* event names, nearest first; NULL behind the last */
+	struct hodo_near *near; /* names that are like it; NULL: none was looked at */
 };
 
 struct hodo_pattern_list {

@@ -189,7 +189,7 @@ TEST(names_of_fields_differ)
 TEST(what_cannot_be_says_why)
 {
 	refuse("kprobe:read_it(cuont)", "read_it has no argument 'cuont': it has (file, buf, count, pos)");
-	refuse("kprobe:read_it(file->f_pth)", "struct file has no member 'f_pth': near are f_path");
+	refuse("kprobe:read_it(file->f_pth)", "struct file has no member 'f_pth': did you mean f_path");
 	refuse("kprobe:read_it(file->f_path.dentry->d_name)", "'d_name' is struct name: name a member of it");
 	refuse("kprobe:read_it(file->numbers)", "'numbers' is an array: name an element, such as [0], of it");
 	refuse("kprobe:read_it(file->numbers[3])", "'numbers' has 3 elements, the last is [2]");

@@ -365,7 +365,7 @@ class Command(Case):
 
 class Refusals(Case):
     def test_wrong(self):
-        for args, word in (([], "no process given"), (["x"], "x"), (["1", "2"], "one process at a time"),
+        for args, word in (([], "give a process ID"), (["x"], "x"), (["1", "2"], "one process at a time"),
                            (["--why", "x" * 80, "1"], "79 bytes"), (["-o", "", "1"], "-o needs")):
             done = self.hodo("snapshot", *args)
             self.assertEqual(done.returncode, 2, args)

@@ -85,8 +85,8 @@ refuse() {
 	status "$refuse_name" 1 hodo record -k -e "$1" -o /tmp/refused.data -- true
 	says "${refuse_name}_said" "$refuse_text"
 }
-refuse no_function "the kernel has no function vfs_raed: near are vfs_read" 'kprobe:vfs_raed'
-refuse no_member "struct file has no member 'f_pat': near are f_path" 'kprobe:vfs_read(file->f_pat)'
+refuse no_function "the kernel has no function vfs_raed: did you mean vfs_read" 'kprobe:vfs_raed'
+refuse no_member "struct file has no member 'f_pat': did you mean f_path" 'kprobe:vfs_read(file->f_pat)'
 refuse blacklisted "the kernel forbids probes there" 'kprobe:__die'
 refuse middle "no instruction of vfs_read begins there" 'kprobe:vfs_read+3'
 refuse beyond "no instruction of vfs_read begins there" 'kprobe:vfs_read+0x100000'

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <base/distance.h>
+#include "distance.h"
 
 void hodo_near_look(struct hodo_near *n, const char *name)
 {
