@@ -53,6 +53,7 @@ static void free_threads(struct graph *g)
 		graph_complete_free(t);
 		graph_values_free(t);
 		free(t->held);
+		free(t->spans);
 	}
 	hodo_map_free(&g->threads);
 }
@@ -106,19 +107,33 @@ static bool is_call(const struct hodo_read_class *cls)
 						       : strcmp(cls->name, "func:profile") == 0);
 }
 
+static void show(struct graph *g, struct graph_thread *t, const struct graph_event *event,
+		 const struct hodo_read_event *e, uint32_t depth)
+{
+	if (t->complete)
+		graph_complete_event(g, t, event);
+	else
+		graph_show_event(g, t, event, e, depth);
+}
+
 static void show_event(struct graph *g, const struct hodo_read_event *e)
 {
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
+	bool json = g->o->args.look.json;
+	struct graph_event event, other;
 
-	if (!t->wanted || graph_values_keep(g, t, e) || !graph_in_time(g, e->ts_ns))
+	if (!t->wanted || graph_values_keep(g, t, e))
 		return;
-	if (t->complete)
-		graph_complete_event(g, t, e);
-	else if (!g->o->args.look.json)
-		graph_comment(g, t, e, e->ts_ns, NULL, depth);
-	else if ((!g->o->function || t->root) && graph_depth(t, depth) <= g->o->depth)
-		graph_json_event(g, e, depth);
+	graph_span_pair(g, t, e, &event, &other);
+	if (other.span)
+		show(g, other.span->thread, &other, NULL, 0);
+	/* Of a span that is shown at its end the begin is wanted, too. */
+	if (event.kind == GRAPH_EVENT && !graph_in_time(g, e->ts_ns))
+		return;
+	if (!json)
+		graph_event_text(g, e, &event);
+	show(g, t, &event, json ? e : NULL, depth);
 }
 
 /* Where lines go, as long as there are to be more. */
@@ -165,8 +180,10 @@ static int go(struct graph *g, struct hodo_read *r, int64_t *last_ns)
 		return got;
 	g->now = NULL;
 	got = hodo_read_calls_end(g->calls, *last_ns);
-	for (uint32_t i = 0; i < g->threads.n; i++)
+	for (uint32_t i = 0; i < g->threads.n; i++) {
 		graph_complete_show(g, hodo_map_kept_at(&g->threads, i));
+		graph_spans_close(g, hodo_map_kept_at(&g->threads, i), NULL, *last_ns);
+	}
 	return got;
 }
 
@@ -197,7 +214,7 @@ static bool many_threads(const struct hodo_read *r)
 	return n > 1;
 }
 
-static int show(struct graph *g, struct hodo_read *r)
+static int show_all(struct graph *g, struct hodo_read *r)
 {
 	const uint64_t title = g->o->args.look.json ? 0 : 1, most = g->o->args.look.limit;
 	struct hodo_out out;
@@ -250,10 +267,15 @@ static int run(void *args)
 	g.symbols = hodo_must(hodo_symbols_new(o->args.dir));
 	g.text = hodo_must(hodo_read_text_new());
 	g.calls = hodo_must(hodo_read_calls_new(&ops, &g));
-	status = show(&g, r);
+	g.pairs = hodo_must(hodo_pairs_new());
+	status = show_all(&g, r);
 	hodo_read_calls_free(g.calls);
 	free_threads(&g);
-	hodo_arena_free(&g.calls_kept);
+	for (struct graph_open *c = g.all; c; c = c->other)
+		free(c->text);
+	hodo_arena_free(&g.opens);
+	hodo_pairs_free(g.pairs);
+	hodo_text_free(&g.key);
 	hodo_text_free(&g.out);
 	hodo_read_text_free(g.text);
 	hodo_symbols_free(g.symbols);
@@ -269,7 +291,7 @@ static const struct hodo_option options[] = {
 	  .max = DEPTH_MAX, .wants = "a number from 1 on", .help = "the N outermost calls of calls inside of calls" },
 	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", HODO_AT(struct graph_options, min_time_ns),
 	  .min = 1, .max = INT64_MAX,
-	  .help = "calls that took TIME at least: 10us, 5ms, 1s" },
+	  .help = "calls and spans that took TIME at least: 10us, 5ms, 1s" },
 	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
 	HODO_OPTION_LIMIT("lines", "the first N lines"),
 	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
@@ -279,11 +301,11 @@ static const struct hodo_option options[] = {
 };
 
 const struct hodo_verb hodo_verb_graph = {
-	.name = "graph", .does = "show the calls of functions as an indented graph with times",
+	.name = "graph", .does = "show calls of functions and spans as an indented graph with times",
 	.usage = "[options] [DIR]",
-	.about = "Shows the calls of functions in a recording (hodo.data) as an indented graph\n"
-		 "with their durations, and events where they happened. Lines of several threads\n"
-		 "stand between each other, as they come.\n",
+	.about = "Shows calls of functions and spans of a recording (hodo.data) as an indented\n"
+		 "graph with their durations, and events where they happened. Lines of several\n"
+		 "threads stand between each other, as they come.\n",
 	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct graph_options), .defaults = &defaults,
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD | HODO_SELECT_ALL_CALLS, .run = run,

@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_calls.c - calls and events as lines, in the order in which they come. */
+/* graph_calls.c - calls as lines, in the order in which they come. */
 #include "graph.h"
 
-#include <base/vec.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void begin(struct graph *g, struct graph_call *c)
-{
-	c->begun = true;
-	if (c->thread->complete || graph_in_time(g, c->entry_ns))
-		graph_line(g, c, GRAPH_OPENS, graph_depth(c->thread, c->depth), c->entry_ns, -1, NULL, NULL);
-}
-
-/* Writes the opening lines of those that are held and have lasted long enough by now. */
-static void release(struct graph *g, struct graph_thread *t, int64_t now_ns, bool all)
-{
-	uint32_t n = 0;
-
-	while (n < t->nheld && (all || now_ns - t->held[n]->entry_ns >= (int64_t)g->o->min_time_ns))
-		begin(g, t->held[n++]);
-	if (n == 0)
-		return;
-	memmove(t->held, t->held + n, (t->nheld - n) * sizeof(t->held[0]));
-	t->nheld -= n;
-}
-
-static void hold(struct graph_thread *t, struct graph_call *c)
-{
-	hodo_must(hodo_vec_reserve(t->held, t->held_room, t->nheld + 1) == 0);
-	t->held[t->nheld++] = c;
-}
-
-static void unhold(struct graph_thread *t, const struct graph_call *c)
-{
-	for (uint32_t i = t->nheld; i-- > 0;) {
-		if (t->held[i] != c)
-			continue;
-		memmove(t->held + i, t->held + i + 1, (t->nheld - i - 1) * sizeof(t->held[0]));
-		t->nheld--;
-		return;
-	}
-}
 
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call)
 {
 	/* Known at its end only, where others are not: it gets its line there. */
 	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
-	struct graph_call *c = g->free;
+	struct graph_open *c;
 	struct hodo_place place;
 	const char *arguments;
 
@@ -59,41 +20,41 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 		return;
 	if (graph_depth(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
 		return;
-	if (c)
-		g->free = c->next;
-	else
-		c = hodo_must(hodo_arena_alloc(&g->calls_kept, sizeof(*c)));
-	*c = (struct graph_call){ .thread = t, .name = place.name, .entry_ns = call->entry_ns, .depth = call->depth,
-				  .flags = call->flags };
+	c = graph_open_new(g);
+	c->thread = t;
+	c->name = place.name;
+	c->entry_ns = call->entry_ns;
+	c->depth = call->depth;
+	c->flags = call->flags;
+	c->number = g->nspans;
 	if (arguments)
-		c->arguments = hodo_must(strdup(arguments));
+		c->text = hodo_must(strdup(arguments));
 	call->user = (uintptr_t)c;
 	if (g->o->function && !t->root && !alone)
 		t->root = c;
-	if (g->o->args.look.json || alone)
-		return;
-	release(g, t, call->entry_ns, t->complete);
-	hold(t, c);
+	c->level = graph_level(g, t, call->depth);
+	if (!g->o->args.look.json && !alone)
+		graph_open_hold(g, c);
+}
+
+/* Calls around the line of an end: what --function selects may be over. */
+static uint32_t level_of(const struct graph *g, const struct graph_open *c)
+{
+	return graph_level(g, c->thread, g->o->function && !c->thread->root ? 0 : c->depth);
 }
 
 /* The last line of a call, or its only one. */
-static void end_line(struct graph *g, struct graph_call *c, const struct hodo_read_call *call, const char *note,
+static void end_line(struct graph *g, struct graph_open *c, const struct hodo_read_call *call, const char *note,
 		     const char *result)
 {
-	uint32_t depth = g->o->function && !c->thread->root ? 0 : graph_depth(c->thread, c->depth);
-	int64_t duration = call->end_ns - call->entry_ns;
-	bool no_exit = call->flags & HODO_READ_CALL_NO_EXIT;
+	bool no_exit = call->flags & HODO_READ_CALL_NO_EXIT, crossed = false;
 
-	if (!c->begun) {
-		unhold(c->thread, c);
-		if (duration < (int64_t)g->o->min_time_ns && !no_exit)
-			return;
-		release(g, c->thread, call->end_ns, false);
-	}
-	if (!graph_in_time(g, call->end_ns))
-		return;
-	graph_line(g, c, c->begun ? GRAPH_CLOSES : GRAPH_LEAF, depth, c->begun ? call->end_ns : call->entry_ns,
-		   no_exit ? -1 : duration, note, result);
+	if (call->flags & HODO_READ_CALL_OPEN)
+		graph_spans_close(g, c->thread, c, call->end_ns);
+	else
+		crossed = graph_spans_pass(g, c, call->end_ns, call->flags & HODO_READ_CALL_LEFT);
+	graph_open_end(g, c, level_of(g, c), call->end_ns, no_exit ? -1 : call->end_ns - call->entry_ns,
+		       note || !crossed ? note : "not nested", result);
 }
 
 static const char *note_of(const struct hodo_read_call *call, const char *otherwise)
@@ -107,7 +68,7 @@ static const char *note_of(const struct hodo_read_call *call, const char *otherw
 void graph_away(void *data, const struct hodo_read_call *call)
 {
 	struct graph *g = data;
-	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
+	struct graph_open *c = (struct graph_open *)(uintptr_t)call->user;
 
 	if (!c || g->o->args.look.json)
 		return;
@@ -119,7 +80,7 @@ void graph_away(void *data, const struct hodo_read_call *call)
 
 void graph_leave(struct graph *g, const struct hodo_read_call *call, struct graph_values *values)
 {
-	struct graph_call *c = (struct graph_call *)(uintptr_t)call->user;
+	struct graph_open *c = (struct graph_open *)(uintptr_t)call->user;
 	const char *result;
 
 	if (!c)
@@ -132,27 +93,12 @@ void graph_leave(struct graph *g, const struct hodo_read_call *call, struct grap
 		/* It waited, or seemed to be left, and went on. */
 		if (!(call->flags & ~HODO_READ_CALL_WHOLE) && graph_in_time(g, call->end_ns) &&
 		    call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns)
-			graph_line(g, c, GRAPH_ONLY_END, graph_depth(c->thread, c->depth), call->end_ns,
+			graph_line(g, c, GRAPH_ONLY_END, graph_level(g, c->thread, c->depth), call->end_ns,
 				   call->end_ns - call->entry_ns, "went on and returned", result);
 	} else {
 		end_line(g, c, call, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL), result);
 	}
 	if (c->thread->root == c)
 		c->thread->root = NULL;
-	free(c->arguments);
-	c->next = g->free;
-	g->free = c;
-}
-
-void graph_comment(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e, int64_t ts_ns,
-		   const char *text, uint32_t depth)
-{
-	size_t len = e ? 0 : strlen(text);
-
-	if ((g->o->function && !t->root) || graph_depth(t, depth) > g->o->depth)
-		return;
-	release(g, t, ts_ns, true);
-	if (e)
-		text = graph_event_text(g, e, &len);
-	graph_comment_line(g, t, ts_ns, text, len, graph_depth(t, depth));
+	graph_open_free(g, c);
 }

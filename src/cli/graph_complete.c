@@ -12,13 +12,6 @@
 
 #define KEPT_MAX (1u << 20) /* of all threads; beyond that a thread's are shown as they are */
 
-/* An event's text. */
-struct graph_event {
-	int64_t ts_ns;
-	uint32_t after; /* calls that had ended before, of those that are kept */
-	char *text;
-};
-
 /* The calls of a thread that are visited. */
 struct visit {
 	struct graph *g;
@@ -33,7 +26,7 @@ static void show_events(struct graph *g, struct graph_thread *t, int64_t before_
 
 		if (e->ts_ns >= before_ns || e->after > index)
 			return;
-		graph_comment(g, t, NULL, e->ts_ns, e->text, t->inside);
+		graph_show_event(g, t, e, NULL, t->inside);
 		free(e->text);
 	}
 }
@@ -85,14 +78,16 @@ void graph_complete_call(struct graph *g, struct graph_thread *t, const struct h
 		graph_complete_show(g, t);
 }
 
-void graph_complete_event(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e)
+void graph_complete_event(struct graph *g, struct graph_thread *t, const struct graph_event *event)
 {
-	size_t len;
-	const char *text = graph_event_text(g, e, &len);
-	char *copy = hodo_must(strndup(text, len));
+	struct graph_event *kept;
 
 	hodo_must(hodo_vec_reserve(t->events, t->events_room, t->nevents + 1) == 0);
-	t->events[t->nevents++] = (struct graph_event){ e->ts_ns, t->calls.n, copy };
+	kept = &t->events[t->nevents++];
+	*kept = *event;
+	kept->after = t->calls.n;
+	if (event->text)
+		kept->text = hodo_must(strndup(event->text, event->len));
 	if (++g->kept > KEPT_MAX)
 		graph_complete_show(g, t);
 }

@@ -59,20 +59,6 @@ void graph_title(struct graph *g)
 	put(g, " | FUNCTION\n");
 }
 
-static void put_note(struct graph *g, const char *before, const char *name, const char *note)
-{
-	put_style(g, note ? HODO_NOTE : HODO_DIM);
-	put(g, before);
-	if (name)
-		hodo_text_plain(&g->out, name, strlen(name));
-	if (name && note)
-		put(g, ": ");
-	if (note)
-		put(g, note);
-	put(g, " */");
-	put_style(g, HODO_PLAIN);
-}
-
 /* Where the types of parameters begin in a name, "f(int) const"; its length: there are none. */
 static size_t types_at(const char *name)
 {
@@ -97,58 +83,101 @@ static void put_result(struct graph *g, const char *result)
 	put(g, result);
 }
 
-void graph_line(struct graph *g, const struct graph_call *c, enum graph_line line, uint32_t depth, int64_t ts_ns,
-		int64_t duration_ns, const char *note, const char *result)
+/* What a line begins with, and its note if it has one. */
+static void put_call(struct graph *g, const struct graph_open *c, const char *result)
 {
-	size_t types = types_at(c->name), len = c->arguments ? types : strlen(c->name); /* values say more */
-	char buf[32] = "          ";
+	size_t types = types_at(c->name), len = c->text ? types : strlen(c->name); /* values say more */
 
-	if (duration_ns >= 0)
-		hodo_duration((uint64_t)duration_ns, buf);
-	put_head(g, c->thread, ts_ns, buf, depth);
-	if (line == GRAPH_CLOSES || line == GRAPH_ONLY_END) {
-		put(g, line == GRAPH_CLOSES ? "}" : "");
-		put_result(g, result);
-		put(g, line == GRAPH_CLOSES ? " " : "");
-		put_note(g, "/* ", c->name, note);
-		put(g, "\n");
-		return;
-	}
 	hodo_text_plain(&g->out, c->name, len);
-	if (c->arguments) {
+	if (c->text) {
 		put(g, "(");
-		put(g, c->arguments);
+		put(g, c->text);
 		put(g, ")");
 	} else {
 		put(g, c->name[types] ? "" : "()");
 	}
 	put_result(g, result);
+}
+
+/* Its fields are escaped. */
+static void put_span(struct graph *g, const struct graph_open *s)
+{
+	put_style(g, HODO_NAME);
+	hodo_text_plain(&g->out, s->name, strlen(s->name));
+	put_style(g, HODO_PLAIN);
+	put(g, s->text ? s->text : "");
+}
+
+/* "f: left", "kv:put bytes=12: not nested" */
+static void put_name_note(struct graph *g, const char *name, const char *fields, const char *note)
+{
+	put_style(g, note ? HODO_NOTE : HODO_DIM);
+	put(g, "/* ");
+	hodo_text_plain(&g->out, name, strlen(name));
+	put(g, fields ? fields : "");
+	put(g, (name[0] || fields) && note ? ": " : "");
+	put(g, note ? note : "");
+	put(g, " */");
+	put_style(g, HODO_PLAIN);
+}
+
+void graph_line(struct graph *g, const struct graph_open *c, enum graph_line line, uint32_t level, int64_t ts_ns,
+		int64_t duration_ns, const char *note, const char *result)
+{
+	const char *fields = c->span ? result : NULL;
+	char buf[32] = "          ";
+
+	if (duration_ns >= 0)
+		hodo_duration((uint64_t)duration_ns, buf);
+	put_head(g, c->thread, ts_ns, buf, level);
+	if (line == GRAPH_CLOSES || line == GRAPH_ONLY_END) {
+		put(g, line == GRAPH_CLOSES ? "}" : "");
+		put_result(g, c->span ? NULL : result);
+		put(g, line == GRAPH_CLOSES ? " " : "");
+		put_name_note(g, c->name, fields, note);
+		put(g, "\n");
+		return;
+	}
+	if (c->span)
+		put_span(g, c);
+	else
+		put_call(g, c, result);
 	put(g, line == GRAPH_OPENS ? " {" : ";");
-	if (note)
-		put_note(g, " /* ", NULL, note);
+	if (note || fields) {
+		put(g, " ");
+		put_name_note(g, "", fields ? fields + 1 : NULL, note);
+	}
 	put(g, "\n");
 }
 
 /* The part of print's line behind the thread's name. */
-const char *graph_event_text(struct graph *g, const struct hodo_read_event *e, size_t *len)
+void graph_event_text(struct graph *g, const struct hodo_read_event *e, struct graph_event *event)
 {
-	const char *data;
+	unsigned flags = HODO_READ_FIELDS | (event->duration_ns >= 0 ? HODO_READ_UNTIMED : 0);
+	struct hodo_read_event own = *e;
 
+	if (event->kind == GRAPH_SPAN_END)
+		own.begin = NULL;
 	hodo_read_text_clear(g->text);
-	hodo_must(hodo_read_text_plain(g->text, e->cls->name, strlen(e->cls->name)) == 0 &&
-		  hodo_read_text_line(g->text, e, HODO_READ_FIELDS) == 0);
-	data = hodo_read_text_data(g->text, len);
-	*len -= *len > 0 && data[*len - 1] == '\n';
-	return data;
+	hodo_must(hodo_read_text_plain(g->text, e->cls->name, strlen(e->cls->name)) == 0);
+	hodo_read_text_data(g->text, &event->fields);
+	hodo_must(hodo_read_text_line(g->text, &own, flags) == 0);
+	/* A terminator, where print has the newline. */
+	event->text = (char *)(uintptr_t)hodo_read_text_data(g->text, &event->len);
+	event->len -= event->len > 0 && event->text[event->len - 1] == '\n';
+	event->text[event->len] = 0;
 }
 
-void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *text, size_t len,
-			uint32_t depth)
+void graph_event_line(struct graph *g, const struct graph_thread *t, const struct graph_event *event, uint32_t level)
 {
-	put_head(g, t, ts_ns, "          ", depth);
+	char buf[32] = "          ";
+
+	if (event->duration_ns >= 0)
+		hodo_duration((uint64_t)event->duration_ns, buf);
+	put_head(g, t, event->ts_ns, buf, level);
 	put_style(g, HODO_NAME);
 	put(g, "/* ");
-	hodo_text_bytes(&g->out, text, len);
+	hodo_text_bytes(&g->out, event->text, event->len);
 	put(g, " */");
 	put_style(g, HODO_PLAIN);
 	put(g, "\n");
@@ -156,7 +185,7 @@ void graph_comment_line(struct graph *g, const struct graph_thread *t, int64_t t
 
 /* -------------------------------------------------------------------------- JSON */
 
-void graph_json_call(struct graph *g, const struct graph_call *c, const struct hodo_read_call *call,
+void graph_json_call(struct graph *g, const struct graph_open *c, const struct hodo_read_call *call,
 		     const char *result)
 {
 	static const char *const names[] = { "left", "open", "no_exit", "whole", "exit_lost" };
@@ -168,11 +197,12 @@ void graph_json_call(struct graph *g, const struct graph_call *c, const struct h
 	hodo_json_u64(&j, "tid", call->tid);
 	hodo_json_string(&j, "comm", call->comm);
 	hodo_json_u64(&j, "depth", call->depth);
+	hodo_json_u64(&j, "level", c->level);
 	hodo_json_string(&j, "function", c->name);
 	hodo_json_i64(&j, "duration_ns", call->end_ns - call->entry_ns);
 	hodo_json_u64(&j, "self_ns", call->self_ns);
-	if (c->arguments)
-		hodo_text_add(hodo_json_value(&j, "args"), c->arguments);
+	if (c->text)
+		hodo_text_add(hodo_json_value(&j, "args"), c->text);
 	if (result)
 		hodo_text_add(hodo_json_value(&j, "result"), result);
 	hodo_json_array(&j, "flags");
@@ -184,7 +214,8 @@ void graph_json_call(struct graph *g, const struct graph_call *c, const struct h
 }
 
 /* As print has it, with the depth. */
-void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth)
+void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t depth, uint32_t level,
+		      int64_t duration_ns)
 {
 	const char *text;
 	size_t len;
@@ -193,7 +224,9 @@ void graph_json_event(struct graph *g, const struct hodo_read_event *e, uint32_t
 	hodo_must(hodo_read_text_json(g->text, e) == 0);
 	text = hodo_read_text_data(g->text, &len);
 	hodo_text_bytes(&g->out, text, len > 2 ? len - 2 : 0);
-	hodo_text_printf(&g->out, ",\"depth\":%u}\n", depth);
+	if (duration_ns >= 0 && !e->begin)
+		hodo_text_printf(&g->out, ",\"duration_ns\":%lld", (long long)duration_ns);
+	hodo_text_printf(&g->out, ",\"depth\":%u,\"level\":%u}\n", depth, level);
 }
 
 void graph_json_summary(struct graph *g, const struct hodo_read *r)

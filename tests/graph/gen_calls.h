@@ -23,5 +23,9 @@ void gen_lost_before(const char *top);            /* overwritten on one CPU up t
 void gen_lost_unseen(const char *top);            /* left, while a stream lost all that it had */
 void gen_fork(const char *top);                   /* a child that returns from what its parent had called */
 void gen_mad(const char *top, uint64_t seed);     /* anything at all */
+void gen_spans(const char *top);                  /* spans in calls, calls in spans, and spans that cross */
+void gen_spans_many(const char *top, uint64_t n); /* n events: spans and calls inside of each other */
+void gen_spans_left(const char *top, uint64_t n); /* a span that n calls around it end before */
+void gen_spans_mad(const char *top, uint64_t seed); /* in any order; odd seeds: calls known at their end */
 
 #endif

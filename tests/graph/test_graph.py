@@ -48,6 +48,7 @@ class Golden(Case):
         "fork": {"graph": ["graph"]},
         "lossy": {"graph": ["graph"]},
         "exit_lost": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"]},
+        "spans": {"graph": ["graph"], "graph-json": ["graph", "--json"], "graph-color": ["graph", "--color=always"]},
     }
 
     def test_all(self):
@@ -71,7 +72,7 @@ class Golden(Case):
 class Babeltrace(Case):
     def test_agree(self):
         for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "exit_lost", "fork",
-                         "many", "mad"):
+                         "many", "mad", "spans", "spans_many", "spans_mad"):
             with self.subTest(scenario):
                 compare(self.make(scenario, 5000), **self.how({}))
 
@@ -191,6 +192,91 @@ class Options(Case):
     def test_no_calls(self):
         done = self.hodo("graph", self.make("found"))
         self.assertIn("no calls of functions: record with --functions", done.stderr)
+
+
+class Spans(Case):
+    """Spans are shown as calls are, whichever ends first."""
+
+    LINE = re.compile(r".{10}(?:  +(\d+) .{15})? \| ( *)(.*)")
+
+    def bodies(self, *args):
+        return [self.LINE.fullmatch(line)[3] for line in self.ok("graph", "-q", *args).splitlines()[1:]]
+
+    def check_levels(self, *args):
+        """A line's level is the number of those that are open around it in its thread. Returns how many opened."""
+        now, opened = collections.Counter(), 0
+        for line in self.ok("graph", "-q", *args).splitlines()[1:]:
+            tid, spaces, body = self.LINE.fullmatch(line).groups()
+            now[tid] -= body.startswith("}")
+            if "went on" not in body:
+                self.assertEqual(len(spaces), 2 * now[tid], (args, line))
+            now[tid] += body.endswith("{")
+            opened += body.endswith("{")
+        self.assertFalse(+now)
+        return opened
+
+    def test_levels(self):
+        for seed in range(8):
+            path = self.generate("GEN_CALLS", "spans_mad", seed)
+            for args in ([], ["--min-time", "50ns"], ["--depth", "2"], ["-e", "kv:put"]):
+                self.assertGreater(self.check_levels(path, *args), 20, (seed, args))
+            for args in (["--function", "0x401[12]*"], ["--since", "0.0000005"], ["--json", "--function", "0x401200"]):
+                self.ok("graph", "-q", path, *args)
+
+    def test_json_level(self):
+        """What the text shows by its indentation; depth counts calls alone, as ever."""
+        path = self.make("spans")
+        objects = json_lines(self.ok("graph", "-q", "--json", path, "--thread", "90"))[:-1]
+        self.assertEqual([(o.get("name") or o["function"], o["depth"], o["level"]) for o in objects if o["pid"] == 90],
+                         [("kv:put.begin", 1, 1), ("kv:flush.begin", 2, 3), ("kv:flush.end", 2, 3),
+                          ("0x401100", 1, 2), ("kv:get", 1, 2), ("kv:put.begin", 1, 2), ("kv:put.end", 1, 2),
+                          ("kv:put.end", 1, 1), ("kv:job.begin", 1, 1), ("kv:job.begin", 1, 1),
+                          ("kv:job.end", 1, 1), ("0x401000", 0, 0)])
+        ends = {(o["name"], o["tid"], o["ts"]): o.get("duration_ns") for o in
+                json_lines(self.ok("graph", "-q", "--json", path)) if o.get("name", "").endswith(".end")}
+        printed = {(o["name"], o["tid"], o["ts"]): o.get("duration_ns") for o in
+                   json_lines(self.ok("print", "-q", "--json", path)) if o["name"].endswith(".end")}
+        self.assertEqual(ends, printed)
+        self.assertEqual(len([d for d in ends.values() if d is not None]), len(ends) - 1)
+
+    def test_min_time(self):
+        """Spans that took less have no line, nor the calls that were around nothing else."""
+        self.assertEqual(self.bodies(self.make("spans"), "--thread", "90", "--min-time", "600ns"),
+                         ['0x401000() {', '  kv:put key="user:7" shard=7 {'.strip(), "0x401100();",
+                          "/* kv:get key user:3 shard 3 */", "} /* kv:put bytes=128 */", "/* kv:job.begin id=5 */",
+                          "/* kv:job.begin id=6 */", "/* kv:job.end id=5 */", "} /* 0x401000 */"])
+
+    def test_since(self):
+        """An end after the time stands with its duration, though its begin is not shown; so do levels."""
+        lines = self.ok("graph", "-q", self.make("spans"), "--thread", "90", "--since", "0.00000095").splitlines()
+        self.assertIn("  0.700 us       90 kvd             |     } /* 0x401100 */", lines)
+        self.assertIn("  1.100 us       90 kvd             |   } /* kv:put bytes=128 */", lines)
+        self.assertFalse([line for line in lines if "kv:flush" in line])
+
+    def test_limit(self):
+        whole = self.ok("graph", "-q", self.make("spans")).splitlines()
+        for n in (1, 7, 20):
+            self.assertEqual(self.ok("graph", "-q", "spans", "-n", str(n)).splitlines(), whole[:n + 1])
+
+    def test_depth_and_event(self):
+        """Spans do not count as calls do; and -e chooses whole ones."""
+        bodies = self.bodies(self.make("spans"), "--thread", "90", "--depth", "1")
+        self.assertIn('kv:put key="user:7" shard=7 {', bodies)
+        self.assertFalse([b for b in bodies if "0x401100" in b or "kv:flush" in b])
+        self.assertEqual([b for b in self.bodies("spans", "--thread", "90", "-e", "kv:flush") if "kv:" in b],
+                         ["kv:flush;"])
+
+    def test_never_ends(self):
+        """A span that 64 others end before is given up: what follows is not pushed to the right for ever."""
+        bodies = self.bodies(self.make("spans_left", 60))
+        self.assertEqual(bodies[-2:], ["/* kv:get key user:1 shard 1 */", "} /* kv:flush */"])
+        self.assertEqual(sum(b.endswith("not nested */") for b in bodies), 60)
+        self.assertEqual(self.check_levels("spans_left"), 61)
+        self.generate("GEN_CALLS", "spans_left", 70, name="given_up")
+        bodies = self.bodies("given_up")
+        self.assertEqual(bodies[-3:], ["} /* 0x401000 */", "/* kv:get key user:1 shard 1 */", "/* kv:flush.end */"])
+        self.assertEqual(sum(b == "} /* kv:flush: left */" for b in bodies), 1)
+        self.check_levels("given_up")
 
 
 class Consistent(Case):
