@@ -20,6 +20,16 @@ static int add_patterns(void *options, const char *value)
 	return hodo_pattern_add(&o->patterns, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "-e %s", why);
 }
 
+static const char *const kinds[] = { "events", "spans", "counters", "threads", "cpus", NULL };
+static const char *const columns[HODO_TOP_COLUMNS + 1] = {
+	[HODO_TOP_NAME] = "name", [HODO_TOP_PID] = "", [HODO_TOP_NUMBER] = "number", [HODO_TOP_RATE] = "rate",
+	[HODO_TOP_AVERAGE] = "average", [HODO_TOP_TOTAL] = "total", [HODO_TOP_BYTES] = "bytes",
+	[HODO_TOP_LOST] = "lost", [HODO_TOP_STATE] = "state", [HODO_TOP_P50] = "p50", [HODO_TOP_P99] = "p99",
+	[HODO_TOP_MAX] = "max", [HODO_TOP_ALL_P50] = "all_p50", [HODO_TOP_ALL_P99] = "all_p99",
+	[HODO_TOP_ALL_MAX] = "all_max", [HODO_TOP_OPEN] = "open", [HODO_TOP_LAST] = "last", [HODO_TOP_LEAST] = "least",
+	[HODO_TOP_MOST] = "most", [HODO_TOP_CPU] = "cpu",
+};
+
 /* command: how many words stand behind a --, all of them the last; -1: there is none. */
 static int set_target(struct hodo_top_target *t, char **words, int n, int command)
 {
@@ -48,6 +58,8 @@ static int run(void *options)
 
 	if (err)
 		return err;
+	if (o->kind != HODO_TOP_KINDS && o->sort != HODO_TOP_RATE && !hodo_top_sortable(o->kind, o->sort))
+		return hodo_usage(VERB, "--sort %s: the table of %s has no such column", columns[o->sort], kinds[o->kind]);
 	o->output = o->args.look.json ? HODO_TOP_JSON : o->batch || !isatty(STDOUT_FILENO) ? HODO_TOP_BATCH :
 		    HODO_TOP_SCREEN;
 	/* Names in the table are shown as the terminal's language has them. */
@@ -72,13 +84,6 @@ static void drop(void *options)
 	hodo_pattern_free(&o->patterns);
 }
 
-static const char *const kinds[] = { "events", "threads", "cpus", NULL };
-static const char *const columns[HODO_TOP_COLUMNS + 1] = {
-	[HODO_TOP_NAME] = "name", [HODO_TOP_PID] = "", [HODO_TOP_NUMBER] = "number", [HODO_TOP_RATE] = "rate",
-	[HODO_TOP_AVERAGE] = "average", [HODO_TOP_TOTAL] = "total", [HODO_TOP_BYTES] = "bytes",
-	[HODO_TOP_LOST] = "lost", [HODO_TOP_STATE] = "state",
-};
-
 static const struct hodo_columns *const shown[] = { &hodo_top_columns, NULL };
 
 static const struct hodo_option options[] = {
@@ -95,9 +100,9 @@ static const struct hodo_option options[] = {
 	  .min = 1, .max = 1000000000000000000,
 	  .help = "end after so long" },
 	{ .name = "by", .kind = HODO_OPTION_CHOICE, .arg = "WHAT", AT(kind), .choices = kinds,
-	  .help = "the table to begin with: events (the default), threads or\ncpus" },
+	  .help = "the table to begin with: events (the default), spans,\ncounters, threads or cpus" },
 	{ .name = "sort", .kind = HODO_OPTION_CHOICE, .arg = "COLUMN", AT(sort), .choices = columns,
-	  .help = "by rate (the default), name, number, average, total,\nbytes, lost or state" },
+	  .help = "by rate (the default), another column of the table:\np99, max, last, cpu, ..., as --columns has them" },
 	{ .name = "columns", .kind = HODO_OPTION_CHOICES, .arg = "NAMES", AT(columns),
 	  .tables = shown, .words = HODO_WORD_LIST, .help = "besides the name these, with commas, if there is room" },
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size),
@@ -111,7 +116,7 @@ static const struct hodo_option options[] = {
 };
 
 static const struct hodo_top_options defaults = {
-	.interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE,
+	.interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE, .kind = HODO_TOP_KINDS,
 	.target = { .output = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
 };
 

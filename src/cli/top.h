@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <base/histogram.h>
 #include <base/map.h>
 #include <record/record.h>
 
@@ -37,6 +38,25 @@ struct hodo_top_count {
 		struct hodo_top_count count[HODO_TOP_COUNTS];                                                          \
 	}
 
+/* How long spans took, as of the last tick. */
+struct hodo_top_spread {
+	uint64_t n; /* 0: the others mean nothing */
+	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+/* Of spans of one name. */
+struct hodo_top_times {
+	struct hodo_histogram fresh, all; /* ns: since the last tick; since the last reset */
+	uint64_t fresh_max_ns, all_max_ns;
+	struct hodo_top_spread interval, whole;
+	uint64_t open; /* have begun, and are not over */
+};
+
+/* Of a counter. Its values are numbers of any kind. */
+struct hodo_top_values {
+	struct hodo_cell last, least, most; /* HODO_CELL_NULL: none yet; these two since the last reset */
+};
+
 enum hodo_top_state { HODO_TOP_UNLOADED, HODO_TOP_OFF, HODO_TOP_ON, HODO_TOP_MIXED };
 
 struct hodo_top_row {
@@ -44,6 +64,12 @@ struct hodo_top_row {
 	char *name; /* of the event, of the thread; as it came, not printable. NULL: none */
 	uint32_t pid, number; /* thread: pid, tid; CPU: its number */
 	enum hodo_top_state state; /* event */
+	struct hodo_top_times *times;   /* span: of those that are over, which its events are; else NULL */
+	struct hodo_top_values *values; /* counter; else NULL */
+	bool here;       /* thread: it is in a process that is watched now, and has this number in /proc */
+	uint64_t cpu_ns; /* … what it had of CPUs so far, … */
+	int64_t cpu_at;  /* … when that was read; 0: never */
+	double cpu;      /* of one CPU, 0 to 1, in the last interval; below 0: not known */
 	HODO_TOP_COUNTED;
 };
 
@@ -53,11 +79,16 @@ struct hodo_top_table {
 	uint32_t n, max;
 };
 
-enum hodo_top_kind { HODO_TOP_EVENTS, HODO_TOP_THREADS, HODO_TOP_CPUS, HODO_TOP_KINDS };
+enum hodo_top_kind {
+	HODO_TOP_EVENTS, HODO_TOP_SPANS, HODO_TOP_COUNTERS, HODO_TOP_THREADS, HODO_TOP_CPUS, HODO_TOP_KINDS
+};
 enum hodo_top_column {
 	HODO_TOP_NAME, HODO_TOP_PID, HODO_TOP_NUMBER, HODO_TOP_RATE, HODO_TOP_AVERAGE, HODO_TOP_TOTAL,
-	HODO_TOP_BYTES, HODO_TOP_LOST, HODO_TOP_STATE, HODO_TOP_COLUMNS
+	HODO_TOP_BYTES, HODO_TOP_LOST, HODO_TOP_STATE,
+	HODO_TOP_P50, HODO_TOP_P99, HODO_TOP_MAX, HODO_TOP_ALL_P50, HODO_TOP_ALL_P99, HODO_TOP_ALL_MAX, HODO_TOP_OPEN,
+	HODO_TOP_LAST, HODO_TOP_LEAST, HODO_TOP_MOST, HODO_TOP_CPU, HODO_TOP_COLUMNS
 };
+#define HODO_TOP_SPANS_MAX 4096u /* names of them, and of counters: each may have thousands of buckets */
 
 struct hodo_top_model {
 	struct hodo_top_table table[HODO_TOP_KINDS];
@@ -65,11 +96,15 @@ struct hodo_top_model {
 	struct hodo_lost causes, causes_base; /* since the start; at the last reset */
 	uint64_t limited, limited_base;
 	uint32_t live, images; /* processes now, and so far */
+	bool settled;          /* nothing comes any more */
+	uint32_t cpus_seen;    /* thread whose turn is next: top_cpu.c */
 	int64_t start_ns, reset_ns, tick_ns; /* CLOCK_MONOTONIC */
 	int64_t interval_ns;   /* that the rates are over */
 	/* Where the counts come from; of the model itself nothing. */
 	struct hodo_top_image *image;
 	struct hodo_top_watch *watch;
+	uint64_t queued, begun; /* of all images: what waits for its turn; begins that wait for their ends */
+	uint64_t given_up;      /* begins, for which there was no room; ends, for their number */
 };
 
 /* now_ns: CLOCK_MONOTONIC, as everywhere below. */
@@ -82,8 +117,21 @@ uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid);
 /* HODO_TOP_NONE if there is none. */
 uint32_t hodo_top_find_thread(const struct hodo_top_model *m, uint32_t pid, uint32_t tid);
 uint32_t hodo_top_cpu(struct hodo_top_model *m, uint32_t cpu);
+uint32_t hodo_top_span(struct hodo_top_model *m, const char *base);
+uint32_t hodo_top_counter(struct hodo_top_model *m, const char *name);
 /* Gives a row another name. */
 void hodo_top_rename(struct hodo_top_row *row, const char *name);
+
+/* top_times.c: a span has taken so long, a counter has this value. */
+void hodo_top_took(struct hodo_top_row *span, uint64_t ns);
+void hodo_top_set(struct hodo_top_row *counter, const struct hodo_cell *value);
+/* Of any row: at the end of an interval, at a reset, when it is freed. */
+void hodo_top_times_tick(struct hodo_top_row *row);
+void hodo_top_times_reset(struct hodo_top_row *row);
+void hodo_top_times_free(struct hodo_top_row *row);
+
+/* top_cpu.c: how much of a CPU threads had since the last time. */
+void hodo_top_see_cpus(struct hodo_top_model *m);
 
 /* Ends an interval: rates are what came since the last tick, by the time that really passed. */
 void hodo_top_tick(struct hodo_top_model *m, int64_t now_ns);
@@ -112,7 +160,7 @@ uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind,
 struct hodo_top_place {
 	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
 	uint32_t bytes;  /* of its events, counted so far */
-	uint32_t tid;    /* whose the next ones are, unless an anchor says otherwise */
+	struct hodo_cursor cursor; /* behind them: of the next ones, unless an anchor says otherwise */
 	uint64_t lost;   /* events that were refused, counted so far */
 };
 
@@ -123,6 +171,7 @@ struct hodo_top_id {
 };
 
 /* One process image that is counted. */
+struct hodo_top_spans;
 struct hodo_top_image {
 	struct hodo_top_image *next;
 	struct hodo_top_model *model;
@@ -135,6 +184,7 @@ struct hodo_top_image {
 	uint32_t events;               /* of the catalogue: looked at so far */
 	struct hodo_top_place *place;  /* by ring */
 	uint32_t tid, thread;          /* the last one that was looked up */
+	struct hodo_top_spans *spans;  /* and counters: top_spans.h */
 };
 
 /* The image of a process, made if need be. */
@@ -146,11 +196,13 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p);
 /* Events that were over their rate since the last time; count: they are for the model. */
 void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count);
-/* Counts events of a ring, of a packet or from where *tid is known. Returns how many of the len bytes they take. */
+/* Counts events of a ring, of a packet or from where the cursor is. Returns how many of the len bytes they take. */
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
-			       const uint8_t *body, uint32_t len, uint32_t *tid);
+			       const uint8_t *body, uint32_t len, struct hodo_cursor *cursor);
 /* Events of a ring that were lost. */
 void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, uint64_t lost);
+/* Takes spans and counters in that happened until then (top_spans.h). */
+void hodo_top_take_spans(struct hodo_top_image *im, uint64_t until);
 /* What was counted by id goes to the rows of the names. */
 void hodo_top_add_tallies(struct hodo_top_image *im);
 
@@ -188,6 +240,7 @@ extern const char hodo_top_letters[HODO_TOP_COLUMNS + 1]; /* the columns', which
 
 struct hodo_top_view {
 	enum hodo_top_kind kind;
+	bool sections; /* without a screen: behind the table also those of spans and counters, if there are any */
 	enum hodo_top_column sort[HODO_TOP_KINDS];
 	bool reverse[HODO_TOP_KINDS];
 	uint32_t columns; /* bits: that are shown besides the name; 0: as many as there is room for */
@@ -217,6 +270,8 @@ enum hodo_top_action { HODO_TOP_DRAW, HODO_TOP_QUIT, HODO_TOP_SWITCH, HODO_TOP_R
 
 void hodo_top_view_init(struct hodo_top_view *v);
 void hodo_top_view_free(struct hodo_top_view *v);
+/* Whether a table can be sorted so. */
+bool hodo_top_sortable(enum hodo_top_kind kind, enum hodo_top_column column);
 /* Sorts and filters anew; the selection stays on its row. */
 void hodo_top_view_update(struct hodo_top_view *v, const struct hodo_top_model *m);
 /* A character, or enum hodo_top_key. */
@@ -336,7 +391,7 @@ struct hodo_top_options {
 	int64_t duration_ns; /* 0: no end */
 	uint64_t iterations; /* 0: no end */
 	uint64_t ring_size;  /* bytes, 2^n */
-	enum hodo_top_kind kind;
+	enum hodo_top_kind kind; /* HODO_TOP_KINDS: not said */
 	enum hodo_top_column sort;
 	uint32_t columns; /* as in struct hodo_top_view */
 	struct hodo_pattern_list patterns;

@@ -3,7 +3,7 @@
  * top_count.c - hodo top: counts the events of the processes of a session, in full packets as they come, and once an
  * interval in the open ones as far as they are committed (docs/design/top.md).
  */
-#include "top.h"
+#include "top_spans.h"
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
@@ -21,22 +21,7 @@ static void count_lost(struct hodo_top_image *im, const struct hodo_process *p, 
 	im->place[ring].lost = lost;
 }
 
-void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
-{
-	struct hodo_top_image *im = hodo_top_image_of(model, p);
-	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
-	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted = 0, tid = im->place[ring].tid;
-
-	if (!p->ring[ring])
-		return;
-	hodo_top_see_events(im, p);
-	count_lost(im, p, ring);
-	if (p->ring[ring]->reader.next == im->place[ring].packet)
-		counted = im->place[ring].bytes < len ? im->place[ring].bytes : len;
-	hodo_top_count_events(im, p, ring, body + counted, len - counted, &tid);
-}
-
-/* The open packet, which is next or, if the session is late, one of those behind it. */
+/* The open packet. If the session is late, so that it is not the next one, those before it come first. */
 static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
 {
 	struct hodo_ring_reader r = p->ring[ring]->reader; /* a copy: it is the session that finds a ring broken */
@@ -47,16 +32,58 @@ static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p
 
 	if (r.broken || !hodo_ring_locate(&r, &word, &open))
 		return;
+	hodo_top_spans_lag(im->spans, ring, open > r.next);
+	if (open != r.next) /* less: it has been read to its end */
+		return;
 	packet = r.packets + (open * r.packet_size & (r.ring_size - 1));
 	end = (uint32_t)(word >> HODO_WORD_COUNT_BITS) & (r.packet_size - 1);
-	/* What was looked at earlier must have come first, so that it is known what of it is new. */
-	if (at->packet != open && at->packet >= r.next && at->bytes > 0)
-		return;
 	if (at->packet != open)
-		*at = (struct hodo_top_place){ open, 0, 0, at->lost };
+		*at = (struct hodo_top_place){ .packet = open, .lost = at->lost };
 	if (at->bytes < end - HEADER)
 		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes,
-						   &at->tid);
+						   &at->cursor);
+}
+
+/* Those that have just come into use, too: what happened in them is as old as what others have. */
+static void look_at_rings(struct hodo_top_image *im, struct hodo_process *p)
+{
+	hodo_process_find_rings(p);
+	hodo_top_see_events(im, p);
+	for (uint32_t i = 0; i < p->actives; i++)
+		look_at_ring(im, p, p->active[i]);
+}
+
+/* Spans and counters of all processes, as far as it is known what came before them. */
+static void take_spans(struct hodo_session *s, struct hodo_top_model *m)
+{
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		struct hodo_top_image *im = hodo_top_image_of(m, p);
+		uint64_t now = hodo_top_spans_now(im->spans);
+
+		look_at_rings(im, p);
+		hodo_top_take_spans(im, now);
+	}
+}
+
+void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
+{
+	struct hodo_top_model *m = model;
+	struct hodo_top_image *im = hodo_top_image_of(m, p);
+	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
+	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted;
+	struct hodo_top_place *at = &im->place[ring];
+
+	if (!p->ring[ring])
+		return;
+	hodo_top_see_events(im, p);
+	count_lost(im, p, ring);
+	if (at->packet != p->ring[ring]->reader.next)
+		*at = (struct hodo_top_place){ .packet = p->ring[ring]->reader.next, .lost = at->lost };
+	counted = at->bytes < len ? at->bytes : len;
+	hodo_top_count_events(im, p, ring, body + counted, len - counted, &at->cursor);
+	at->bytes = len;
+	if (m->queued >= HODO_TOP_QUEUED_MAX)
+		take_spans(p->session, m);
 }
 
 /* ------------------------------------------------------------------- into the model */
@@ -73,13 +100,14 @@ static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *
 
 static void refresh_image(struct hodo_top_image *im, struct hodo_process *p)
 {
+	uint64_t now = hodo_top_spans_now(im->spans);
+
 	/* New events and threads now, and not when it is next time for it. */
 	hodo_process_chores(p, 0, UINT64_MAX);
-	hodo_top_see_events(im, p);
-	for (uint32_t i = 0; i < p->actives; i++) {
-		look_at_ring(im, p, p->active[i]);
+	look_at_rings(im, p);
+	for (uint32_t i = 0; i < p->actives; i++)
 		count_lost(im, p, p->active[i]);
-	}
+	hodo_top_take_spans(im, now);
 	hodo_top_see_state(im, p);
 	hodo_top_add_limited(im, p, true);
 }
@@ -92,6 +120,8 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
 	hodo_session_stats(s, &stats);
 	for (uint32_t i = 0; i < t->n; i++)
 		t->row[i].state = HODO_TOP_UNLOADED;
+	for (uint32_t i = 0; i < m->table[HODO_TOP_THREADS].n; i++)
+		m->table[HODO_TOP_THREADS].row[i].here = false;
 	for (struct hodo_top_image *im = m->image; im; im = im->next)
 		im->process = NULL;
 	m->live = stats.live + hodo_top_watch_refresh(m);
@@ -104,6 +134,7 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
 			link = &im->next;
 			continue;
 		}
+		hodo_top_take_spans(im, UINT64_MAX);
 		*link = im->next;
 		hodo_top_image_free(im);
 	}
@@ -111,10 +142,13 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
 
 void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *stats)
 {
-	for (struct hodo_top_image *im = m->image; im; im = im->next)
+	for (struct hodo_top_image *im = m->image; im; im = im->next) {
 		hodo_top_add_tallies(im);
+		hodo_top_take_spans(im, UINT64_MAX);
+	}
 	set_lost(m, stats);
 	m->live = 0;
+	m->settled = true;
 }
 
 void hodo_top_images_free(struct hodo_top_model *m)

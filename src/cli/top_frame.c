@@ -2,6 +2,7 @@
 /* top_frame.c - hodo top: the table as lines of text that fit a window. */
 #define _GNU_SOURCE
 #include "top.h"
+#include "top_numbers.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define WIDTH_MAX 1000
 #define LINE_BYTES (4 * WIDTH_MAX + 64)
 #define NAME_MIN 10
+#define NAME_MIN_DENSE 16
 #define WIDE 64     /* from this width on, numbers are written out */
 #define HEIGHT_LOST 8 /* from this height on, losses have a line of their own */
 
@@ -24,24 +26,32 @@ static const struct {
 	[HODO_TOP_NAME] = { NAME_MIN, NAME_MIN }, [HODO_TOP_PID] = { 7, 7 },    [HODO_TOP_NUMBER] = { 7, 7 },
 	[HODO_TOP_RATE] = { 12, 7 },              [HODO_TOP_AVERAGE] = { 12, 10 }, [HODO_TOP_TOTAL] = { 15, 7 },
 	[HODO_TOP_BYTES] = { 10, 8 },             [HODO_TOP_LOST] = { 10, 6 },  [HODO_TOP_STATE] = { 6, 6 },
+	[HODO_TOP_P50] = { 8, 8 },                [HODO_TOP_P99] = { 8, 8 },    [HODO_TOP_MAX] = { 8, 8 },
+	[HODO_TOP_ALL_P50] = { 8, 8 },            [HODO_TOP_ALL_P99] = { 8, 8 }, [HODO_TOP_ALL_MAX] = { 8, 8 },
+	[HODO_TOP_OPEN] = { 6, 6 },               [HODO_TOP_LAST] = { 14, 8 },  [HODO_TOP_LEAST] = { 14, 8 },
+	[HODO_TOP_MOST] = { 14, 8 },              [HODO_TOP_CPU] = { 5, 5 },
 };
+
+/* With many columns, numbers are short ones, and names have more room. */
+static const bool dense[HODO_TOP_KINDS] = { [HODO_TOP_SPANS] = true, [HODO_TOP_COUNTERS] = true };
 
 /* What there is room for first, by the columns' letters. */
 static const char *const priority[HODO_TOP_KINDS] = {
-	[HODO_TOP_EVENTS] = "NRSTBLA", [HODO_TOP_THREADS] = "NRITB-A", [HODO_TOP_CPUS] = "NRLTBA",
+	[HODO_TOP_EVENTS] = "NRSTBLA", [HODO_TOP_SPANS] = "NRPMX9W5OTA", [HODO_TOP_COUNTERS] = "NVRUDTA",
+	[HODO_TOP_THREADS] = "NRICTB-A", [HODO_TOP_CPUS] = "NRLTBA",
 };
 
 static const char *const help[] = {
-	"up, down, k, j       select a row",
-	"page up, page down   a page up, down",
+	"up, down, k, j       select a row; page up, page down: a page on",
 	"home, end, g, G      the first, the last row",
 	"space                switch the selected event off or on",
-	"t                    threads, and back",
-	"c                    CPUs, where losses are, and back",
-	"e                    events",
+	"e  s  v              events; spans; values of counters",
+	"t  c                 threads; CPUs, where losses are",
 	"< >, left, right     sort by the column beside",
 	"N I R A T B L S      sort by name, number, rate, average,",
-	"                     total, bytes, lost, state",
+	"                     total, bytes, lost, state;",
+	"M P X, 5 9 W         median, 99 %, longest; the same of all;",
+	"O, V D U, C          open; last, least, most; part of a CPU",
 	"r                    reverse the order",
 	"/                    show only names that match a glob",
 	"escape               show all again",
@@ -115,40 +125,6 @@ static void add_line(struct hodo_top_frame *f, enum hodo_top_look look)
 	f->text.len = 0;
 }
 
-/* ------------------------------------------------------------------------- numbers */
-
-/* 1234567 as 1.23M, in 5 columns. */
-static const char *scaled(double n, double unit, char buf[32])
-{
-	static const char suffix[] = " kMGTPE";
-	int i = 0;
-
-	for (; n >= unit - 0.5 && suffix[i + 1]; i++)
-		n /= unit;
-	if (i == 0)
-		snprintf(buf, 32, n < 9.95 && n > 0 && unit == 1000 ? "%.1f" : "%.0f", n);
-	else
-		snprintf(buf, 32, "%.*f%c", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, suffix[i]);
-	return buf;
-}
-
-static const char *count_text(uint64_t n, int width, char buf[32])
-{
-	const char *grouped = hodo_grouped(n, buf);
-
-	return (int)strlen(grouped) <= width ? grouped : scaled((double)n, 1000, buf);
-}
-
-static const char *rate_text(double rate, int width, char buf[32])
-{
-	return rate > 0 && rate < 9.95 ? scaled(rate, 1000, buf) : count_text((uint64_t)(rate + 0.5), width, buf);
-}
-
-static const char *bytes_text(double n, int width, char buf[32])
-{
-	return width < 10 ? scaled(n, 1024, buf) : hodo_human_bytes((uint64_t)(n + 0.5), buf);
-}
-
 /* ----------------------------------------------------------------------------- rows */
 
 struct layout {
@@ -164,8 +140,11 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 	memset(l, 0, sizeof(*l));
 	for (const char *letter = priority[kind]; *letter; letter++) {
 		enum hodo_top_column c = (enum hodo_top_column)(strchr(hodo_top_letters, *letter) - hodo_top_letters);
-		int w = width < WIDE ? widths[c].narrow : widths[c].wide;
-		int with_space = w + (c != HODO_TOP_NAME);
+		int w = width < WIDE || (dense[kind] && c < HODO_TOP_STATE) ? widths[c].narrow : widths[c].wide;
+		int with_space;
+
+		w = c == HODO_TOP_NAME && dense[kind] && width >= WIDE ? NAME_MIN_DENSE : w;
+		with_space = w + (c != HODO_TOP_NAME);
 
 		if (with_space > left || (!v->columns && c == HODO_TOP_PID && m->images <= 1) ||
 		    (v->columns && c != HODO_TOP_NAME && !(v->columns >> c & 1)))
@@ -181,8 +160,9 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 
 		name = len > name ? len : name;
 	}
-	if (name > NAME_MIN)
-		l->width[HODO_TOP_NAME] += left < name - NAME_MIN ? left : name - NAME_MIN;
+	name -= l->width[HODO_TOP_NAME];
+	if (name > 0)
+		l->width[HODO_TOP_NAME] += left < name ? left : name;
 }
 
 static void put_cell(struct hodo_top_frame *f, const struct layout *l, enum hodo_top_column c, const char *s)
@@ -202,7 +182,10 @@ static void put_cell(struct hodo_top_frame *f, const struct layout *l, enum hodo
 
 static void add_head(struct hodo_top_frame *f, const struct layout *l, const struct hodo_top_view *v)
 {
-	static const char *const names[] = { "EVENT", "THREAD", "CPU" };
+	static const char *const names[HODO_TOP_KINDS] = {
+		[HODO_TOP_EVENTS] = "EVENT", [HODO_TOP_SPANS] = "SPAN", [HODO_TOP_COUNTERS] = "COUNTER",
+		[HODO_TOP_THREADS] = "THREAD", [HODO_TOP_CPUS] = "CPU",
+	};
 
 	for (int c = 0; c < HODO_TOP_COLUMNS; c++) {
 		/* CPUs have their number in the place of a name. */
@@ -225,24 +208,44 @@ static const char *row_name(const struct hodo_top_row *row, enum hodo_top_kind k
 	return buf;
 }
 
+static const char *cell_text(const struct hodo_top_model *m, const struct hodo_top_row *row, enum hodo_top_kind kind,
+			     enum hodo_top_column c, int width, char buf[32])
+{
+	static const char *const states[] = { "gone", "off", "on", "mixed" };
+	const struct hodo_table t = { .columns = &hodo_top_columns, .context = m };
+	struct hodo_cell cell;
+
+	switch (c) {
+	case HODO_TOP_NAME: return row_name(row, kind, buf);
+	case HODO_TOP_PID: return hodo_top_number_text(row->pid, buf);
+	case HODO_TOP_NUMBER: return hodo_top_number_text(row->number, buf);
+	case HODO_TOP_RATE: return hodo_top_rate_text(row->events.rate, width, buf);
+	case HODO_TOP_AVERAGE: return hodo_top_rate_text(hodo_top_average(m, &row->events), width, buf);
+	case HODO_TOP_TOTAL: return hodo_top_count_text(hodo_top_since_reset(&row->events), width, buf);
+	case HODO_TOP_BYTES: return hodo_top_bytes_text(row->bytes.rate, width, buf);
+	case HODO_TOP_LOST: return hodo_top_count_text(hodo_top_since_reset(&row->lost), width, buf);
+	case HODO_TOP_STATE: return states[row->state];
+	default:
+		cell = hodo_cell_of(&t, &hodo_top_columns.column[c], row);
+	}
+	if (cell.type == HODO_CELL_NULL)
+		return "-";
+	if (c == HODO_TOP_CPU)
+		return hodo_top_percent_text(cell.f, buf);
+	if (c == HODO_TOP_OPEN)
+		return hodo_top_count_text(cell.u, width, buf);
+	return c >= HODO_TOP_LAST ? hodo_top_value_text(&cell, width, buf) : hodo_top_time_text(cell.u, buf);
+}
+
 static void add_row(struct hodo_top_frame *f, const struct layout *l, const struct hodo_top_model *m,
 		    enum hodo_top_kind kind, const struct hodo_top_row *row, bool selected)
 {
-	static const char *const states[] = { "gone", "off", "on", "mixed" };
 	char buf[32];
 
-	put_cell(f, l, HODO_TOP_NAME, row_name(row, kind, buf));
-	snprintf(buf, sizeof(buf), "%u", row->pid);
-	put_cell(f, l, HODO_TOP_PID, buf);
-	snprintf(buf, sizeof(buf), "%u", row->number);
-	put_cell(f, l, HODO_TOP_NUMBER, buf);
-	put_cell(f, l, HODO_TOP_RATE, rate_text(row->events.rate, l->width[HODO_TOP_RATE], buf));
-	put_cell(f, l, HODO_TOP_AVERAGE,
-		 rate_text(hodo_top_average(m, &row->events), l->width[HODO_TOP_AVERAGE], buf));
-	put_cell(f, l, HODO_TOP_TOTAL, count_text(hodo_top_since_reset(&row->events), l->width[HODO_TOP_TOTAL], buf));
-	put_cell(f, l, HODO_TOP_BYTES, bytes_text(row->bytes.rate, l->width[HODO_TOP_BYTES], buf));
-	put_cell(f, l, HODO_TOP_LOST, count_text(hodo_top_since_reset(&row->lost), l->width[HODO_TOP_LOST], buf));
-	put_cell(f, l, HODO_TOP_STATE, states[row->state]);
+	for (int c = 0; c < HODO_TOP_COLUMNS; c++)
+		if (l->shown[c])
+			put_cell(f, l, (enum hodo_top_column)c,
+				 cell_text(m, row, kind, (enum hodo_top_column)c, l->width[c], buf));
 	add_line(f, selected ? HODO_LOOK_SELECTED :
 		    row->lost.rate > 0 ? HODO_LOOK_LOSS :
 		    kind == HODO_TOP_EVENTS && row->state != HODO_TOP_ON ? HODO_LOOK_OFF : HODO_LOOK_PLAIN);
@@ -293,7 +296,7 @@ static void add_lost(struct hodo_top_frame *f, const struct hodo_top_model *m)
 		return;
 	}
 	hodo_text_printf(&f->text, "lost %s", hodo_grouped(hodo_top_since_reset(&m->lost), buf));
-	hodo_text_printf(&f->text, " (%s/s)", rate_text(m->lost.rate, 12, buf));
+	hodo_text_printf(&f->text, " (%s/s)", hodo_top_rate_text(m->lost.rate, 12, buf));
 	for (unsigned i = 0; i < hodo_top_causes.n; i++) {
 		const struct hodo_column *c = &hodo_top_causes.column[i];
 		uint64_t now = hodo_cell_of(NULL, c, &m->causes).u, base = hodo_cell_of(NULL, c, &m->causes_base).u;
@@ -309,11 +312,12 @@ static void add_totals(struct hodo_top_frame *f, const struct hodo_top_model *m,
 	int number = f->width < WIDE ? 5 : 15;
 	char buf[32];
 
-	hodo_text_printf(&f->text, "%s%s/s", rate_text(m->events.rate, number, buf), f->width < WIDE ? "" : " events");
+	hodo_text_printf(&f->text, "%s%s/s", hodo_top_rate_text(m->events.rate, number, buf), f->width < WIDE ? "" : " events");
 	if (with_lost)
-		hodo_text_printf(&f->text, " lost %s", count_text(hodo_top_since_reset(&m->lost), number, buf));
-	hodo_text_printf(&f->text, "  %s/s", bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
-	hodo_text_printf(&f->text, "  total %s", count_text(hodo_top_since_reset(&m->events), number, buf));
+		hodo_text_printf(&f->text, " lost %s",
+				 hodo_top_count_text(hodo_top_since_reset(&m->lost), number, buf));
+	hodo_text_printf(&f->text, "  %s/s", hodo_top_bytes_text(m->bytes.rate, f->width < WIDE ? 0 : 10, buf));
+	hodo_text_printf(&f->text, "  total %s", hodo_top_count_text(hodo_top_since_reset(&m->events), number, buf));
 	hodo_text_printf(&f->text, "  threads %u", m->table[HODO_TOP_THREADS].n);
 	if (m->images > 1)
 		hodo_text_printf(&f->text, "  processes %u", m->live);
@@ -340,7 +344,7 @@ static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
 			put_cut(f, v->filter, f->width / 2);
 			hodo_text_add(&f->text, "  ");
 		}
-		hodo_text_add(&f->text, "q quit  ? help  space on/off  / filter  t threads  c CPUs  <> sort  p pause");
+		hodo_text_add(&f->text, "q quit  ? help  space on/off  / filter  s spans  v values  t threads  c CPUs  <> sort  p pause");
 	}
 	add_line(f, HODO_LOOK_BOTTOM);
 }
@@ -379,6 +383,36 @@ void hodo_top_frame_free(struct hodo_top_frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
+/* Why a table is empty, and what to do. Returns how many lines, max at most. */
+static uint32_t add_reason(struct hodo_top_frame *f, const struct hodo_top_model *m, const struct hodo_top_view *v,
+			   uint32_t max)
+{
+	static const char *const reasons[HODO_TOP_KINDS][4] = {
+		[HODO_TOP_EVENTS] = {
+			"This program has no events of its own.",
+			"hodo record --functions     records its functions as they are",
+			"hodo record -e probe:NAME   ... the calls of one",
+		},
+		[HODO_TOP_SPANS] = { "No spans: HODO_SPAN, or HODO_BEGIN and HODO_END, make them." },
+		[HODO_TOP_COUNTERS] = { "No counters: HODO_COUNTER makes them." },
+		[HODO_TOP_THREADS] = { "No thread has had an event yet." },
+		[HODO_TOP_CPUS] = { "No CPU has had an event yet." },
+	};
+	static const char *const nobody[] = { "Nothing has joined yet: programs do that by loading libhodo.",
+					      NULL };
+	static const char *const ended[] = { "It ended before anything was seen.", NULL };
+	static const char *const filtered[] = { "No name matches the filter: escape shows all.", NULL };
+	const char *const *line = m->table[v->kind].n ? filtered : m->images ? reasons[v->kind] : m->settled ? ended :
+				  nobody;
+	uint32_t n = 0;
+
+	for (; n < max && line[n]; n++) {
+		hodo_text_add(&f->text, line[n]);
+		add_line(f, HODO_LOOK_PLAIN);
+	}
+	return n;
+}
+
 static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v, int rows)
 {
 	uint32_t first = 0, n = v->n;
@@ -397,10 +431,30 @@ static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, s
 		first = v->first;
 		n = v->n - first < v->page ? v->n : first + v->page;
 	}
+	if (rows < 0 && v->n == 0)
+		add_reason(f, m, v, UINT32_MAX);
 	for (uint32_t i = first; i < n; i++)
 		add_row(f, &l, m, v->kind, &m->table[v->kind].row[v->order[i]], rows >= 0 && i == v->at);
+	if (rows > 0 && v->n == 0)
+		n = add_reason(f, m, v, v->page);
 	for (uint32_t i = n - first; rows >= 0 && i < v->page; i++)
 		add_line(f, HODO_LOOK_PLAIN);
+}
+
+/* Behind the table of events: what is known of spans and counters. */
+static void add_sections(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v)
+{
+	const enum hodo_top_kind kind = v->kind;
+
+	for (v->kind = HODO_TOP_SPANS; v->kind <= HODO_TOP_COUNTERS; v->kind++) {
+		if (m->table[v->kind].n == 0)
+			continue;
+		hodo_top_view_update(v, m);
+		add_line(f, HODO_LOOK_PLAIN);
+		add_rows(f, m, v, -1);
+	}
+	v->kind = kind;
+	hodo_top_view_update(v, m);
 }
 
 void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v, int width,
@@ -422,6 +476,8 @@ void hodo_top_frame_build(struct hodo_top_frame *f, const struct hodo_top_model 
 		add_line(f, HODO_LOOK_PLAIN);
 	}
 	add_rows(f, m, v, height == 0 ? -1 : height - above - 1 > 0 ? height - above - 1 : 0);
+	if (height == 0 && v->sections)
+		add_sections(f, m, v);
 	if (height > 0)
 		add_bottom(f, v);
 }

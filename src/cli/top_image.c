@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_image.c - hodo top: from the events and the memory of a process image into the model. */
-#include "top.h"
+#include "top_spans.h"
 
 #include <string.h>
 
@@ -24,6 +24,7 @@ struct hodo_top_image *hodo_top_image_of(struct hodo_top_model *m, const struct 
 	im->pid = (uint32_t)p->id.pid;
 	im->vpid = p->id.vpid;
 	im->thread = HODO_TOP_NONE;
+	im->spans = hodo_top_spans_new(m, p);
 	memcpy(im->uuid, p->id.flight.uuid, sizeof(im->uuid));
 	im->next = m->image;
 	m->image = im;
@@ -33,6 +34,7 @@ struct hodo_top_image *hodo_top_image_of(struct hodo_top_model *m, const struct 
 
 void hodo_top_image_free(struct hodo_top_image *im)
 {
+	hodo_top_spans_free(im->spans);
 	free(im->tally);
 	free(im->id);
 	free(im->place);
@@ -62,6 +64,7 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 
 		if (e->id < im->ids)
 			im->id[e->id].row = hodo_top_event(m, e->name);
+		hodo_top_spans_see(im->spans, e);
 	}
 }
 
@@ -116,9 +119,9 @@ void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p
 }
 
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
-			       const uint8_t *body, uint32_t len, uint32_t *tid)
+			       const uint8_t *body, uint32_t len, struct hodo_cursor *cursor)
 {
-	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im, *tid };
+	struct hodo_walk_counter counter = { im->tally, im->ids, count_run, im, *cursor };
 	struct hodo_top_model *m = im->model;
 	uint64_t events = m->events.total, in_events = m->bytes.total;
 	uint32_t bytes = hodo_walk_count(&p->catalog.walk, body, len, &counter);
@@ -128,8 +131,14 @@ uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_proc
 		cpu->events.total += m->events.total - events;
 		cpu->bytes.total += m->bytes.total - in_events; /* without anchors */
 	}
-	*tid = counter.tid;
+	hodo_top_spans_queue(im->spans, p, ring, body, bytes, cursor);
+	*cursor = counter.cursor;
 	return bytes;
+}
+
+void hodo_top_take_spans(struct hodo_top_image *im, uint64_t until)
+{
+	hodo_top_spans_take(im->spans, until);
 }
 
 void hodo_top_add_tallies(struct hodo_top_image *im)
@@ -155,8 +164,10 @@ static void name_threads(struct hodo_top_image *im, const struct hodo_process *p
 		const struct hodo_ctf_thread *t = hodo_map_at(&p->threads, i);
 		uint32_t row = hodo_top_find_thread(m, im->vpid, t->tid);
 
-		if (row != HODO_TOP_NONE)
-			hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
+		if (row == HODO_TOP_NONE)
+			continue;
+		hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
+		m->table[HODO_TOP_THREADS].row[row].here = im->pid == im->vpid;
 	}
 }
 

@@ -85,6 +85,7 @@ static void show(struct run *r)
 static void tick(struct run *r, int64_t now)
 {
 	hodo_top_refresh(&r->model, r->session);
+	hodo_top_see_cpus(&r->model);
 	hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_trim_output(r->target);
 	show(r);
@@ -273,6 +274,7 @@ static void finish(struct run *r)
 	}
 	hodo_top_screen_close();
 	r->on_screen = false;
+	r->view.sections = false; /* the table that was looked at last */
 }
 
 /* The last table stays on the terminal. */
@@ -379,6 +381,21 @@ static void wait_for_command(struct run *r)
 	}
 }
 
+/* What has no events could be seen in another way. looked: else it ended before it was asked which it has. */
+static void tell_nothing(const struct hodo_top_target *t, bool looked)
+{
+	pid_t pid = t->attach.n ? t->attach.target[0].pid : hodo_top_watch_pid(t->watches, 0);
+	const char *command = t->command ? t->command[0] : NULL;
+	char option[32], name[32];
+
+	snprintf(option, sizeof(option), "-p %d", (int)pid);
+	snprintf(name, sizeof(name), "process %d", (int)pid);
+	hodo_error("%s %s: 'hodo record --functions %s' records its functions as they are, 'hodo record -e"
+		   " probe:FUNCTION %s' the calls of one", command ? command : name,
+		   looked ? "has no events" : "ended without an event", command ? command : option,
+		   command ? command : option);
+}
+
 static void tell_end(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
@@ -390,6 +407,8 @@ static void tell_end(struct run *r)
 	if (t->command && !r->stats.command && !r->stats.command_refused && r->ending == ALL_ENDED)
 		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
 			   " architecture?", t->command[0]);
+	if ((r->model.images > 0 || r->stats.processes > 0) && r->model.table[HODO_TOP_EVENTS].n == 0)
+		tell_nothing(t, r->model.images > 0);
 	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)
 		return;
 	hodo_error("%s%s: %s events, %s lost", r->title, r->ending == ALL_ENDED ? " has ended" : "",
@@ -443,8 +462,11 @@ int hodo_top_run(struct hodo_top_options *o)
 	hodo_top_model_init(&r.model, hodo_now_ns());
 	hodo_top_view_init(&r.view);
 	r.view.interval_ns = o->interval_ns;
-	r.view.kind = o->kind;
-	r.view.sort[o->kind] = o->sort;
+	r.view.kind = o->kind == HODO_TOP_KINDS ? HODO_TOP_EVENTS : o->kind;
+	r.view.sections = o->kind == HODO_TOP_KINDS;
+	for (int kind = 0; kind < HODO_TOP_KINDS; kind++)
+		if (hodo_top_sortable((enum hodo_top_kind)kind, o->sort))
+			r.view.sort[kind] = o->sort;
 	r.view.columns = o->columns;
 	status = run(&r);
 	if (r.signal_fd >= 0)

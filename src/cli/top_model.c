@@ -10,7 +10,8 @@
 void hodo_top_model_init(struct hodo_top_model *m, int64_t now_ns)
 {
 	static const uint32_t max[HODO_TOP_KINDS] = {
-		[HODO_TOP_EVENTS] = HODO_TOP_EVENTS_MAX, [HODO_TOP_THREADS] = HODO_THREADS_MAX,
+		[HODO_TOP_EVENTS] = HODO_TOP_EVENTS_MAX, [HODO_TOP_SPANS] = HODO_TOP_SPANS_MAX,
+		[HODO_TOP_COUNTERS] = HODO_TOP_SPANS_MAX, [HODO_TOP_THREADS] = HODO_THREADS_MAX,
 		[HODO_TOP_CPUS] = HODO_CPUS_MAX,
 	};
 
@@ -25,8 +26,10 @@ void hodo_top_model_free(struct hodo_top_model *m)
 	for (int kind = 0; kind < HODO_TOP_KINDS; kind++) {
 		struct hodo_top_table *t = &m->table[kind];
 
-		for (uint32_t i = 0; i < t->n; i++)
+		for (uint32_t i = 0; i < t->n; i++) {
 			free(t->row[i].name);
+			hodo_top_times_free(&t->row[i]);
+		}
 		hodo_map_free(&t->rows);
 	}
 	memset(m, 0, sizeof(*m));
@@ -46,13 +49,42 @@ static uint32_t row_of(struct hodo_top_table *t, const void *key, size_t len)
 	return row ? hodo_map_index(&t->rows, row) : HODO_TOP_NONE;
 }
 
-uint32_t hodo_top_event(struct hodo_top_model *m, const char *name)
+static uint32_t named_row(struct hodo_top_table *t, const char *name)
 {
-	struct hodo_top_table *t = &m->table[HODO_TOP_EVENTS];
 	uint32_t i = row_of(t, name, strlen(name));
 
 	if (i != HODO_TOP_NONE)
 		hodo_top_rename(&t->row[i], name);
+	return i;
+}
+
+uint32_t hodo_top_event(struct hodo_top_model *m, const char *name)
+{
+	return named_row(&m->table[HODO_TOP_EVENTS], name);
+}
+
+uint32_t hodo_top_span(struct hodo_top_model *m, const char *base)
+{
+	struct hodo_top_table *t = &m->table[HODO_TOP_SPANS];
+	uint32_t i = named_row(t, base);
+
+	if (i == HODO_TOP_NONE || t->row[i].times)
+		return i;
+	t->row[i].times = hodo_must(calloc(1, sizeof(*t->row[i].times)));
+	*t->row[i].times = (struct hodo_top_times){ .fresh = HODO_HISTOGRAM, .all = HODO_HISTOGRAM };
+	return i;
+}
+
+uint32_t hodo_top_counter(struct hodo_top_model *m, const char *name)
+{
+	struct hodo_top_table *t = &m->table[HODO_TOP_COUNTERS];
+	uint32_t i = named_row(t, name);
+
+	if (i == HODO_TOP_NONE || t->row[i].values)
+		return i;
+	t->row[i].values = hodo_must(calloc(1, sizeof(*t->row[i].values)));
+	hodo_top_times_reset(&t->row[i]);
+	t->row[i].values->last = t->row[i].values->least;
 	return i;
 }
 
@@ -63,6 +95,8 @@ uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid)
 	uint32_t i = row_of(t, key, sizeof(key));
 
 	if (i != HODO_TOP_NONE) {
+		if (!t->row[i].number)
+			t->row[i].cpu = -1;
 		t->row[i].pid = pid;
 		t->row[i].number = tid;
 	}
@@ -121,6 +155,8 @@ void hodo_top_tick(struct hodo_top_model *m, int64_t now_ns)
 	m->interval_ns = now_ns > m->tick_ns ? now_ns - m->tick_ns : 1;
 	m->tick_ns = now_ns;
 	each_count(m, tick, (double)m->interval_ns / 1e9);
+	for (uint32_t i = 0; i < m->table[HODO_TOP_SPANS].n; i++)
+		hodo_top_times_tick(&m->table[HODO_TOP_SPANS].row[i]);
 }
 
 static void reset(struct hodo_top_count *c, double seconds)
@@ -134,6 +170,9 @@ void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns)
 	m->causes_base = m->causes;
 	m->limited_base = m->limited;
 	m->reset_ns = now_ns;
+	for (int kind = 0; kind < HODO_TOP_KINDS; kind++)
+		for (uint32_t i = 0; i < m->table[kind].n; i++)
+			hodo_top_times_reset(&m->table[kind].row[i]);
 }
 
 uint64_t hodo_top_since_reset(const struct hodo_top_count *c)
@@ -161,7 +200,44 @@ static struct hodo_cell since_reset(const struct hodo_table *t, const struct hod
 	return hodo_cell_u64(hodo_top_since_reset((const struct hodo_top_count *)((const char *)row + c->offset)));
 }
 
+/* argument: where the number stands in struct hodo_top_times. None: before there is one. */
+static struct hodo_cell spread(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_top_times *times = ((const struct hodo_top_row *)row)->times;
+	const struct hodo_top_spread *s = !times ? NULL : c->offset ? &times->whole : &times->interval;
+
+	if (!s || !s->n)
+		return (struct hodo_cell){ .type = HODO_CELL_NULL };
+	return hodo_cell_u64(*(const uint64_t *)(const void *)((const char *)s + (size_t)c->argument));
+}
+
+static struct hodo_cell open_spans(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_top_times *times = ((const struct hodo_top_row *)row)->times;
+
+	return hodo_cell_u64(times ? times->open : 0);
+}
+
+static struct hodo_cell value(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_top_values *values = ((const struct hodo_top_row *)row)->values;
+
+	if (!values)
+		return (struct hodo_cell){ .type = HODO_CELL_NULL };
+	return *(const struct hodo_cell *)(const void *)((const char *)values + (size_t)c->argument);
+}
+
+static struct hodo_cell on_cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	double cpu = ((const struct hodo_top_row *)row)->cpu;
+
+	return cpu < 0 ? (struct hodo_cell){ .type = HODO_CELL_NULL } : hodo_cell_f64(cpu);
+}
+
 #define ROW(name) HODO_MEMBER(struct hodo_top_row, name)
+#define SPREAD(member, whole) \
+	HODO_AS_TIME, .offset = (whole), .get = spread, .argument = offsetof(struct hodo_top_spread, member)
+#define VALUE(member) HODO_AS_NUMBER, .get = value, .argument = offsetof(struct hodo_top_values, member)
 static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
 	[HODO_TOP_NAME] = { "name", "EVENT", .flags = HODO_IDENTITY, ROW(name) },
 	[HODO_TOP_PID] = { "pid", "PID", HODO_AS_ID, .flags = HODO_IDENTITY, ROW(pid) },
@@ -173,6 +249,17 @@ static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
 	[HODO_TOP_BYTES] = { "bytes", "BYTES/s", HODO_AS_BYTES, ROW(bytes.rate) },
 	[HODO_TOP_LOST] = { "lost", "LOST", HODO_AS_COUNT, ROW(lost), .get = since_reset },
 	[HODO_TOP_STATE] = { "state", "STATE", HODO_AS_COUNT, ROW(state) },
+	[HODO_TOP_P50] = { "p50", "P50", SPREAD(p50_ns, false) },
+	[HODO_TOP_P99] = { "p99", "P99", SPREAD(p99_ns, false) },
+	[HODO_TOP_MAX] = { "max", "MAX", SPREAD(max_ns, false) },
+	[HODO_TOP_ALL_P50] = { "all_p50", "ALL P50", SPREAD(p50_ns, true) },
+	[HODO_TOP_ALL_P99] = { "all_p99", "ALL P99", SPREAD(p99_ns, true) },
+	[HODO_TOP_ALL_MAX] = { "all_max", "ALL MAX", SPREAD(max_ns, true) },
+	[HODO_TOP_OPEN] = { "open", "OPEN", HODO_AS_COUNT, .get = open_spans },
+	[HODO_TOP_LAST] = { "last", "LAST", VALUE(last) },
+	[HODO_TOP_LEAST] = { "least", "LEAST", VALUE(least) },
+	[HODO_TOP_MOST] = { "most", "MOST", VALUE(most) },
+	[HODO_TOP_CPU] = { "cpu", "CPU", HODO_AS_NUMBER, .get = on_cpu },
 };
 const struct hodo_columns hodo_top_columns = { "rows", HODO_COLUMNS(columns) };
 
@@ -190,7 +277,7 @@ static bool matches(const struct hodo_top_row *row, enum hodo_top_kind kind, con
 {
 	char number[16];
 
-	if (kind != HODO_TOP_EVENTS) {
+	if (kind == HODO_TOP_THREADS || kind == HODO_TOP_CPUS) {
 		snprintf(number, sizeof(number), "%u", row->number);
 		if (fnmatch(glob, number, 0) == 0)
 			return true;

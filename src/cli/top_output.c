@@ -53,7 +53,14 @@ static struct hodo_cell comm(const struct hodo_table *t, const struct hodo_colum
 	return hodo_cell_string(name ? name : "");
 }
 
+/* A cell of the table that is shown. argument: its column. */
+static struct hodo_cell shown(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_of(t, &hodo_top_columns.column[(int)c->argument], row);
+}
+
 #define ROW(name) HODO_MEMBER(struct hodo_top_row, name)
+#define SHOWN(column) .get = shown, .argument = (column)
 #define COUNTS                                                                                                         \
 	{ "rate", .as = HODO_AS_RATE, ROW(events.rate) }, { "count", ROW(events.total) }, { "bytes", ROW(bytes.total) }
 static const struct hodo_column events[] = {
@@ -61,10 +68,23 @@ static const struct hodo_column events[] = {
 };
 static const struct hodo_column threads[] = {
 	{ "pid", ROW(pid) }, { "tid", ROW(number) }, { "comm", .get = comm }, COUNTS,
+	{ "cpu", .as = HODO_AS_RATE, SHOWN(HODO_TOP_CPU) },
+};
+static const struct hodo_column spans[] = {
+	{ "name", ROW(name) }, { "rate", .as = HODO_AS_RATE, ROW(events.rate) }, { "count", ROW(events.total) },
+	{ "open", SHOWN(HODO_TOP_OPEN) }, { "p50_ns", SHOWN(HODO_TOP_P50) }, { "p99_ns", SHOWN(HODO_TOP_P99) },
+	{ "max_ns", SHOWN(HODO_TOP_MAX) }, { "all_p50_ns", SHOWN(HODO_TOP_ALL_P50) },
+	{ "all_p99_ns", SHOWN(HODO_TOP_ALL_P99) }, { "all_max_ns", SHOWN(HODO_TOP_ALL_MAX) },
+};
+static const struct hodo_column counters[] = {
+	{ "name", ROW(name) }, { "rate", .as = HODO_AS_RATE, ROW(events.rate) }, { "count", ROW(events.total) },
+	{ "last", .as = HODO_AS_NUMBER, SHOWN(HODO_TOP_LAST) }, { "min", .as = HODO_AS_NUMBER, SHOWN(HODO_TOP_LEAST) },
+	{ "max", .as = HODO_AS_NUMBER, SHOWN(HODO_TOP_MOST) },
 };
 static const struct hodo_column cpus[] = { { "cpu", .get = cpu }, COUNTS, { "lost", ROW(lost.total) } };
 static const struct hodo_columns tables[HODO_TOP_KINDS] = {
-	[HODO_TOP_EVENTS] = { "events", HODO_COLUMNS(events) }, [HODO_TOP_THREADS] = { "threads", HODO_COLUMNS(threads) },
+	[HODO_TOP_EVENTS] = { "events", HODO_COLUMNS(events) }, [HODO_TOP_SPANS] = { "spans", HODO_COLUMNS(spans) },
+	[HODO_TOP_COUNTERS] = { "counters", HODO_COLUMNS(counters) }, [HODO_TOP_THREADS] = { "threads", HODO_COLUMNS(threads) },
 	[HODO_TOP_CPUS] = { "cpus", HODO_COLUMNS(cpus) },
 };
 
@@ -87,6 +107,7 @@ void hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m)
 	hodo_json_u64(&j, "recorded", m->events.total);
 	hodo_json_u64(&j, "bytes", m->bytes.total);
 	hodo_json_u64(&j, "limited", m->limited);
+	hodo_json_u64(&j, "given_up", m->given_up);
 	hodo_put_object(&j, "lost", &hodo_top_causes, NULL, &m->causes);
 	hodo_json_finish(&j);
 	hodo_out_text(out, &text);

@@ -8,12 +8,20 @@
 const char hodo_top_letters[HODO_TOP_COLUMNS + 1] = {
 	[HODO_TOP_NAME] = 'N',    [HODO_TOP_PID] = '-',   [HODO_TOP_NUMBER] = 'I', [HODO_TOP_RATE] = 'R',
 	[HODO_TOP_AVERAGE] = 'A', [HODO_TOP_TOTAL] = 'T', [HODO_TOP_BYTES] = 'B',  [HODO_TOP_LOST] = 'L',
-	[HODO_TOP_STATE] = 'S',
+	[HODO_TOP_STATE] = 'S',   [HODO_TOP_P50] = 'M', [HODO_TOP_P99] = 'P',    [HODO_TOP_MAX] = 'X',
+	[HODO_TOP_ALL_P50] = '5', [HODO_TOP_ALL_P99] = '9', [HODO_TOP_ALL_MAX] = 'W', [HODO_TOP_OPEN] = 'O',
+	[HODO_TOP_LAST] = 'V',    [HODO_TOP_LEAST] = 'D', [HODO_TOP_MOST] = 'U', [HODO_TOP_CPU] = 'C',
 };
 /* What a table can be sorted by, from left to right. */
 static const char *const sortable[HODO_TOP_KINDS] = {
-	[HODO_TOP_EVENTS] = "NRATBLS", [HODO_TOP_THREADS] = "NIRATB", [HODO_TOP_CPUS] = "IRATBL",
+	[HODO_TOP_EVENTS] = "NRATBLS", [HODO_TOP_SPANS] = "NRATMPX59WO", [HODO_TOP_COUNTERS] = "NRATVDU",
+	[HODO_TOP_THREADS] = "NIRATBC", [HODO_TOP_CPUS] = "IRATBL",
 };
+
+bool hodo_top_sortable(enum hodo_top_kind kind, enum hodo_top_column column)
+{
+	return strchr(sortable[kind], hodo_top_letters[column]) != NULL;
+}
 
 void hodo_top_view_init(struct hodo_top_view *v)
 {
@@ -152,6 +160,8 @@ static enum hodo_top_action plain_key(struct hodo_top_view *v, const struct hodo
 	case 't': set_kind(v, m, v->kind == HODO_TOP_THREADS ? HODO_TOP_EVENTS : HODO_TOP_THREADS); break;
 	case 'c': set_kind(v, m, v->kind == HODO_TOP_CPUS ? HODO_TOP_EVENTS : HODO_TOP_CPUS); break;
 	case 'e': set_kind(v, m, HODO_TOP_EVENTS); break;
+	case 's': set_kind(v, m, v->kind == HODO_TOP_SPANS ? HODO_TOP_EVENTS : HODO_TOP_SPANS); break;
+	case 'v': set_kind(v, m, v->kind == HODO_TOP_COUNTERS ? HODO_TOP_EVENTS : HODO_TOP_COUNTERS); break;
 	case 'r':
 		v->reverse[v->kind] = !v->reverse[v->kind];
 		hodo_top_view_update(v, m);

@@ -14,7 +14,7 @@
  *
  * The memory is hostile, as everywhere in the recorder.
  */
-#include "top.h"
+#include "top_spans.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ struct ring {
 	struct hodo_ring_reader reader; /* next: the packet to be counted */
 	bool begun;
 	uint32_t bytes;  /* of its events, counted so far */
-	uint32_t tid;    /* whose the next ones are, unless an anchor says otherwise */
+	struct hodo_cursor cursor; /* of the next ones, unless an anchor says otherwise */
 	uint64_t events; /* of the ring, counted or known to be missed so far */
 	uint64_t too_large, busy; /* when we began */
 };
@@ -224,7 +224,7 @@ static void find_thread(struct hodo_top_watch *w, struct ring *r)
 
 	hodo_shm_copy(w->copy, packet_of(r) + HEADER, r->bytes);
 	hodo_walk(&w->process.catalog.walk, w->copy, r->bytes, 0, UINT32_MAX, &walk);
-	r->tid = walk.cursor.tid;
+	r->cursor = walk.cursor;
 }
 
 /* Whether something was new. */
@@ -255,7 +255,7 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 
 		if (len > 0 && r->bytes == 0)
 			count_missed(w, im, ring, h.events_before);
-		counted = len ? hodo_top_count_events(im, &w->process, ring, w->copy, len, &r->tid) : 0;
+		counted = len ? hodo_top_count_events(im, &w->process, ring, w->copy, len, &r->cursor) : 0;
 		r->events += m->events.total - events;
 		if (r->reader.next == open) {
 			r->bytes += counted;
@@ -289,13 +289,18 @@ static bool has_ended(const struct hodo_top_watch *w)
 static bool count_process(struct hodo_top_watch *w, struct hodo_top_model *m)
 {
 	struct hodo_top_image *im;
+	uint64_t now;
+	bool any;
 
 	if (w->ended)
 		return false;
 	im = hodo_top_image_of(m, &w->process);
 	w->ended = has_ended(w); /* before the last look */
 	hodo_process_read_threads(&w->process, false);
-	return count_rings(w, im);
+	now = hodo_top_spans_now(im->spans);
+	any = count_rings(w, im);
+	hodo_top_take_spans(im, w->ended ? UINT64_MAX : now);
+	return any;
 }
 
 void hodo_top_watch_begin(struct hodo_top_model *m, struct hodo_top_watch *list)

@@ -65,7 +65,7 @@ static void end_run(const struct hodo_walk_counter *c, const struct run *run)
 uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
 			 struct hodo_walk_counter *c)
 {
-	struct run run = { .tid = c->tid };
+	struct run run = { .tid = c->cursor.tid };
 	uint32_t at = 0;
 
 	while (len - at >= HODO_EVENT_HEADER) {
@@ -75,11 +75,10 @@ uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t 
 		if (!bytes || bytes > len - at || (form == HODO_FORM_EVENT && id >= c->size))
 			break;
 		if (form == HODO_FORM_ANCHOR) {
-			uint32_t tid = hodo_shm_get32(body + at + 8) & ((1u << HODO_TID_BITS) - 1);
-
-			if (tid != run.tid || run.events == 0) {
+			hodo_cursor_anchor(&c->cursor, hodo_shm_get64(body + at), hodo_shm_get64(body + at + 8));
+			if (c->cursor.tid != run.tid || run.events == 0) {
 				end_run(c, &run);
-				run = (struct run){ .tid = tid };
+				run = (struct run){ .tid = c->cursor.tid };
 			}
 			at += (uint32_t)bytes;
 			continue;
@@ -101,6 +100,51 @@ uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t 
 		at += n * (uint32_t)bytes;
 	}
 	end_run(c, &run);
-	c->tid = run.tid;
 	return at;
+}
+
+static void visit(const struct hodo_walk_visitor *v, const struct hodo_read_layouts *l,
+		  const struct hodo_cursor *cursor, const uint8_t *at, uint64_t word, uint32_t bytes)
+{
+	uint32_t form = word & HODO_FORM_MASK;
+	struct hodo_walk_event e = { .tid = cursor->tid, .bytes = bytes, .time = cursor->time, .at = at };
+
+	e.call = form <= HODO_FORM_RETURN;
+	e.id = e.call ? l->call[form] : hodo_event_id(word);
+	if (!cursor->anchored || e.id >= v->ids || !v->wanted[e.id])
+		return;
+	if (e.call) {
+		e.function = hodo_call_function(word);
+		e.frame = hodo_cursor_frame(cursor, word);
+	}
+	v->event(v->arg, &e);
+}
+
+void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
+		     struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor)
+{
+	uint32_t at = 0;
+
+	while (len - at >= HODO_EVENT_HEADER) {
+		uint64_t bytes = hodo_layouts_size_at(layouts, body + at, len - at), word = 0;
+
+		if (!bytes || bytes > len - at)
+			return;
+		if (bytes >= sizeof(word))
+			word = hodo_shm_get64(body + at);
+		else
+			hodo_shm_copy(&word, body + at, bytes);
+		if ((word & HODO_FORM_MASK) == HODO_FORM_ANCHOR && bytes == HODO_ANCHOR_BYTES) {
+			hodo_cursor_anchor(&cursor, word, hodo_shm_get64(body + at + 8));
+		} else {
+			cursor.time = hodo_cursor_time(&cursor, word);
+			visit(visitor, layouts, &cursor, body + at, word, (uint32_t)bytes);
+		}
+		at += (uint32_t)bytes;
+	}
+}
+
+bool hodo_walk_holds(const struct hodo_read_layouts *layouts, const struct hodo_walk_event *e, const uint8_t *copy)
+{
+	return !e->call && hodo_layouts_size(layouts, e->id, copy, e->bytes) == e->bytes;
 }

@@ -36,7 +36,7 @@ struct hodo_walk_counter {
 	/* Called for each run of events that one thread wrote. Anchors are in no count. */
 	void (*run)(void *arg, uint32_t tid, uint32_t events, uint32_t bytes);
 	void *arg;
-	uint32_t tid; /* of the last anchor before the body, unless it begins with one; then of the last in it */
+	struct hodo_cursor cursor; /* as the last anchor before the body left it; then the last in it */
 };
 
 /*
@@ -45,5 +45,33 @@ struct hodo_walk_counter {
  */
 uint32_t hodo_walk_count(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
 			 struct hodo_walk_counter *counter);
+
+/* An event, as it stands in the body. */
+struct hodo_walk_event {
+	uint32_t id, tid, bytes;
+	uint64_t time;     /* ticks */
+	const uint8_t *at; /* so many bytes, with the header */
+	uint64_t function; /* of a call or return, which has no payload of its own, but these */
+	uint64_t frame;
+	bool call;
+};
+
+struct hodo_walk_visitor {
+	const uint8_t *wanted; /* by id: 1 if event() is to be called */
+	uint32_t ids;          /* entries of that */
+	void (*event)(void *arg, const struct hodo_walk_event *event);
+	void *arg;
+};
+
+/*
+ * Visits the events in the len bytes at body, which are whole and may change meanwhile: so may what the visitor reads
+ * there. cursor: as hodo_walk_counter has it. What has no anchor before it is not visited.
+ */
+void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
+		     struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor);
+
+/* Whether a copy of what was visited is still that event, whole: values may be taken from it. */
+bool hodo_walk_holds(const struct hodo_read_layouts *layouts, const struct hodo_walk_event *event,
+		     const uint8_t *copy);
 
 #endif

@@ -66,7 +66,7 @@ static void see_thread(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
 {
 	struct snapshot *s = arg;
-	struct hodo_walk_counter counter = { s->tally, HODO_EVENTS_MAX, see_thread, s, 0 };
+	struct hodo_walk_counter counter = { s->tally, HODO_EVENTS_MAX, see_thread, s, { 0 } };
 	uint32_t len = (uint32_t)(h->content_size / 8) - (uint32_t)sizeof(*h);
 
 	if (!s->err)

@@ -73,7 +73,7 @@ int main(void)
 	for (int what = 0; packet && what < 5; what++) {
 		uint32_t len = fill(packet, what);
 		uint64_t total = 0;
-		struct hodo_walk_counter counter = { tally, 64, add_events, &total, 0 };
+		struct hodo_walk_counter counter = { tally, 64, add_events, &total, { 0 } };
 		double start = seconds();
 
 		for (int i = 0; i < ROUNDS; i++)

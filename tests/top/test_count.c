@@ -50,7 +50,7 @@ static void make_layouts(struct hodo_read_layouts *l, bool calls)
 static uint32_t count(const struct hodo_read_layouts *l, const uint8_t *body, uint32_t len, uint32_t ids,
 		      struct counted *c)
 {
-	struct hodo_walk_counter counter = { c->tally, ids, add_run, c, 0 };
+	struct hodo_walk_counter counter = { c->tally, ids, add_run, c, { 0 } };
 	uint8_t *copy = malloc(len + !len); /* exactly as long: a sanitizer sees what is read beyond */
 	uint32_t bytes;
 
@@ -140,7 +140,7 @@ TEST(test_continued)
 	struct hodo_read_layouts l = { 0 };
 	uint8_t body[200] = { 0 };
 	struct counted c = { .runs = 0 };
-	struct hodo_walk_counter counter = { c.tally, IDS, add_run, &c, 9 };
+	struct hodo_walk_counter counter = { c.tally, IDS, add_run, &c, { .tid = 9 } };
 	uint32_t at = 0;
 
 	make_layouts(&l, true);
@@ -148,7 +148,7 @@ TEST(test_continued)
 	at += (uint32_t)record_anchor(body + at, 400, 7, 0);
 	at += (uint32_t)record_event(body + at, NUMBER, 400) + 8;
 	assert_int_equal(hodo_walk_count(&l, body, at, &counter), at);
-	assert_int_equal(counter.tid, 7);
+	assert_int_equal(counter.cursor.tid, 7);
 	record_event(body, NUMBER, 400);
 	assert_int_equal(hodo_walk_count(&l, body, 14, &counter), 14);
 	assert_int_equal(c.runs, 3);

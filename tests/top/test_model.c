@@ -310,6 +310,25 @@ static int columns_of(const char *text)
 	return wcswidth(wide, 4096);
 }
 
+static void set(struct world *w, const char *name, struct hodo_cell value)
+{
+	uint32_t i = hodo_top_counter(&w->m, name);
+
+	hodo_top_set(&w->m.table[HODO_TOP_COUNTERS].row[i], &value);
+}
+
+static void add_extremes(struct world *w)
+{
+	uint32_t i = hodo_top_span(&w->m, "kv:a-name-that-is-rather-long");
+	struct hodo_top_row *span = &w->m.table[HODO_TOP_SPANS].row[i];
+
+	hodo_top_took(span, UINT64_MAX);
+	span->times->open = UINT64_MAX;
+	set(w, "kv:least", (struct hodo_cell){ .type = HODO_CELL_I64, .i = INT64_MIN });
+	set(w, "kv:most", hodo_cell_u64(UINT64_MAX));
+	set(w, "kv:fraction", hodo_cell_f64(-1.23456789e-300));
+}
+
 /* Whatever the size of the window, and whatever is shown: so many lines, none too wide. */
 TEST(frames_fit, .setup = set_up, .teardown = tear_down)
 {
@@ -322,6 +341,7 @@ TEST(frames_fit, .setup = set_up, .teardown = tear_down)
 	w->m.images = w->m.live = UINT32_MAX;
 	hodo_top_thread(&w->m, UINT32_MAX, UINT32_MAX);
 	hodo_top_cpu(&w->m, HODO_CPU_ANY);
+	add_extremes(w);
 	hodo_top_tick(&w->m, INT64_MAX);
 	for (int kind = 0; kind < HODO_TOP_KINDS + 2; kind++) {
 		if (kind < HODO_TOP_KINDS)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* silent.c - a program without events; with an argument it waits for the end of its standard input. */
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	while (argc > 1 && getchar() != EOF)
+		;
+	return 0;
+}
