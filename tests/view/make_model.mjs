@@ -213,6 +213,24 @@ export function makeModel(events = 20000, seed = 1) {
 	m.rows.losses.push(
 		{ process: 0, cpu: 1, begin: 9e8, end: 9.6e8, count: 1234, cause: m.string('discarded: buffers were full') },
 		{ process: 0, cpu: 0, begin: 1.7e9, end: 1.7004e9, count: 17, cause: m.string('overwritten') });
+	return finish(m, processes, 1251);
+}
+
+/* One thread of one program, with little in it: rows have room to grow. */
+export function makeFew() {
+	const m = new Maker(0);
+	const main = m.track('thread', 0, 'srv', { pid: 77, tid: 77 });
+	for (let i = 0; i < 12; i++) {
+		m.slice(main, 'srv:lookup', i * 2e8, 1.6e8, { self: 1e8 });
+		for (let depth = 1; depth < 5; depth++)
+			m.slice(main, 'ns::Store::compact', i * 2e8 + 3e7, 6e7, { depth, kind: 1, self: depth < 4 ? 0 : 6e7 });
+	}
+	m.instant(main, 'srv:note', 1e9);
+	return finish(m, [{ pid: 77, comm: 'srv', exe: '/usr/bin/srv', kernel: false }]);
+}
+
+/* What was made, as a page has it. */
+function finish(m, processes, lost = 0) {
 	for (const name of ['slices', 'instants', 'values']) {
 		const time = name === 'slices' ? 'begin' : 'time';
 		m.rows[name].sort((a, b) => a.track - b.track || a[time] - b[time] || (a.depth ?? 0) - (b.depth ?? 0));
@@ -220,10 +238,10 @@ export function makeModel(events = 20000, seed = 1) {
 	const { slices, instants, values } = m.rows;
 	const total = slices.length * 2 + instants.length + values.length;
 	const header = {
-		title: 'kv-server – hodo.data', dir: '/home/u/hodo.data', begin_ns: '1763737402123456789', duration_ns: m.duration,
+		title: `${processes[0].comm} – hodo.data`, dir: '/home/u/hodo.data', begin_ns: '1763737402123456789', duration_ns: m.duration,
 		hodo: '0.6', warnings: [], strings: m.strings, processes, tracks: m.tracks,
 		totals: { events: total, slices: slices.length, instants: instants.length, values: values.length,
-			shown_slices: slices.length, shown_instants: instants.length, lost: 1251 },
+			shown_slices: slices.length, shown_instants: instants.length, lost },
 	};
 	const encoded = m.texts.map((t) => Buffer.from(t));
 	const at = Buffer.alloc(encoded.length * 4);

@@ -287,6 +287,18 @@ async function searching(t, page) {
 	await page.keyboard.press('Escape');
 	assert.equal(await page.locator('#search').inputValue(), '');
 	assert.equal(await output.textContent(), '');
+	assert.equal(await page.evaluate(() => document.activeElement.classList.contains('tl-stage')), true, 'Esc leaves the box');
+	const wide = await spanText(page);
+	await page.keyboard.press('w');
+	await settle(page);
+	assert.notEqual(await spanText(page), wide, 'and keys are the timeline\'s again');
+	// Also where another pane is shown.
+	await page.click('#tab-table');
+	await page.keyboard.press('/');
+	await page.keyboard.type('x');
+	await page.keyboard.press('Escape');
+	assert.deepEqual(await page.evaluate(() => [document.activeElement.id, document.getElementById('search').value]), ['panes', '']);
+	await page.click('#tab-timeline');
 }
 
 /* Losses are told where they were. */
@@ -459,6 +471,7 @@ async function reset(page) {
 		app.showPane('timeline');
 		app.choose(null);
 		app.select({});
+		document.querySelector('.tl-scroller').scrollTop = 0;
 	});
 	await page.mouse.move(2, 2);
 	await page.locator('#search').fill('');

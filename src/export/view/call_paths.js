@@ -78,7 +78,7 @@ export function callPaths(model, { kind = 'thread', range = null, byTrack = fals
 			tree.self[id] += partly ? ns : slices.self[row];
 			if (!(slices.flags[row] & SLICE_CONTINUED) && begin < to && (end > from || begin >= from))
 				tree.count[id]++;
-			tree.seen(id, row, slices.duration[row]);
+			tree.seen(id, row, ns);
 			if (depth === 0)
 				tree.total[nodes[0]] += ns;
 			else if (cut[depth])

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // canvas.js - a canvas as sharp as the screen, with coordinates in CSS pixels.
 
+import { shortened } from './names.js';
+
 export const FONT = '11px system-ui, sans-serif';
+const WIDTHS_MAX = 200000;
 
 export function makeCanvas(doc, className) {
 	const canvas = doc.createElement('canvas');
@@ -62,27 +65,23 @@ export function bubble(ctx, text, x, y, width, ground, color) {
 	ctx.fillText(text, left + 6, y);
 }
 
-/* Cuts texts to widths; widths of whole texts are measured once. */
+/* Shortens names to widths. What has been measured is kept: names are few and drawn often. */
 export class Labels {
 	constructor(strings) {
 		this.strings = strings;
-		this.widths = new Float32Array(strings.length).fill(-1);
+		this.widths = new Map();
 	}
 
-	/* The name's text, or its begin and an ellipsis, or '' if nothing of use fits. */
 	fit(ctx, name, room) {
-		const text = this.strings[name] ?? '';
-		let width = this.widths[name];
-		if (width < 0 || width === undefined) {
-			width = ctx.measureText(text).width;
-			this.widths[name] = width;
-		}
-		if (width <= room)
-			return text;
-		const n = Math.floor((text.length * (room - 11)) / width);
-		if (n < 2)
-			return '';
-		const cut = text.charCodeAt(n - 1);
-		return `${text.slice(0, cut >= 0xd800 && cut < 0xdc00 ? n - 1 : n)}…`;
+		return shortened(this.strings[name] ?? '', room, (text) => {
+			let width = this.widths.get(text);
+			if (width === undefined) {
+				if (this.widths.size > WIDTHS_MAX)
+					this.widths.clear();
+				width = ctx.measureText(text).width;
+				this.widths.set(text, width);
+			}
+			return width;
+		});
 	}
 }

@@ -9,6 +9,9 @@ import { ranking } from './ranking.js';
 import { statistics } from './statistics.js';
 import { StatisticsTable } from './statistics_table.js';
 
+const HINT = 'Click a slice for its details, drag for the statistics of an area. ? lists the keys.';
+const SLICES_MAX = 2e6; // of a recording whose statistics are shown without being asked for
+
 const ANCESTORS_MAX = 40;
 
 /* A button of the panel. */
@@ -67,7 +70,22 @@ export class Details {
 		else if (this.showing === 'area')
 			this.#showArea();
 		else
-			this.title.textContent = 'Click a slice for its details, drag for the statistics of an area. ? lists the keys.';
+			this.#showAll();
+	}
+
+	/* Nothing is chosen: what is in the recording, once there is time for it. */
+	#showAll() {
+		const { model, body } = this;
+		this.title.textContent = HINT;
+		const show = () => {
+			this.all ??= statistics(model, { from: null, to: null, tracks: null });
+			if (this.showing === null)
+				this.table.show(body, this.all, true);
+		};
+		if (this.all)
+			show();
+		else if (model.slices.n <= SLICES_MAX)
+			(globalThis.requestIdleCallback ?? setTimeout)(show);
 	}
 
 	#row(list, name, ...values) {
@@ -199,7 +217,8 @@ export class Details {
 
 	#showArea() {
 		const found = statistics(this.model, this.app.selection);
-		this.title.textContent = `${duration(found.duration)} on ${plural(found.tracks, 'track')}`;
+		const all = this.app.selection.tracks === null;
+		this.title.textContent = `${duration(found.duration)} on ${all ? 'all tracks' : plural(found.tracks, 'track')}`;
 		this.tools.append(tool('Zoom', 'Zoom to the area (F)', () => this.timeline.focusArea()),
 			tool('Mark', 'Mark it (M)', () => this.timeline.mark()),
 			...[['flame', 'Flame graph'], ['histograms', 'Histograms'], ['table', 'Events']].map(([pane, text]) =>

@@ -5,8 +5,9 @@
 
 import { begin, hatch, Labels } from './canvas.js';
 import { SLICE_CONTINUED, SLICE_END_LOST, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
+import { duration as lengthOf } from './format.js';
 import { lossBars } from './hit.js';
-import { COUNTER_HEIGHT, PADDING, POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
+import { PADDING, POINTS_HEIGHT } from './layout.js';
 import { firstAbove, firstAboveNear } from './rows.js';
 import { pack, Strips } from './strips.js';
 
@@ -15,7 +16,8 @@ const BOX_PX = 6; // … from here on as a box, below as pixels
 const LABEL_PX = 22;
 const FADED = 0.3; // what a search does not find
 const LOOK_MAX = 12; // slices of a column among which the longest gives the colour
-const SLICE_HEIGHT = ROW_HEIGHT - 1;
+const TWO_LINES_PX = 32; // rows of this height have room for how long a slice took, below its name
+const LINE_PX = 14;
 
 export class Drawing {
 	constructor(model, app) {
@@ -33,6 +35,8 @@ export class Drawing {
 		this.theme = this.app.theme;
 		this.hits = this.app.matches.hits;
 		this.texts = []; // [name, x, y, room, color]
+		this.figures = []; // [text, x, y, room]: how long slices took, where there is room
+		this.sliceHeight = layout.rowHeight - 1;
 		this.quantum = view.nsPerPx;
 		this.shift = -view.from / this.quantum; // pixels from time 0 to the left edge
 		this.top = scroll;
@@ -70,7 +74,7 @@ export class Drawing {
 		} else {
 			const rows = this.model.rows(item.track);
 			const n = item.open ? rows.length : Math.min(1, rows.length);
-			const first = Math.max(0, Math.floor((this.top - item.rowY(0)) / ROW_HEIGHT));
+			const first = Math.max(0, Math.floor((this.top - item.rowY(0)) / item.layout.rowHeight));
 			for (let depth = first; depth < n && item.rowY(depth) < this.bottom; depth++)
 				this.#row(rows[depth], item.rowY(depth));
 			if (item.hasPoints)
@@ -85,7 +89,7 @@ export class Drawing {
 		const wide = quantum * WIDE_PX;
 		const box = quantum * BOX_PX;
 		let i = row.after(view.from);
-		this.strips.open(y, SLICE_HEIGHT);
+		this.strips.open(y, this.sliceHeight);
 		while (i < row.n && begins[i] < view.to) {
 			const length = ends[i] - begins[i];
 			if (length >= wide) {
@@ -144,17 +148,25 @@ export class Drawing {
 		ctx.globalAlpha = hit ? 1 : FADED;
 		ctx.fillStyle = this.theme.fill(name);
 		ctx.beginPath();
-		ctx.roundRect(x0, y, x1 - x0, SLICE_HEIGHT, 2);
+		ctx.roundRect(x0, y, x1 - x0, this.sliceHeight, 2);
 		ctx.fill();
 		if (this.hits && hit) {
 			ctx.fillStyle = this.theme.match;
-			ctx.fillRect(x0, y + SLICE_HEIGHT - 2, x1 - x0, 2);
+			ctx.fillRect(x0, y + this.sliceHeight - 2, x1 - x0, 2);
 		}
 		if (slices.flags[slice] !== 0 && x1 - x0 > 8)
 			this.#flags(slices.flags[slice], x0, x1, y);
 		const left = Math.max(x0, 0);
 		if (hit && x1 - left > LABEL_PX)
-			this.texts.push([name, left + 4, y + ROW_HEIGHT / 2, Math.min(x1, view.width) - left - 8, this.theme.onFill]);
+			this.#label(name, slices.duration[slice], left + 4, y + this.sliceHeight / 2, Math.min(x1, view.width) - left - 8);
+	}
+
+	/* A slice's name, and how long it took if the row has room for both. */
+	#label(name, duration, x, middle, room) {
+		const both = this.sliceHeight >= TWO_LINES_PX;
+		this.texts.push([name, x, both ? middle - LINE_PX / 2 : middle, room, this.theme.onFill]);
+		if (both)
+			this.figures.push([lengthOf(duration), x, middle + LINE_PX / 2, room]);
 	}
 
 	/* An end that is not the slice's own is dotted. */
@@ -162,7 +174,7 @@ export class Drawing {
 		const { ctx } = this;
 		ctx.fillStyle = flags & (SLICE_LEFT | SLICE_END_LOST) ? this.theme.loss : this.theme.dim;
 		const dots = (x) => {
-			for (let at = 1; at < SLICE_HEIGHT; at += 4)
+			for (let at = 1; at < this.sliceHeight; at += 4)
 				ctx.fillRect(x, y + at, 2, 2);
 		};
 		if (flags & SLICE_CONTINUED)
@@ -179,6 +191,12 @@ export class Drawing {
 			ctx.fillStyle = color;
 			ctx.fillText(this.labels.fit(ctx, name, room), x, y);
 		}
+		ctx.fillStyle = this.theme.onFill;
+		ctx.globalAlpha = 0.7;
+		for (const [text, x, y, room] of this.figures)
+			if (ctx.measureText(text).width <= room)
+				ctx.fillText(text, x, y);
+		ctx.globalAlpha = 1;
 	}
 
 	/* Instants: a lozenge where there is room, a tick where they stand close. */
@@ -232,7 +250,7 @@ export class Drawing {
 		const { time, value } = this.model.values;
 		const { pyramid, part } = this.model.counterScale(item.track);
 		const top = item.y + PADDING + 2;
-		const bottom = item.y + COUNTER_HEIGHT - PADDING;
+		const bottom = item.y + item.height - PADDING;
 		const yOf = (v) => bottom - part(v) * (bottom - top);
 		const filled = (y) => (Number.isNaN(y) ? bottom : y);
 		let i = Math.max(from, firstAbove(time, view.from, from, to) - 1);

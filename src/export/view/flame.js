@@ -2,15 +2,18 @@
 // flame.js - the flame graph and its inverse, of the selection or of everything.
 
 import { partition, stratify } from 'd3-hierarchy';
+import { makeCanvas } from './canvas.js';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from './call_paths.js';
 import { element, onKeys } from './dom.js';
 import { count, duration, plural } from './format.js';
+import { shortened } from './names.js';
 import { choice, percent, segmented } from './pane_tools.js';
 import { SidePane } from './side_pane.js';
 
 const FRAMES = 3000;
 const CELL_PX = 20;
 const LABEL_PX = 35;
+const INDENT_PX = 8; // beside a frame's label
 const KINDS = [['thread', 'Threads'], ['async', 'Async spans'], ['cpu', 'Threads on CPUs']];
 
 export class FlamePane extends SidePane {
@@ -60,6 +63,9 @@ export class FlamePane extends SidePane {
 		this.found = element('span', { class: 'pane-found', 'aria-live': 'polite' });
 		this.details = element('p', { class: 'flame-details' });
 		this.canvas = element('div', { class: 'flame-canvas' });
+		const ctx = makeCanvas(this.place.ownerDocument, '').getContext('2d');
+		ctx.font = '12px system-ui, sans-serif';
+		this.widthOf = (text) => ctx.measureText(text).width;
 		onKeys(this.canvas, ({ target }) => this.#keys(target));
 		const onFrame = (what, act) => this.canvas.addEventListener(what, ({ target }) => {
 			const frame = target.closest('.frame');
@@ -143,7 +149,7 @@ export class FlamePane extends SidePane {
 			const width = node.x1 - node.x0;
 			node.frame = element('div', { node, role: 'treeitem', tabIndex: -1, title: text, 'aria-label': text,
 				'aria-level': String(node.depth + 1), class: `frame${plain ? ' flame-plain' : ''}` +
-				`${id < this.zoom ? ' flame-outer' : ''}${width < LABEL_PX ? ' flame-narrow' : ''}` }, this.#label(id));
+				`${id < this.zoom ? ' flame-outer' : ''}${width < LABEL_PX ? ' flame-narrow' : ''}` }, shortened(this.#label(id), width - INDENT_PX, this.widthOf));
 			const top = inverse ? node.y0 : (root.height - node.depth) * CELL_PX;
 			Object.assign(node.frame.style, { left: `${node.x0}px`, top: `${top}px`, width: `${width}px` });
 			node.frame.style.setProperty('--fill', plain ? app.theme.faint : app.theme.fill(tree.name[id]));
@@ -165,7 +171,7 @@ export class FlamePane extends SidePane {
 		const { tree } = this;
 		const total = tree.total[id];
 		const times = tree.count[id] ? `, ${plural(tree.count[id], 'time')}` : '';
-		const self = this.way === 'inverse' ? '' : `, ${duration(tree.self[id])} itself`;
+		const self = this.way === 'inverse' ? '' : `, self ${duration(tree.self[id])}`;
 		return `${this.#label(id)}: ${duration(total)} (${percent(total, tree.total[0])})${self}${times}`;
 	}
 
@@ -175,17 +181,17 @@ export class FlamePane extends SidePane {
 		const share = (ns) => `${duration(ns)}${ns > 0 ? ` (${percent(ns, tree.total[0])})` : ''}`;
 		const pairs = [['Total', share(total)]];
 		if (this.way === 'inverse' && tree.depth[id] === (this.byTrack ? 2 : 1))
-			pairs[0][0] = 'Itself';
+			pairs[0][0] = 'Self';
 		else if (this.way === 'inverse' && id)
 			pairs[0][0] = 'Below this caller';
 		if (this.way === 'flame' && tree.longest[id] >= 0)
-			pairs.push(['Itself', share(tree.self[id])]);
+			pairs.push(['Self', share(tree.self[id])]);
 		if (tree.count[id] > 0)
 			pairs.push(['Count', count(tree.count[id])]);
 		if (tree.count[id] > 0 && this.way === 'flame')
-			pairs.push(['Mean', duration(total / tree.count[id])]);
+			pairs.push(['Average', duration(total / tree.count[id])]);
 		if (tree.longest[id] >= 0)
-			pairs.push(['Longest', duration(tree.longestNs[id])]);
+			pairs.push(['Max', duration(tree.longestNs[id])]);
 		this.details.replaceChildren(element('strong', {}, this.#label(id)),
 			...pairs.map(([key, value]) => element('span', {}, element('em', {}, key), ` ${value}`)));
 	}

@@ -22,7 +22,7 @@ const SECTIONS = [
 		[['Esc'], 'nothing'],
 	]],
 	['Select and measure', [
-		[['drag'], 'an area: statistics of what is in it'],
+		[['drag'], 'an area: statistics of what is in it; on the ruler or below the tracks: of all tracks'],
 		[['Shift', '← →'], 'the same by keys: from slice to slice'],
 		[['M'], 'mark the chosen slice or the area; again: remove the mark'],
 		[['double click'], 'select the time of a slice on its track'],
@@ -31,6 +31,7 @@ const SECTIONS = [
 		[['/'], 'search names and fields'],
 		[['Enter'], 'next match'],
 		[['Shift', 'Enter'], 'the match before'],
+		[['Esc'], 'end the search, back to what is searched'],
 		[['?'], 'this help'],
 	]],
 	['In the other views', [

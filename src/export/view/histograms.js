@@ -248,14 +248,14 @@ export class HistogramsPane extends SidePane {
 
 	#drawHistogram(group, width) {
 		const { theme } = this.app;
-		const marks = [...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['max', group.max]];
+		const marks = [...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['Max', group.max]];
 		this.buckets = group.buckets();
 		this.plot = histogramPlot(this.plotPlace, theme, { buckets: this.buckets, marks, logCounts: this.logCounts,
 			fill: theme.fill(group.name), stroke: theme.stroke(group.name), state: this.state, width, height: PLOT_HEIGHT,
 			hovered: (bucket) => this.#describeBucket(bucket ?? this.state.bucket), clicked: (bucket) => this.#setBucket(bucket) });
 		const about = group.all ? '≈ ' : '';
-		this.#setFigures([['Count', count(group.n)], ['Total', duration(group.total)], ['Mean', duration(group.mean)],
-			['Min', duration(group.min)], ...marks.map(([name, ns]) => [name, (name === 'max' ? '' : about) + duration(ns)])]);
+		this.#setFigures([['Count', count(group.n)], ['Total', duration(group.total)], ['Average', duration(group.mean)],
+			['Min', duration(group.min)], ...marks.map(([name, ns]) => [name, (name === 'Max' ? '' : about) + duration(ns)])]);
 		this.slider.ariaLabel = `Histogram of ${group.label}, left and right go along it`;
 		this.slider.max = this.buckets.length - 1;
 		this.#showBucket();
@@ -325,7 +325,7 @@ export class HistogramsPane extends SidePane {
 			fill: app.theme.faint, width, height: PLOT_HEIGHT + 120, hovered: (i) => this.#describePoint(i),
 			clicked: (i) => app.focus({ time: this.points.times[i] }),
 			selected: (begin, end) => app.select({ from: begin, to: end, tracks: app.selection.tracks }) });
-		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Mean', number(group.mean)],
+		this.#setFigures([['Values', count(group.n)], ['Min', number(group.min)], ['Average', number(group.mean)],
 			['Max', number(group.max)], ['First', number(model.values.value[group.first])], ['Last', number(group.last)]]);
 		this.slider.ariaLabel = `${group.label} over time, left and right go along it`;
 		this.slider.max = this.points.times.length - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hit.js - what is under a place of the timeline, and where the boxes of slices and points are.
 
-import { POINTS_HEIGHT, ROW_HEIGHT } from './layout.js';
+import { POINTS_HEIGHT } from './layout.js';
 import { firstAbove } from './rows.js';
 
 const NEAR_PX = 3;
@@ -51,7 +51,7 @@ export function itemAt(model, layout, view, x, y) {
 		return i >= 0 ? { instant: i } : null;
 	}
 	const rows = model.rows(track);
-	const depth = Math.floor((y - item.rowY(0)) / ROW_HEIGHT);
+	const depth = Math.floor((y - item.rowY(0)) / layout.rowHeight);
 	if (depth < 0 || depth >= (item.open ? rows.length : Math.min(1, rows.length)))
 		return null;
 	const slice = sliceNear(rows[depth], time, NEAR_PX * view.nsPerPx);
@@ -111,7 +111,7 @@ export function boxOf(model, layout, view, item) {
 	if ('slice' in item) {
 		if (place.depth > 0 && !line.open)
 			return null;
-		return { x, y: line.rowY(place.depth), width: Math.max(view.x(place.to) - x, 2), height: ROW_HEIGHT - 1 };
+		return { x, y: line.rowY(place.depth), width: Math.max(view.x(place.to) - x, 2), height: layout.rowHeight - 1 };
 	}
 	if ('instant' in item)
 		return { x: x - 5, y: line.pointsY, width: 10, height: POINTS_HEIGHT - 2 };

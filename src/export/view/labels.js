@@ -3,8 +3,18 @@
 
 import { element, onKeys } from './dom.js';
 import { number } from './format.js';
+import { withoutQualifier } from './names.js';
 
 const AROUND_PX = 200;
+
+/* A name whose provider is what gives way first. */
+function nameElement(text) {
+	const rest = withoutQualifier(text);
+	if (!rest)
+		return element('span', { class: 'name' }, text);
+	return element('span', { class: 'name qualified' }, element('span', { class: 'qualifier' }, text.slice(0, -rest.length)),
+		element('span', { class: 'rest' }, rest));
+}
 
 export class TrackTree {
 	/* timeline has: layout, app, toggle(item), selectTracks(items, add) */
@@ -59,7 +69,7 @@ export class TrackTree {
 		const node = element('div', { role: 'treeitem', class: item.isGroup ? 'label group' : `label track ${item.track.kind}`,
 			'aria-level': item.isGroup ? '1' : '2', 'aria-posinset': String(item.position),
 			'aria-setsize': String(siblings.length), title: this.#title(item), item },
-		element('span', { class: 'fold', 'aria-hidden': 'true' }), element('span', { class: 'name' }, item.label),
+		element('span', { class: 'fold', 'aria-hidden': 'true' }), nameElement(item.label),
 		element('span', { class: 'detail' }, item.detail));
 		if (!item.isGroup && item.track.kind === 'counter' && item.track.values[1] > item.track.values[0]) {
 			const { least, greatest } = this.timeline.model.counterScale(item.track);

@@ -3,11 +3,14 @@
 
 import { firstAbove } from './rows.js';
 
-export const ROW_HEIGHT = 18;
+export const ROW_HEIGHT = 18; // of slices, at least; Layout.rowHeight is what it is
 export const POINTS_HEIGHT = 14;
-export const COUNTER_HEIGHT = 46;
+export const COUNTER_HEIGHT = 46; // at least
 export const HEADER_HEIGHT = 28;
 export const PADDING = 4;
+
+const ROW_MOST = 64; // so tall do they become where there is room
+const COUNTER_MOST = 200;
 
 const TRACKS_OPEN_MAX = 300; // more than that: all but the first groups begin closed
 
@@ -58,17 +61,20 @@ class Item {
 	/* Top of the row at this depth. */
 	rowY(depth) {
 		const at = this.y + PADDING + (this.hasPoints ? POINTS_HEIGHT : 0);
-		return this.open ? at + depth * ROW_HEIGHT : at;
+		return this.open ? at + depth * this.layout.rowHeight : at;
 	}
 
 	measure() {
 		if (this.isGroup)
 			return HEADER_HEIGHT;
 		if (this.track.kind === 'counter')
-			return COUNTER_HEIGHT;
-		const rows = this.open ? this.rowCount : Math.min(this.rowCount, 1);
-		const height = (this.hasPoints ? POINTS_HEIGHT : 0) + rows * ROW_HEIGHT;
+			return this.layout.counterHeight;
+		const height = (this.hasPoints ? POINTS_HEIGHT : 0) + this.rowsShown * this.layout.rowHeight;
 		return Math.max(height, ROW_HEIGHT) + 2 * PADDING;
+	}
+
+	get rowsShown() {
+		return this.open ? this.rowCount : Math.min(this.rowCount, 1);
 	}
 }
 
@@ -79,6 +85,10 @@ export class Layout {
 		this.items = []; // seen, from top to bottom
 		this.ofTrack = new Array(model.tracks.length);
 		this.height = 0;
+		this.room = 0; // that rows may grow to use
+		this.least = 0; // that they need
+		this.rowHeight = ROW_HEIGHT;
+		this.counterHeight = COUNTER_HEIGHT;
 		this.generation = 0; // of what update() made
 		this.#makeGroups();
 		let seen = 0;
@@ -129,9 +139,38 @@ export class Layout {
 		group.position = this.groups.push(group);
 	}
 
-	/* After something was folded. */
+	/* Rows grow until they use this height, or are tall enough. */
+	fit(room) {
+		if (room === this.room)
+			return;
+		this.room = room;
+		this.update();
+	}
+
+	/* Rows and counters grow alike; where rows are as tall as they become, counters have the rest. */
+	#grow() {
+		this.rowHeight = ROW_HEIGHT;
+		this.counterHeight = COUNTER_HEIGHT;
+		const lines = this.groups.flatMap((group) => (group.open ? [group, ...group.children] : [group]));
+		this.least = lines.reduce((sum, item) => sum + item.measure(), 0);
+		const free = this.room - this.least;
+		const tracks = lines.filter((item) => !item.isGroup);
+		const counters = tracks.filter((item) => item.track.kind === 'counter').length;
+		const rows = tracks.reduce((n, item) => n + (item.track.kind === 'counter' ? 0 : item.rowsShown), 0);
+		if (free <= 0 || rows + counters === 0)
+			return;
+		const grown = Math.min(ROW_MOST / ROW_HEIGHT, 1 + free / (rows * ROW_HEIGHT + counters * COUNTER_HEIGHT));
+		this.rowHeight = Math.floor(ROW_HEIGHT * grown);
+		if (counters) {
+			const rest = free - rows * (this.rowHeight - ROW_HEIGHT);
+			this.counterHeight = Math.min(COUNTER_MOST, COUNTER_HEIGHT + Math.floor(rest / counters));
+		}
+	}
+
+	/* After something was folded, or there is more room or less. */
 	update() {
 		let y = 0;
+		this.#grow();
 		this.items = [];
 		const add = (item) => {
 			item.y = y;

@@ -55,6 +55,15 @@ class Shell {
 		return { ArrowLeft: go(at - 1), ArrowRight: go(at + 1), Home: go(0), End: go(names.length - 1) };
 	}
 
+	/* To the pane that is shown. */
+	focus() {
+		const { pane } = this.panes.get(this.current);
+		if (pane.focus)
+			pane.focus();
+		else
+			this.doc.getElementById('panes').focus();
+	}
+
 	show(name) {
 		if (name === this.current)
 			return;
@@ -89,7 +98,7 @@ async function open(doc) {
 	doc.getElementById('title').title = model.dir;
 	const shell = new Shell(doc, model, app);
 	const help = makeHelp(doc);
-	const box = new SearchBox(doc, app);
+	const box = new SearchBox(doc, app, () => shell.focus());
 	doc.getElementById('theme').addEventListener('click', () => app.theme.toggle());
 	doc.getElementById('help').addEventListener('click', () => help.showModal());
 	globalKeys(doc, app, box, help);

@@ -6,8 +6,6 @@ import { duration } from './format.js';
 import { boxOf } from './hit.js';
 
 function isSelected(item, tracks) {
-	if (tracks === null)
-		return true;
 	if (item.isGroup)
 		return !item.open && item.children.some((child) => tracks.has(child.track.index));
 	return tracks.has(item.track.index);
@@ -21,9 +19,12 @@ function drawArea(ctx, { view, layout, selection, theme }, scroll, height) {
 	const x1 = to === null ? view.width : view.x(to);
 	ctx.fillStyle = theme.select;
 	ctx.globalAlpha = 0.13;
-	for (const item of layout.between(scroll, scroll + height))
-		if (isSelected(item, tracks))
-			ctx.fillRect(x0, item.y - scroll, x1 - x0, item.height);
+	if (tracks === null)
+		ctx.fillRect(x0, 0, x1 - x0, height); // also below the tracks
+	else
+		for (const item of layout.between(scroll, scroll + height))
+			if (isSelected(item, tracks))
+				ctx.fillRect(x0, item.y - scroll, x1 - x0, item.height);
 	ctx.globalAlpha = 0.8;
 	if (from !== null) {
 		ctx.fillRect(Math.round(x0) - 0.5, 0, 1, height);

@@ -48,7 +48,7 @@ function drawMarks(plot, theme, marks) {
 	ctx.lineWidth = scale;
 	for (const [name, ns] of marks) {
 		const x = Math.round(plot.valToPos(logOf(ns), 'x', true));
-		ctx.setLineDash(name === 'max' ? [] : [4 * scale, 3 * scale]);
+		ctx.setLineDash(name === 'Max' ? [] : [4 * scale, 3 * scale]);
 		ctx.beginPath();
 		ctx.moveTo(x, bbox.top);
 		ctx.lineTo(x, bbox.top + bbox.height);

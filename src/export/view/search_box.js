@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// search_box.js - the box at the top: Enter goes to the next match, Shift+Enter to the one before.
+// search_box.js - the box at the top: Enter goes to the next match, Shift+Enter to the one before, Esc ends the search.
 
 import { onKeys } from './dom.js';
 import { count } from './format.js';
 
 export class SearchBox {
-	constructor(doc, app) {
-		this.app = app;
+	/* leave(): gives the focus to what is searched */
+	constructor(doc, app, leave) {
+		Object.assign(this, { app, leave });
 		this.input = doc.getElementById('search');
 		this.output = doc.getElementById('search-count');
 		const previous = doc.getElementById('search-previous');
@@ -32,13 +33,10 @@ export class SearchBox {
 	}
 
 	#escape() {
-		if (this.input.value) {
-			this.input.value = '';
-			clearTimeout(this.timer);
-			this.app.matches.set('');
-		} else {
-			this.app.focusPane?.();
-		}
+		this.input.value = '';
+		clearTimeout(this.timer);
+		this.app.matches.set('');
+		this.leave();
 	}
 
 	step(forward) {

@@ -67,9 +67,10 @@ function countLosses(model, processes, from, to) {
 }
 
 /*
- * Times are those inside of the area (total, self); avg, min and max are of whole slices, in the area or partly.
- * {from, to, duration, tracks: how many, slices: [{name, text, count, total, self, avg, min, max}], points: [{name,
- * text, points}], counters: [{track, name, values, first, last, min, max}], lost, coarse}
+ * slices: times inside the area, {name, text, count, total, self}; whole: those of them whose length is known, with the
+ * time that is outside as well, {name, text, known: how many, whole: their sum, avg, min, max}.
+ * {from, to, duration, tracks: how many, slices, whole, points: [{name, text, points}], counters: [{track, name, values,
+ * first, last, min, max}], lost, coarse}
  */
 export function statistics(model, selection) {
 	const from = selection.from ?? 0;
@@ -100,6 +101,7 @@ export function statistics(model, selection) {
 		sum.avg = sum.whole / sum.known;
 	}
 	return { from, to, duration: to - from, tracks: tracks.length, slices: found.filter((sum) => sum.count || sum.total),
+		whole: found.filter((sum) => sum.known),
 		points: found.filter((sum) => sum.points), counters,
 		lost: countLosses(model, new Set(tracks.map((track) => track.process)), from, to), coarse: tracks.some((t) => t.coarse) };
 }

@@ -8,12 +8,17 @@ const ROWS_MAX = 500;
 
 const SLICE_COLUMNS = [
 	['text', 'Name', String, 'name'],
-	['count', 'Count', count, 'of slices in the area, or partly in it'],
-	['total', 'Total', duration, 'time inside of the area'],
-	['self', 'Self', duration, 'time inside of the area, without slices inside of them'],
+	['count', 'Count', count, 'slices that are in the area, or partly in it'],
+	['total', 'Total', duration, 'time inside the area'],
+	['self', 'Self', duration, 'time inside the area, without the slices inside them'],
+];
+const WHOLE_COLUMNS = [
+	['text', 'Name', String, 'name'],
+	['known', 'Count', count, 'slices whose whole length is known'],
+	['whole', 'Total', duration, 'time of whole slices'],
 	['avg', 'Average', duration, 'of whole slices'],
-	['min', 'Least', duration, 'of whole slices'],
-	['max', 'Greatest', duration, 'of whole slices'],
+	['min', 'Min', duration, 'of whole slices'],
+	['max', 'Max', duration, 'of whole slices'],
 ];
 const POINT_COLUMNS = [
 	['text', 'Points', String, 'name'],
@@ -24,32 +29,39 @@ const COUNTER_COLUMNS = [
 	['values', 'Values', count, 'in the area'],
 	['first', 'First', number, 'value'],
 	['last', 'Last', number, 'value'],
-	['min', 'Least', number, 'value'],
-	['max', 'Greatest', number, 'value'],
+	['min', 'Min', number, 'value'],
+	['max', 'Max', number, 'value'],
 ];
 
-const TABLES = [['slices', 'Slices in the area', SLICE_COLUMNS], ['points', 'Points in the area', POINT_COLUMNS],
-	['counters', 'Counters in the area', COUNTER_COLUMNS]];
+/* What is cut at the area's edges and what is not never stand in one table. */
+const TABLES = [
+	['slices', 'Slices in the area', 'Time inside the area', SLICE_COLUMNS],
+	['whole', 'Whole slices', 'Whole slices, also where they reach beyond the area', WHOLE_COLUMNS],
+	['points', 'Points in the area', '', POINT_COLUMNS],
+	['counters', 'Counters in the area', '', COUNTER_COLUMNS],
+];
+const ALL = { slices: 'In the recording', whole: 'Slices whose whole length is known' };
 
 export class StatisticsTable {
 	constructor(app) {
 		this.app = app;
-		this.order = { slices: ['total', -1], points: ['points', -1], counters: ['name', 1] };
+		this.order = { slices: ['total', -1], whole: ['whole', -1], points: ['points', -1], counters: ['name', 1] };
 	}
 
-	/* found: of statistics() */
-	show(parent, found) {
-		const tables = TABLES.filter(([kind]) => found[kind].length).map((about) => this.#table(...about, found));
+	/* found: of statistics(); all: of the whole recording, not of an area */
+	show(parent, found, all = false) {
+		const tables = TABLES.filter(([kind]) => found[kind].length).map(([kind, title, about, columns]) =>
+			this.#table(kind, title, all ? ALL[kind] ?? about : about, columns, found));
 		parent.append(element('div', { class: 'statistics' }, ...tables.length ? tables : ['Nothing was recorded there.']));
 	}
 
-	#table(kind, title, columns, found) {
+	#table(kind, title, about, columns, found) {
 		const [by, way] = this.order[kind];
 		const rows = found[kind].sort((a, b) => way * (typeof a[by] === 'string' ? a[by].localeCompare(b[by]) : a[by] - b[by]));
 		const head = columns.map(([key, name, format, hint], i) => element('th', { scope: 'col',
 			'aria-sort': key !== by ? 'none' : way > 0 ? 'ascending' : 'descending' }, button(name, () => {
 			this.order[kind] = [key, by === key ? -way : format === String ? 1 : -1];
-			const sorted = this.#table(kind, title, columns, found);
+			const sorted = this.#table(kind, title, about, columns, found);
 			table.replaceWith(sorted);
 			sorted.querySelectorAll('button')[i].focus();
 		}, { title: `${hint}; click to sort` })));
@@ -59,8 +71,8 @@ export class StatisticsTable {
 			lines.forEach((line, i) => line.firstChild.prepend(this.#swatch(rows[i].name)));
 		if (rows.length > ROWS_MAX)
 			lines.push(element('tr', {}, element('td', { colSpan: columns.length }, `… and ${count(rows.length - ROWS_MAX)} more names`)));
-		const table = element('table', { 'aria-label': title }, element('thead', {}, element('tr', {}, ...head)),
-			element('tbody', {}, ...lines));
+		const table = element('table', { 'aria-label': title }, ...about ? [element('caption', {}, about)] : [],
+			element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines));
 		return table;
 	}
 

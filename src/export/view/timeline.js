@@ -20,6 +20,8 @@ import { Tooltip } from './tooltip.js';
 import { View } from './view.js';
 
 const EDGE_PX = 5;
+const DETAILS_PX = 236; // as style.css has it
+const DETAILS_PART = 0.6;
 
 export class TimelinePane {
 	constructor(place, model, app) {
@@ -59,12 +61,12 @@ export class TimelinePane {
 		this.canvas = makeCanvas(doc, 'tracks');
 		this.overlayCanvas = makeCanvas(doc, 'overlay');
 		this.stage.append(this.canvas, this.overlayCanvas);
-		const below = make('section', 'tl-details', this.element, { 'aria-label': 'Details of what is chosen' });
-		below.before(splitter('Height of the details', below));
+		this.below = make('section', 'tl-details', this.element, { 'aria-label': 'Details of what is chosen' });
+		this.below.before(splitter('Height of the details', this.below));
 		this.tree = new TrackTree(this.treeElement, this);
 		this.tooltip = new Tooltip(this.main, this.model);
 		this.overview = new Overview(this.overviewCanvas, this.model, this.view);
-		this.details = new Details(below, this.model, this.app, this);
+		this.details = new Details(this.below, this.model, this.app, this);
 		this.gestures = new Gestures(this.stage, this);
 		this.rulerGestures = new Gestures(this.rulerCanvas, this.#rulerTarget());
 	}
@@ -111,7 +113,6 @@ export class TimelinePane {
 			app.on(what, () => this.#changed());
 		app.on('focus', (target) => this.#focus(target));
 		app.keys = (event) => (this.shown ? timelineKeys(this, event) : null);
-		app.focusPane = () => this.stage.focus({ preventScroll: true });
 		app.viewFrom = () => this.view.goal.from;
 		const reduced = matchMedia('(prefers-reduced-motion: reduce)');
 		const still = () => { this.view.smooth = !reduced.matches; };
@@ -131,6 +132,10 @@ export class TimelinePane {
 	hide() {
 		this.shown = false;
 		this.tooltip.hide();
+	}
+
+	focus() {
+		this.stage.focus({ preventScroll: true });
 	}
 
 	get hasFocus() {
@@ -154,8 +159,20 @@ export class TimelinePane {
 		this.scroller.scrollTop += y;
 	}
 
+	/*
+	 * Rows use what the details leave when they are open: so nothing moves when they open. While nothing is chosen they are
+	 * only if all tracks have room beside them.
+	 */
+	#fit() {
+		const details = Math.min(parseFloat(this.below.style.height) || DETAILS_PX, this.element.clientHeight * DETAILS_PART);
+		const room = this.height + this.below.offsetHeight - details;
+		this.layout.fit(room);
+		this.below.classList.toggle('roomy', this.layout.least <= room);
+	}
+
 	#resized() {
 		const width = Math.max(1, this.stage.clientWidth);
+		this.#fit();
 		this.content.style.height = `${this.layout.height}px`;
 		this.stage.style.height = `${this.height}px`;
 		this.view.width = width;
@@ -250,7 +267,9 @@ export class TimelinePane {
 
 	area(from, to, y0, y1, done) {
 		this.tooltip.hide();
-		this.#selectArea(from, to, this.layout.tracksBetween(y0, y1), done);
+		// All of it below the tracks: as on the ruler, a stretch of time.
+		const below = Math.min(y0, y1) > this.layout.height;
+		this.#selectArea(from, to, below ? null : this.layout.tracksBetween(y0, y1), done);
 	}
 
 	#selectArea(from, to, tracks, done) {
@@ -260,7 +279,7 @@ export class TimelinePane {
 			tracks: tracks?.size === 0 ? null : tracks });
 		if (done)
 			this.app.announce(`Area of ${duration(Math.abs(to - from))} selected` +
-				`${tracks ? ` on ${plural(tracks.size, 'track')}` : ''}.`);
+				` on ${tracks?.size ? plural(tracks.size, 'track') : 'all tracks'}.`);
 	}
 
 	selectionEdge(x) {
