@@ -193,6 +193,8 @@ static int on_instant(void *data, const struct hodo_track *t, const struct hodo_
 		struct hodo_view_figure *f = hodo_view_figure(&w->figures, row.name, row.track, &err);
 		uint64_t cell = (uint64_t)row.begin >> shift;
 
+		if (!err && f && f->last_cell == cell)
+			hodo_view_omitted_add(&w->rows.shares[row.track].omitted, row.begin);
 		if (err || (f && f->last_cell == cell))
 			return err;
 		if (f)

@@ -22,6 +22,8 @@ void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit)
 
 void hodo_view_rows_free(struct hodo_view_rows *rows)
 {
+	for (uint32_t i = 0; i < rows->ntracks; i++)
+		hodo_view_omitted_free(&rows->shares[i].omitted);
 	free(rows->rows);
 	free(rows->shares);
 	hodo_text_free(&rows->texts);
@@ -33,11 +35,14 @@ uint32_t hodo_view_rows_track(struct hodo_view_rows *rows)
 	return hodo_vec_add(rows->shares, rows->ntracks) ? rows->ntracks - 1 : UINT32_MAX;
 }
 
-bool hodo_view_rows_keeps(const struct hodo_view_rows *rows, const struct hodo_view_row *slice)
+bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *slice)
 {
-	const struct hodo_view_share *s = &rows->shares[slice->track];
+	struct hodo_view_share *s = &rows->shares[slice->track];
 
-	return !s->thin[HODO_VIEW_SLICES] || !hodo_view_key_before(s->least, hodo_view_key(slice));
+	if (!s->thin[HODO_VIEW_SLICES] || !hodo_view_key_before(s->least, hodo_view_key(slice)))
+		return true;
+	hodo_view_omitted_add(&s->omitted, slice->begin);
+	return false;
 }
 
 /* So many rows are held before they are thinned. A track has a few of its own whatever the limit is. */

@@ -11,6 +11,8 @@
 #ifndef HODO_EXPORT_VIEW_ROWS_H
 #define HODO_EXPORT_VIEW_ROWS_H
 
+#include "view_omitted.h"
+
 #include <base/intern.h>
 #include <base/text.h>
 
@@ -48,6 +50,7 @@ struct hodo_view_share {
 	struct hodo_view_key least; /* slices below it are not shown */
 	uint8_t shift[HODO_VIEW_CLASSES]; /* cells of points */
 	bool thin[HODO_VIEW_CLASSES];
+	struct hodo_view_omitted omitted; /* of all classes */
 };
 
 struct hodo_view_rows {
@@ -86,8 +89,8 @@ void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit);
 void hodo_view_rows_free(struct hodo_view_rows *rows);
 /* Another track: its index, or UINT32_MAX: no memory. */
 uint32_t hodo_view_rows_track(struct hodo_view_rows *rows);
-/* Whether such a slice would stay, as far as is known. */
-bool hodo_view_rows_keeps(const struct hodo_view_rows *rows, const struct hodo_view_row *slice);
+/* Whether such a slice would stay, as far as is known; one that does not is left out. */
+bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *slice);
 /* Takes a row in; row->text is set, len may be 0. The rows of a track's instants and values come in order of time.
  * 0 or -ENOMEM. */
 int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *row, const char *text, size_t len);

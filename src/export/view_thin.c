@@ -202,14 +202,17 @@ static void thin_points(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 
 static void bury(struct hodo_view_rows *rows)
 {
+	struct hodo_view_share *shares = rows->shares;
 	size_t texts = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		struct hodo_view_row *row = &rows->rows[i];
 
-		if (row->kind == DEAD)
+		if (row->kind == DEAD) {
+			hodo_view_omitted_add(&shares[row->track].omitted, row->begin);
 			continue;
+		}
 		if (row->text != HODO_VIEW_NO_TEXT) {
 			/* Texts lie in the order of their rows. */
 			const char *from = rows->texts.data + 4 * (size_t)row->text;
@@ -228,7 +231,7 @@ static void bury(struct hodo_view_rows *rows)
 	rows->texts.len = texts;
 }
 
-static void thin_lanes(struct thin *t, size_t lanes)
+static int thin_lanes(struct thin *t, size_t lanes)
 {
 	for (size_t i = 0; i < lanes; i++) {
 		struct hodo_view_share *s = &t->rows->shares[i / HODO_VIEW_CLASSES];
@@ -237,12 +240,15 @@ static void thin_lanes(struct thin *t, size_t lanes)
 
 		if (t->counts[i] <= t->cap)
 			continue;
+		if (hodo_view_omitted_begin(&s->omitted, (uint32_t)(i / HODO_VIEW_CLASSES)) < 0)
+			return -ENOMEM;
 		s->thin[class] = true;
 		if (class == HODO_VIEW_SLICES)
 			thin_slices(t, list, t->counts[i], s);
 		else
 			thin_points(t, list, t->counts[i], s, class);
 	}
+	return 0;
 }
 
 int hodo_view_rows_thin(struct hodo_view_rows *rows, uint32_t to)
@@ -260,10 +266,10 @@ int hodo_view_rows_thin(struct hodo_view_rows *rows, uint32_t to)
 		t.cap = share(t.counts, lanes, to);
 		err = list(&t, lanes);
 	}
-	if (!err) {
-		thin_lanes(&t, lanes);
+	if (!err)
+		err = thin_lanes(&t, lanes);
+	if (!err)
 		bury(rows);
-	}
 	free(t.counts);
 	free(t.ends);
 	free(t.cells);

@@ -5,7 +5,9 @@
 
 #include "view_container.h"
 
+#include <base/vec.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,14 @@ struct page {
 	struct hodo_view_work *w;
 	uint32_t shown[HODO_VIEW_CLASSES];
 	struct hodo_map numbers; /* of processes */
+	struct omitted *omitted; /* by track and time */
+	uint32_t nomitted;
+};
+
+/* A stretch of a track of which so many slices and points are not in the page. */
+struct omitted {
+	uint32_t track, count;
+	double begin, end; /* from the page's time 0 */
 };
 
 /* ------------------------------------------------------------------------ header */
@@ -262,6 +272,19 @@ static void put_figures(struct hodo_view_container *c, const struct hodo_map *fi
 	hodo_view_table_end(c);
 }
 
+static void put_omitted(struct hodo_view_container *c, const struct page *page)
+{
+	const struct omitted *o = page->omitted;
+	uint32_t n = page->nomitted;
+
+	hodo_view_table(c, "omitted", n);
+	HODO_VIEW_COLUMN(c, "track", u32, n, o[i].track);
+	HODO_VIEW_COLUMN(c, "begin", f64, n, o[i].begin);
+	HODO_VIEW_COLUMN(c, "end", f64, n, o[i].end);
+	HODO_VIEW_COLUMN(c, "count", f64, n, o[i].count);
+	hodo_view_table_end(c);
+}
+
 static void put_tables(struct hodo_view_container *c, void *data)
 {
 	const struct page *page = data;
@@ -279,8 +302,10 @@ static void put_tables(struct hodo_view_container *c, void *data)
 		whole &= page->shown[k] == w->counts[k];
 	}
 	put_losses(c, page);
-	if (!whole)
-		put_figures(c, &w->figures.map);
+	if (whole)
+		return;
+	put_figures(c, &w->figures.map);
+	put_omitted(c, page);
 }
 
 static void put_nothing(struct hodo_json *j, void *data)
@@ -322,6 +347,27 @@ static void put_texts(struct hodo_view_container *c, void *data)
 
 /* -------------------------------------------------------------------------- page */
 
+static int list_omitted(struct page *page)
+{
+	const struct hodo_view_rows *rows = &page->w->rows;
+	double duration = since(page->w->last_ns, page->w->begin_ns);
+
+	for (uint32_t i = 0; i < rows->ntracks; i++) {
+		const struct hodo_view_omitted *o = &rows->shares[i].omitted;
+
+		for (uint32_t k = 0; o->counts && k < o->cells; k++) {
+			struct omitted *added = o->counts[k] ? hodo_vec_add(page->omitted, page->nomitted) : NULL;
+
+			if (o->counts[k] && !added)
+				return -ENOMEM;
+			if (added)
+				*added = (struct omitted){ i, o->counts[k], ldexp(k, o->shift),
+							   fmin(ldexp(k + 1, o->shift), duration) };
+		}
+	}
+	return 0;
+}
+
 /* As content of an element that has no elements. */
 static void put_html(struct hodo_text *o, const char *text)
 {
@@ -360,10 +406,13 @@ int hodo_view_write_page(struct hodo_view_work *w)
 	hodo_text_bytes(o, at, (size_t)(then - at));
 	err = number(&page.numbers, w->view->reader);
 	if (!err)
+		err = list_omitted(&page);
+	if (!err)
 		err = hodo_view_container(o, "hodo-main", put_header, put_tables, &page);
 	if (!err)
 		err = hodo_view_container(o, "hodo-text", put_nothing, put_texts, &w->rows);
 	hodo_map_free(&page.numbers);
+	free(page.omitted);
 	then += sizeof(data) - 1;
 	hodo_text_bytes(o, then, len - (size_t)(then - template));
 	return err ? err : o->error;

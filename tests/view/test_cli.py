@@ -121,6 +121,7 @@ class Content(View):
         self.assertEqual(totals["events"], 10000)
         self.assertEqual((totals["slices"], totals["shown_slices"]), (len(slices), len(slices)))
         self.assertNotIn("aggregates", page.tables)
+        self.assertNotIn("omitted", page.tables)
         keys = [(s["track"], s["begin"], s["depth"]) for s in slices]
         self.assertEqual(keys, sorted(keys))
         # The slices of a thread lie within each other; those of requests that overlap have rows of their own.
@@ -258,6 +259,28 @@ class Thinned(View):
         for i, track in enumerate(page.header["tracks"]):
             rows = [t for table in ("slices", "instants", "values") for t in page.rows(table) if t["track"] == i]
             self.assertGreater(len(rows), 100, track)
+
+    def test_where_something_is_left_out(self):
+        """As many in each stretch of a track as a page that has all of them has more there."""
+        recordings = [self.make(what, 40000) for what in ("requests", "sizes", "points")]
+        for recording in recordings:
+            whole = self.page(recording)
+            page = self.page(recording, "--limit", "3000")
+            count = 0
+            for i in range(len(page.header["tracks"])):
+                times, stay = ([t["begin" if table == "slices" else "time"] for table in ("slices", "instants", "values")
+                                for t in p.rows(table) if t["track"] == i] for p in (whole, page))
+                stretches = [o for o in page.rows("omitted") if o["track"] == i]
+                self.assertLessEqual(len(stretches), 512)
+                for o in stretches:
+                    there = [sum(o["begin"] <= t < o["end"] or t == o["end"] == whole.header["duration_ns"] for t in of)
+                             for of in (times, stay)]
+                    self.assertEqual(there[0] - there[1], o["count"], (recording.name, o))
+                    count += o["count"]
+                self.assertTrue(all(a["end"] <= b["begin"] for a, b in zip(stretches, stretches[1:])))
+            self.assertEqual(count, sum(page.header["totals"][k] - page.header["totals"][f"shown_{k}"]
+                                        for k in ("slices", "instants", "values")))
+            self.assertGreater(count, 10000)
 
     def test_limit_of_one(self):
         page = self.page(self.make("requests", 1000), "--limit", "1")

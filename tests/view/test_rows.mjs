@@ -3,7 +3,9 @@
 // test_rows.mjs - a recording of few threads in Chromium: its rows grow to use the page, names are shortened from the left, a
 // drag below the tracks selects time, statistics do not mix what is cut at an area's edges with what is not.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { shortened, withoutQualifier } from '../../src/export/view/names.js';
 import { makeFew, makeModel, makePage } from './make_model.mjs';
 import { run } from './lib.mjs';
@@ -138,6 +140,42 @@ async function statistics(t) {
 	assert.match(await page.locator('.flame-details').textContent(), /Total 627 ns.*Self 627 ns.*Count 1Average 627 ns.*Max 627 ns$/);
 }
 
+/* Dots below a track where it has more than is shown; the pointer says how many. */
+async function omitted(t) {
+	const dir = join(t.dir, 'requests');
+	execFileSync(process.env.MAKE_RECORDING, ['requests', dir, '40000']);
+	const page = await t.open(t.view(dir, '--limit', '3000'));
+	assert.match(await page.locator('#notices').textContent(), /Dots below a track/);
+	const [of, count] = await page.evaluate(() => {
+		const { omitted: all, tracks } = globalThis.hodo.model;
+		const { index } = tracks.find((track) => track.kind === 'thread' && track.omitted[1] > track.omitted[0]);
+		return [index, all.count[tracks[index].omitted[0]]];
+	});
+	const place = await page.evaluate((track) => {
+		const label = [...document.querySelectorAll('.label.track')].find((l) => l.item.track.index === track);
+		const stage = document.querySelector('.tl-stage').getBoundingClientRect();
+		return { x: stage.x, y: label.getBoundingClientRect().bottom - 4, top: stage.y, width: stage.width };
+	}, of);
+	// In the last rows of the track, where no slice is, and in the whole width: a dot each four pixels.
+	const dotted = await page.evaluate(({ y, top, width }) => {
+		const canvas = document.querySelector('canvas.tracks');
+		const { data } = canvas.getContext('2d').getImageData(0, Math.round(y - top) - 4, Math.round(width), 6);
+		const [back] = [255];
+		let n = 0;
+		for (let x = 0; x < width; x++)
+			for (let row = 0; row < 6; row++) {
+				const at = 4 * (row * Math.round(width) + x);
+				n += Math.abs(data[at] - data[at + 2]) < 40 && data[at] < back - 60 ? 1 : 0;
+			}
+		return n;
+	}, place);
+	assert.ok(dotted > place.width * 0.7, `${dotted} dark pixels in ${place.width} columns`);
+	await page.mouse.move(place.x + place.width * 0.0105, place.y);
+	await page.locator('.tooltip').waitFor();
+	assert.ok((await page.locator('.tooltip').textContent()).includes(`${count.toLocaleString('en-US').replaceAll(',', '\u202f')} more within`));
+	await t.screenshot(page, 'omitted');
+}
+
 function names() {
 	const widthOf = (text) => text.length;
 	for (const [text, room, wanted] of [['kv:request', 10, 'kv:request'], ['kv:request', 8, '…request'], ['kv:request', 7, 'request'],
@@ -149,4 +187,4 @@ function names() {
 		assert.equal(withoutQualifier(text), wanted, text);
 }
 
-await run({ names, grow, still, left, below, statistics });
+await run({ names, grow, still, left, below, statistics, omitted });

@@ -4,6 +4,7 @@
 import { shortened } from './names.js';
 
 export const FONT = '11px system-ui, sans-serif';
+export const DOTS_PX = 4;
 const WIDTHS_MAX = 200000;
 
 export function makeCanvas(doc, className) {
@@ -51,6 +52,17 @@ export function hatch(ctx, color) {
 	const pattern = ctx.createPattern(tile, 'repeat');
 	pattern.setTransform(new DOMMatrix().scale(1 / ratio));
 	return pattern;
+}
+
+/* Dots that say "more than is drawn". */
+export function dots(ctx, color) {
+	const tile = ctx.canvas.ownerDocument.createElement('canvas');
+	tile.width = DOTS_PX;
+	tile.height = DOTS_PX;
+	const t = tile.getContext('2d');
+	t.fillStyle = color;
+	t.fillRect(0, 0, 2, 2);
+	return ctx.createPattern(tile, 'repeat');
 }
 
 /* A text on a ground of its own, its middle at x, or as near as it can be within the width. */

@@ -95,6 +95,7 @@ export class Model {
 		this.strings = header.strings.map(printable);
 		this.processes = header.processes.map((p) => ({ ...p, comm: printable(p.comm), exe: printable(p.exe) }));
 		this.totals = header.totals;
+		this.omitted = { n: 0, track: [], begin: [], end: [], count: [] }; // if everything is shown
 		Object.assign(this, tables);
 		this.tracks = header.tracks.map((track, index) => this.#makeTrack(track, index));
 		this.texts = null;
@@ -105,7 +106,7 @@ export class Model {
 		// Tables are in the order of tracks.
 		const range = ({ n, track }) => [firstAbove(track, index - 1, 0, n), firstAbove(track, index, 0, n)];
 		return { ...t, index, name: this.strings[t.name], nameId: t.name, ...this.#titles(t),
-			slices: range(this.slices), instants: range(this.instants), values: range(this.values) };
+			slices: range(this.slices), instants: range(this.instants), values: range(this.values), omitted: range(this.omitted) };
 	}
 
 	/* As people call a track: title: "worker 4711"; longTitle: with its process, if there are several. */

@@ -3,7 +3,7 @@
 // say how much of the column is covered, so that a frame costs what the screen has of pixels, not of events.
 // Columns stand at multiples of their width in time, so that they do not flicker when the view moves.
 
-import { begin, hatch, Labels } from './canvas.js';
+import { begin, dots, DOTS_PX, hatch, Labels } from './canvas.js';
 import { SLICE_CONTINUED, SLICE_END_LOST, SLICE_LEFT, SLICE_OPEN, SLICE_SPLIT } from './data.js';
 import { duration as lengthOf } from './format.js';
 import { lossBars } from './hit.js';
@@ -48,6 +48,7 @@ export class Drawing {
 		items.forEach((item) => this.#ground(item));
 		this.#losses(layout, scroll, height, false);
 		items.forEach((item) => this.#item(item));
+		this.#omitted(items);
 		this.strips.draw(ctx);
 		this.#texts();
 		this.#losses(layout, scroll, height, true);
@@ -339,6 +340,28 @@ export class Drawing {
 			}
 		}
 		ctx.globalAlpha = 1;
+	}
+
+	/* Dots below a track where slices or points of it are not in the page. */
+	#omitted(items) {
+		const { ctx, view } = this;
+		const { omitted } = this.model;
+		if (!omitted.n)
+			return;
+		ctx.fillStyle = dots(ctx, this.theme.dim);
+		for (const { track, y, height } of items.filter((item) => !item.isGroup)) {
+			const [from, to] = track.omitted;
+			let drawn = 0;
+			for (let i = firstAbove(omitted.end, view.from, from, to); i < to && omitted.begin[i] < view.to; i++) {
+				const x0 = Math.max(drawn, Math.floor(view.x(omitted.begin[i])));
+				const x1 = Math.min(view.width, Math.max(Math.ceil(view.x(omitted.end[i])), x0 + DOTS_PX));
+				// The pattern's dots stand where whole rows of it fit.
+				const row = Math.floor((y + height - PADDING) / DOTS_PX) * DOTS_PX;
+				if (x1 > x0)
+					ctx.fillRect(x0, row, x1 - x0, 2);
+				drawn = Math.max(drawn, x1);
+			}
+		}
 	}
 
 	/* Before the begin and after the end there is nothing. */

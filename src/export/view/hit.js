@@ -87,6 +87,16 @@ export function lossesAt(model, layout, view, x, y) {
 	return found;
 }
 
+/* How many slices and points of the track at a place are not in the page: a row of model.omitted, -1: none there. */
+export function omittedAt(model, layout, view, x, y) {
+	const item = layout.at(y);
+	if (!item || item.isGroup || y > item.y + item.height)
+		return -1;
+	const [from, to] = item.track.omitted;
+	const i = firstAbove(model.omitted.begin, view.time(x), from, to) - 1;
+	return i >= from && model.omitted.end[i] >= view.time(x) - 2 * view.nsPerPx ? i : -1;
+}
+
 /*
  * What an item is called, when it is, and on which track: {name: of a string, text: row of its fields or -1, track, from, to,
  * depth: of a slice}.

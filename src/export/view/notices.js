@@ -45,8 +45,9 @@ export function showNotices(place, model, app) {
 		const parts = [['slices', 'slice'], ['instants', 'point'], ['values', 'value']]
 			.filter(([what]) => totals[`shown_${what}`] < totals[what])
 			.map(([what, one]) => `${count(totals[`shown_${what}`])} of ${plural(totals[what], one)}`);
-		place.append(notice('thinned', 'Not everything is shown.', `${parts.join(', ')}: the longest. Histograms count ` +
-			'all; hodo view with --since and --until, --thread or a larger --limit shows others.'));
+		place.append(notice('thinned', 'Not everything is shown.', `${parts.join(', ')}: the longest. Dots below a ` +
+			'track: others are left out there. Histograms count all; hodo view with --since and --until, --thread or a ' +
+			'larger --limit shows others.'));
 	}
 	for (const warning of model.warnings.slice(0, 3))
 		place.append(notice('warning', 'Warning.', warning));

@@ -8,7 +8,7 @@ import { button, element } from './dom.js';
 import { Drawing } from './drawing.js';
 import { day, duration, plural } from './format.js';
 import { Gestures } from './gestures.js';
-import { boxOf, itemAt, lossesAt, placeOf } from './hit.js';
+import { boxOf, itemAt, lossesAt, omittedAt, placeOf } from './hit.js';
 import { timelineKeys, Walk } from './keyboard.js';
 import { TrackTree } from './labels.js';
 import { Layout } from './layout.js';
@@ -229,7 +229,7 @@ export class TimelinePane {
 		const box = this.stage.getBoundingClientRect();
 		const main = this.main.getBoundingClientRect();
 		const losses = lossesAt(model, layout, view, x, at);
-		this.tooltip.show(this.hovered, losses, x + box.left - main.left, y + box.top - main.top);
+		this.tooltip.show(this.hovered, losses, omittedAt(model, layout, view, x, at), x + box.left - main.left, y + box.top - main.top);
 		this.stage.classList.toggle('over', this.hovered !== null);
 		this.#point({ x, y });
 	}

@@ -45,9 +45,9 @@ export class Tooltip {
 			this.#line('dim text', text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
 	}
 
-	/* x, y: in the parent. losses: rows of losses there. */
-	show(item, losses, x, y) {
-		if (!item && !losses.length) {
+	/* x, y: in the parent. losses: rows of losses there; omitted: of what is not in the page, or -1. */
+	show(item, losses, omitted, x, y) {
+		if (!item && !losses.length && omitted < 0) {
 			this.hide();
 			return;
 		}
@@ -58,6 +58,10 @@ export class Tooltip {
 			const { count: lost, cause, cpu } = this.model.losses;
 			const where = cpu[i] >= 0 ? `, CPU ${cpu[i]}` : '';
 			this.#line('loss', `${count(lost[i])} lost: ${this.model.name(cause[i])}${where}`);
+		}
+		if (omitted >= 0) {
+			const { begin, end, count: left } = this.model.omitted;
+			this.#line('dim', `${count(left[omitted])} more within ${duration(end[omitted] - begin[omitted])} here: not shown`);
 		}
 		this.element.hidden = false;
 		const parent = this.element.parentElement;
