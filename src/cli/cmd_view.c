@@ -12,7 +12,7 @@
 
 struct args {
 	struct hodo_output_args out;
-	const char *title;
+	const char *title, *diff;
 	uint32_t limit;
 };
 
@@ -85,43 +85,103 @@ static int write_page(void *view, struct hodo_output *output, struct hodo_text *
 	v->symbols = symbols;
 	v->progress = show_progress;
 	v->progress_data = output;
+	if (v->after) {
+		v->after->progress = show_progress;
+		v->after->progress_data = output;
+	}
 	return hodo_view_write(v);
+}
+
+/* A recording that is shown. */
+struct shown {
+	struct hodo_args args;
+	struct kept kept;
+	struct hodo_view view;
+	struct hodo_read *reader;
+	char *title;
+	/* Of the one that is compared; the other's are the output's. */
+	struct hodo_symbols *symbols;
+	struct hodo_callers *callers;
+};
+
+static int open_shown(struct shown *s, const struct args *a, const char *dir)
+{
+	int status;
+
+	s->args = a->out.args;
+	s->args.dir = dir;
+	s->args.warn = on_warning;
+	s->args.warn_data = &s->kept;
+	s->kept.quiet = s->args.quiet;
+	status = hodo_open_selected(&s->reader, &s->args);
+	if (status)
+		return status;
+	s->title = hodo_must(a->title ? strdup(a->title) : title_of(s->reader));
+	s->view = (struct hodo_view){ .version = HODO_VERSION, .warnings = warnings, .warnings_data = &s->kept,
+				      .dir = dir, .limit = a->limit, .reader = s->reader, .title = s->title,
+				      .wanted = s->args.thread || s->args.process ? is_wanted : NULL,
+				      .wanted_data = &s->args, .since_ns = s->args.since_ns,
+				      .until_ns = s->args.until_ns };
+	return 0;
+}
+
+static void name_functions(struct shown *s)
+{
+	s->symbols = hodo_must(hodo_symbols_new(s->args.dir));
+	s->callers = hodo_must(hodo_callers_new(s->symbols));
+	hodo_read_symbols(s->reader, hodo_function_name_at, s->symbols);
+	hodo_read_code(s->reader, &hodo_callers_ops, s->callers);
+	s->view.symbols = s->symbols;
+}
+
+/* What is to be known of it once it is on the page. */
+static void tell_shown(const struct shown *s)
+{
+	char shown[32], rows[32];
+
+	if (s->view.shown < s->view.rows)
+		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
+			     "larger --limit show others", hodo_grouped(s->view.shown, shown),
+			     hodo_grouped(s->view.rows, rows));
+	hodo_tell_lost(s->reader);
+}
+
+static void close_shown(struct shown *s)
+{
+	hodo_callers_free(s->callers);
+	hodo_symbols_free(s->symbols);
+	hodo_read_close(s->reader);
+	free(s->title);
+	for (uint32_t i = 0; i < s->kept.n; i++)
+		free(s->kept.text[i]);
 }
 
 static int run(void *args)
 {
 	struct args *a = args;
-	struct hodo_args *in = &a->out.args;
-	struct kept kept = { .quiet = in->quiet };
-	struct hodo_view v = { .version = HODO_VERSION, .warnings = warnings, .warnings_data = &kept, .dir = in->dir,
-			       .limit = a->limit, .wanted = in->thread || in->process ? is_wanted : NULL,
-			       .wanted_data = in };
-	HODO_AUTO_READ struct hodo_read *r = NULL;
-	HODO_AUTO_FREE char *title = NULL;
-	char shown[32], rows[32];
+	struct shown one = { 0 }, after = { 0 };
 	size_t len;
 	int status;
 
 	hodo_view_page(&len);
 	if (len == 0)
 		return hodo_error("view: this hodo was built without the page: build it where npm and the network are");
-	in->warn = on_warning;
-	in->warn_data = &kept;
-	status = hodo_open_selected(&r, in);
-	if (!status) {
-		v.reader = r;
-		v.title = title = hodo_must(a->title ? strdup(a->title) : title_of(r));
-		v.since_ns = in->since_ns;
-		v.until_ns = in->until_ns;
-		status = hodo_output_make(&a->out, "html", "the page", r, write_page, &v);
+	status = open_shown(&one, a, a->out.args.dir);
+	if (!status && a->diff) {
+		status = open_shown(&after, a, a->diff);
+		one.view.after = &after.view;
 	}
-	if (!status && !in->quiet && v.shown < v.rows)
-		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
-			     "larger --limit show others", hodo_grouped(v.shown, shown), hodo_grouped(v.rows, rows));
-	if (!status && !in->quiet)
-		hodo_tell_lost(r);
-	for (uint32_t i = 0; i < kept.n; i++)
-		free(kept.text[i]);
+	if (!status && a->diff)
+		name_functions(&after);
+	if (!status)
+		status = hodo_output_make(&a->out, "html", "the page", one.reader, write_page, &one.view);
+	if (!status && !a->out.args.quiet) {
+		tell_shown(&one);
+		if (a->diff)
+			tell_shown(&after);
+	}
+	close_shown(&one);
+	close_shown(&after);
 	return status;
 }
 
@@ -134,6 +194,7 @@ static const struct hodo_option options[] = {
 	  .max = 50000000, .wants = "a number from 1 to 50000000",
 	  .help = "slices and points to show at most (2000000); of more, the\n"
 		  "longest are shown, and exact figures over all" },
+	HODO_OPTION_DIFF(struct args, diff, "compare with that recording, on the same page"),
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },
@@ -147,7 +208,7 @@ const struct hodo_verb hodo_verb_view = {
 	.about = "Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
 		 "Opened in a browser, also on another machine and without a network, it shows a\n"
 		 "timeline, flame graphs, histograms and a table of the events.\n",
-	.options = options, .column = 22, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .column = 22, .word = HODO_WORD_DIR, .one = "one recording, and another with --diff",
 	.args_bytes = sizeof(struct args), .defaults = &defaults,
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD, .run = run,
 };

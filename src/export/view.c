@@ -248,7 +248,7 @@ static int take_in(struct hodo_view_work *w, struct hodo_timeline **timeline)
 	return err ? err : hodo_view_lanes(w);
 }
 
-int hodo_view_write(struct hodo_view *v)
+static int put_recording(struct hodo_view *v, bool after)
 {
 	struct hodo_view_work *w = calloc(1, sizeof(*w));
 	struct hodo_timeline *timeline = NULL;
@@ -265,7 +265,7 @@ int hodo_view_write(struct hodo_view *v)
 	hodo_view_rows_init(&w->rows, v->limit);
 	err = take_in(w, &timeline);
 	if (!err)
-		err = hodo_view_write_page(w);
+		err = hodo_view_write_data(w, after);
 	v->events = w->events;
 	v->rows = w->counts[HODO_VIEW_SLICES] + w->counts[HODO_VIEW_INSTANTS] + w->counts[HODO_VIEW_VALUES];
 	v->shown = w->rows.n;
@@ -278,4 +278,17 @@ int hodo_view_write(struct hodo_view *v)
 	free(w->tracks);
 	free(w);
 	return err;
+}
+
+int hodo_view_write(struct hodo_view *v)
+{
+	int err = hodo_view_write_head(v->out, v->title);
+
+	if (!err)
+		err = put_recording(v, false);
+	if (!err && v->after) {
+		v->after->out = v->out;
+		err = put_recording(v->after, true);
+	}
+	return err ? err : hodo_view_write_tail(v->out);
 }

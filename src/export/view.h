@@ -28,6 +28,8 @@ struct hodo_view {
 	void *warnings_data;
 	void (*progress)(void *data, uint64_t events); /* now and then; NULL: not asked */
 	void *progress_data;
+	struct hodo_view *after; /* a recording that is compared with this one, on the same page; NULL: none. Its out is
+				  * this one's */
 
 	/* Set by hodo_view_write(). */
 	uint64_t events, rows, shown; /* rows: slices and points that there are */

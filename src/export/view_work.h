@@ -45,7 +45,10 @@ int hodo_view_lanes(struct hodo_view_work *work);
 /* view_losses.c: takes one in; many of one stream and cause become fewer that last longer. 0 or -ENOMEM. */
 int hodo_view_loss(void *work, const struct hodo_read_loss *loss);
 int hodo_view_losses_finish(struct hodo_view_work *work);
-/* view_write.c. 0, or a negative errno. */
-int hodo_view_write_page(struct hodo_view_work *work);
+/* view_write.c: the page up to the recording's data, the data, the page behind them. after: those of the recording that
+ * is compared. 0, or a negative errno. */
+int hodo_view_write_head(struct hodo_text *out, const char *title);
+int hodo_view_write_data(struct hodo_view_work *work, bool after);
+int hodo_view_write_tail(struct hodo_text *out);
 
 #endif

@@ -384,36 +384,58 @@ static void put_html(struct hodo_text *o, const char *text)
 	hodo_text_free(&plain);
 }
 
-int hodo_view_write_page(struct hodo_view_work *w)
+/* Where the template has one of its places; 0: it has not. */
+static size_t place_of(const char *what, size_t *len, const char **template)
 {
-	static const char title[] = "<!--hodo:title-->", data[] = "<!--hodo:data-->";
-	struct hodo_text *o = w->view->out;
+	const char *at;
+
+	*template = hodo_view_page(len);
+	at = memmem(*template, *len, what, strlen(what));
+	return at ? (size_t)(at - *template) : 0;
+}
+
+#define TITLE "<!--hodo:title-->"
+#define DATA  "<!--hodo:data-->"
+
+int hodo_view_write_head(struct hodo_text *o, const char *title)
+{
+	const char *template;
+	size_t len, at = place_of(TITLE, &len, &template), then = place_of(DATA, &len, &template);
+
+	if (!at || then < at)
+		return -ENOSYS;
+	hodo_text_bytes(o, template, at);
+	put_html(o, title);
+	at += strlen(TITLE);
+	hodo_text_bytes(o, template + at, then - at);
+	return o->error;
+}
+
+int hodo_view_write_data(struct hodo_view_work *w, bool after)
+{
 	struct page page = { .w = w, .numbers = HODO_MAP(struct numbered, process) };
-	const char *template, *at, *then;
-	size_t len;
+	struct hodo_text *o = w->view->out;
 	int err;
 
-	template = hodo_view_page(&len);
-	at = memmem(template, len, title, sizeof(title) - 1);
-	then = memmem(template, len, data, sizeof(data) - 1);
-	if (!at || !then || then < at)
-		return -ENOSYS;
 	for (uint32_t i = 0; i < w->rows.n; i++)
 		page.shown[hodo_view_class(&w->rows.rows[i])]++;
-	hodo_text_bytes(o, template, (size_t)(at - template));
-	put_html(o, w->view->title);
-	at += sizeof(title) - 1;
-	hodo_text_bytes(o, at, (size_t)(then - at));
 	err = number(&page.numbers, w->view->reader);
 	if (!err)
 		err = list_omitted(&page);
 	if (!err)
-		err = hodo_view_container(o, "hodo-main", put_header, put_tables, &page);
+		err = hodo_view_container(o, after ? "hodo-after" : "hodo-main", put_header, put_tables, &page);
 	if (!err)
-		err = hodo_view_container(o, "hodo-text", put_nothing, put_texts, &w->rows);
+		err = hodo_view_container(o, after ? "hodo-after-text" : "hodo-text", put_nothing, put_texts, &w->rows);
 	hodo_map_free(&page.numbers);
 	free(page.omitted);
-	then += sizeof(data) - 1;
-	hodo_text_bytes(o, then, len - (size_t)(then - template));
 	return err ? err : o->error;
+}
+
+int hodo_view_write_tail(struct hodo_text *o)
+{
+	const char *template;
+	size_t len, at = place_of(DATA, &len, &template) + strlen(DATA);
+
+	hodo_text_bytes(o, template + at, len - at);
+	return o->error;
 }

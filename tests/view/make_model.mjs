@@ -216,14 +216,22 @@ export function makeModel(events = 20000, seed = 1) {
 	return finish(m, processes, 1251);
 }
 
-/* One thread of one program, with little in it: rows have room to grow. */
-export function makeFew() {
+/*
+ * One thread of one program, with little in it: rows have room to grow. Slices named in longer take so many times as long;
+ * with a length of 0 times they are not there.
+ */
+export function makeFew(longer = {}) {
 	const m = new Maker(0);
+	const own = m.slice;
+	m.slice = (track, name, begin, duration, more) => longer[name] !== 0 &&
+		own.call(m, track, name, begin, duration * (longer[name] ?? 1), { ...more, self: (more.self ?? 0) * (longer[name] ?? 1) });
 	const main = m.track('thread', 0, 'srv', { pid: 77, tid: 77 });
 	for (let i = 0; i < 12; i++) {
 		m.slice(main, 'srv:lookup', i * 2e8, 1.6e8, { self: 1e8 });
 		for (let depth = 1; depth < 5; depth++)
 			m.slice(main, 'ns::Store::compact', i * 2e8 + 3e7, 6e7, { depth, kind: 1, self: depth < 4 ? 0 : 6e7 });
+		m.slice(main, 'ns::old', i * 2e8 + 1.1e8, 2e7, { depth: 1, kind: 1, self: 2e7 });
+		m.slice(main, 'ns::fresh', i * 2e8 + 1.35e8, 2e7, { depth: 1, kind: 1, self: 2e7 });
 	}
 	m.instant(main, 'srv:note', 1e9);
 	return finish(m, [{ pid: 77, comm: 'srv', exe: '/usr/bin/srv', kernel: false }]);
@@ -256,9 +264,11 @@ function finish(m, processes, lost = 0) {
 		columns: { at: ['u32', at], length: ['u32', length], bytes: ['u8', Buffer.concat(encoded)] } } }) };
 }
 
-export function makePage(template, { main, text, header }) {
+/* after: of another recording, which is compared. */
+export function makePage(template, { main, text, header }, after = null) {
 	const element = (id, data) => `<script type="text/plain" id="${id}">${deflateSync(data).toString('base64')}</script>`;
-	const data = element('hodo-main', main) + element('hodo-text', text);
+	const data = element('hodo-main', main) + element('hodo-text', text) +
+		(after ? element('hodo-after', after.main) + element('hodo-after-text', after.text) : '');
 	return template.replace('<!--hodo:title-->', () => header.title).replace('<!--hodo:data-->', () => data);
 }
 

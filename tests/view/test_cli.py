@@ -41,8 +41,12 @@ def part(html, name):
 class Page:
     def __init__(self, path):
         self.html = pathlib.Path(path).read_text(encoding="utf-8")
-        self.header, self.tables = part(self.html, "hodo-main")
-        self.text = part(self.html, "hodo-text")[1]["text"]
+        self.take("hodo-main", "hodo-text")
+
+    def take(self, main, text):
+        self.header, self.tables = part(self.html, main)
+        self.text = part(self.html, text)[1]["text"]
+        return self
 
     def rows(self, table):
         columns = self.tables[table]
@@ -106,6 +110,25 @@ class Files(View):
         for bad in (["--limit", "0"], ["--limit", "many"], ["--since", "x"], ["a", "b"], ["-o", ""], ["--nonsense"]):
             self.assertRegex(self.hodo(*bad, *(["requests"] if bad[0] != "a" else []), status=2), r"^hodo: view: .*\n$")
         self.assertEqual([p.name for p in self.dir.iterdir()], ["requests"])
+
+    def test_diff(self):
+        """Both recordings are in the page, each as it is alone."""
+        before, after = self.make("requests", 4000), self.make("sizes", 3000)
+        alone = [self.page(dir, "--limit", "1000") for dir in (before, after)]
+        both = self.page(before, "--limit", "1000", "--diff", after)
+        for one, names in zip(alone, (("hodo-main", "hodo-text"), ("hodo-after", "hodo-after-text"))):
+            both.take(*names)
+            self.assertEqual((both.header, both.tables, both.text), (one.header, one.tables, one.text))
+        self.assertNotIn('id="hodo-after"', alone[0].html)
+        self.assertIn("nowhere", self.hodo("-q", "-f", "--diff", "nowhere", "-o", "x.html", before, status=1))
+        self.assertFalse((self.dir / "x.html").exists())
+        # What is selected is selected of both, each in its own time.
+        some = self.page(before, "--diff", after, "-e", "kv:parse", "--until", "0.00001")
+        for names in (("hodo-main", "hodo-text"), ("hodo-after", "hodo-after-text")):
+            page = some.take(*names)
+            self.assertGreater(len(page.rows("slices")), 0)
+            self.assertEqual({page.name(s) for s in page.rows("slices")}, {"kv:parse"})
+            self.assertLess(max(s["begin"] for s in page.rows("slices")), 10000)
 
     def test_title_is_text(self):
         page = self.page(self.make("requests", 100), "--title", "</title><b>&amp;\x1b\"")
@@ -268,12 +291,13 @@ class Thinned(View):
             page = self.page(recording, "--limit", "3000")
             count = 0
             for i in range(len(page.header["tracks"])):
-                times, stay = ([t["begin" if table == "slices" else "time"] for table in ("slices", "instants", "values")
+                times, stay = ([t.get("begin", t.get("time")) for table in ("slices", "instants", "values")
                                 for t in p.rows(table) if t["track"] == i] for p in (whole, page))
                 stretches = [o for o in page.rows("omitted") if o["track"] == i]
                 self.assertLessEqual(len(stretches), 512)
                 for o in stretches:
-                    there = [sum(o["begin"] <= t < o["end"] or t == o["end"] == whole.header["duration_ns"] for t in of)
+                    last = o["end"] == whole.header["duration_ns"]
+                    there = [sum(o["begin"] <= t < o["end"] or (last and t == o["end"]) for t in of)
                              for of in (times, stay)]
                     self.assertEqual(there[0] - there[1], o["count"], (recording.name, o))
                     count += o["count"]

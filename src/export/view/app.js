@@ -8,8 +8,10 @@ import { Search } from './search.js';
 import { Theme } from './theme.js';
 
 export class App extends EventTarget {
-	constructor(model, doc) {
+	/* comparison: of compare.js, if there is another recording; else null */
+	constructor(model, doc, comparison = null) {
 		super();
+		this.comparison = comparison;
 		this.model = model;
 		this.doc = doc;
 		this.selection = { from: null, to: null, tracks: null };

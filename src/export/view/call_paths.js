@@ -34,6 +34,11 @@ export class PathTree {
 		return id;
 	}
 
+	/* -1: there is none. */
+	find(parent, name) {
+		return this.ids.get(parent * this.names + name) ?? -1;
+	}
+
 	seen(id, row, ns) {
 		if (row >= 0 && (this.longest[id] < 0 || ns > this.longestNs[id])) {
 			this.longest[id] = row;

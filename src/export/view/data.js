@@ -198,10 +198,10 @@ export class Model {
 	}
 }
 
-/* The recording in the page's two elements. */
-export async function loadModel(doc) {
-	const main = doc.getElementById('hodo-main');
-	const text = doc.getElementById('hodo-text');
+/* The recording in two of the page's elements. */
+export async function loadModel(doc, mainId = 'hodo-main', textId = 'hodo-text') {
+	const main = doc.getElementById(mainId);
+	const text = doc.getElementById(textId);
 	if (!main)
 		throw new Error('the page holds no recording');
 	const model = new Model(takeApart(await inflate(main.textContent)));

@@ -4,6 +4,7 @@
 import { partition, stratify } from 'd3-hierarchy';
 import { makeCanvas } from './canvas.js';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from './call_paths.js';
+import { changeOf, differenceOf, matchPaths } from './compare.js';
 import { element, onKeys } from './dom.js';
 import { count, duration, plural } from './format.js';
 import { shortened } from './names.js';
@@ -24,6 +25,8 @@ export class FlamePane extends SidePane {
 		this.kind = KINDS.find(([kind]) => model.tracks.some((t) => t.kind === kind && t.slices[1] > t.slices[0]))?.[0] ?? 'thread';
 		this.zoom = 0;
 		this.tree = null;
+		this.other = null; // of the recording that is compared, by node of the tree
+		this.wide = app.comparison?.sideOf(model) ?? null; // whose times are widths
 		this.#build();
 		app.on('matches', () => this.shown && this.tree && this.#search());
 		this.watch(this.canvas);
@@ -58,6 +61,14 @@ export class FlamePane extends SidePane {
 			this.changed();
 		});
 		of.hidden = has.length < 2;
+		const wide = segmented('Widths', [['before', 'Widths before'], ['after', 'Widths after']], this.wide, (to) => {
+			this.wide = to;
+			this.changed();
+		});
+		wide.element.hidden = this.wide === null;
+		// Both recordings are compared as a whole, and their threads are not the same.
+		merge.element.hidden = this.wide !== null;
+		this.scope.element.hidden = this.wide !== null;
 		this.back = element('button', { type: 'button', onclick: () => this.#zoomTo(0) }, 'Zoom out');
 		this.longest = element('button', { type: 'button', onclick: () => this.#showLongest() }, 'Longest in the timeline');
 		this.found = element('span', { class: 'pane-found', 'aria-live': 'polite' });
@@ -80,24 +91,42 @@ export class FlamePane extends SidePane {
 		});
 		this.canvas.addEventListener('mouseleave', () => this.tree && this.#describe(this.current));
 		this.place.append(
-			this.bar('Flame graph', way.element, merge.element, of, this.scope.element, this.back, this.longest, this.found),
+			this.bar('Flame graph', way.element, wide.element, merge.element, of, this.scope.element, this.back, this.longest, this.found),
 			this.note, this.details, this.canvas);
 	}
 
+	/* The recording whose names and times these are. */
+	get #source() {
+		return this.app.comparison?.sides[this.wide] ?? this.model;
+	}
+
 	#label(id) {
-		const { strings, tracks } = this.model;
+		const { strings, tracks } = this.#source;
 		const name = this.tree.name[id];
 		if (id === 0)
 			return 'All';
-		return name < strings.length ? this.model.name(name) : tracks[name - strings.length].longTitle;
+		return name < strings.length ? this.#source.name(name) : tracks[name - strings.length].longTitle;
+	}
+
+	#treeOf(model) {
+		const { comparison } = this.app;
+		const options = { kind: this.kind, range: comparison ? null : this.scope.range, byTrack: this.byTrack };
+		const tree = callPaths(model, options);
+		if (this.way !== 'inverse')
+			return tree;
+		const made = inverse(model, tree, this.byTrack);
+		addHidden(model, made, options);
+		return made;
 	}
 
 	make() {
-		const options = { kind: this.kind, range: this.scope.range, byTrack: this.byTrack };
-		this.tree = callPaths(this.model, options);
-		if (this.way === 'inverse') {
-			this.tree = inverse(this.model, this.tree, this.byTrack);
-			addHidden(this.model, this.tree, options);
+		const { comparison } = this.app;
+		this.tree = this.#treeOf(this.#source);
+		if (comparison) {
+			const other = comparison.sides[comparison.otherThan(this.wide)];
+			this.other = matchPaths(this.#source, this.tree, other, this.#treeOf(other));
+			// The frame that has changed most is the brightest.
+			this.most = this.other.total.reduce((most, ns, id) => (id ? Math.max(most, Math.abs(ns - this.tree.total[id])) : most), 1);
 		}
 		this.stale = false;
 		this.draw();
@@ -138,26 +167,42 @@ export class FlamePane extends SidePane {
 
 	/* One tab stop; arrows go along the tree. */
 	#graph(root) {
-		const { model, app, tree } = this;
+		const { tree } = this;
+		const { strings } = this.#source;
 		const inverse = this.way === 'inverse';
 		const graph = element('div', { class: 'flame-graph', role: 'tree', 'aria-label': inverse ? 'Inverse flame graph' : 'Flame graph' });
 		graph.style.height = `${(root.height + 1) * CELL_PX}px`;
 		root.each((node) => {
 			const id = node.data;
 			const text = this.#text(id);
-			const plain = id === 0 || tree.name[id] >= model.strings.length;
+			const plain = id === 0 || tree.name[id] >= strings.length;
 			const width = node.x1 - node.x0;
 			node.frame = element('div', { node, role: 'treeitem', tabIndex: -1, title: text, 'aria-label': text,
 				'aria-level': String(node.depth + 1), class: `frame${plain ? ' flame-plain' : ''}` +
-				`${id < this.zoom ? ' flame-outer' : ''}${width < LABEL_PX ? ' flame-narrow' : ''}` }, shortened(this.#label(id), width - INDENT_PX, this.widthOf));
+				`${id < this.zoom ? ' flame-outer' : ''}${width < LABEL_PX ? ' flame-narrow' : ''}` }, this.#caption(id, width - INDENT_PX));
 			const top = inverse ? node.y0 : (root.height - node.depth) * CELL_PX;
 			Object.assign(node.frame.style, { left: `${node.x0}px`, top: `${top}px`, width: `${width}px` });
-			node.frame.style.setProperty('--fill', plain ? app.theme.faint : app.theme.fill(tree.name[id]));
+			node.frame.style.setProperty('--fill', this.#fill(id));
 			graph.append(node.frame);
 			if (id === this.zoom)
 				this.#makeStop(node.frame);
 		});
 		return graph;
+	}
+
+	/* Times of a node: [before, after] */
+	#sides(id, what = 'total') {
+		const both = [this.other[what][id], this.tree[what][id]];
+		return this.wide === 'after' ? both : both.reverse();
+	}
+
+	#fill(id) {
+		const { theme } = this.app;
+		if (this.other && id) {
+			const [before, after] = this.#sides(id);
+			return theme.change((after - before) / this.most);
+		}
+		return id === 0 || this.tree.name[id] >= this.#source.strings.length ? theme.faint : theme.fill(this.tree.name[id]);
 	}
 
 	#makeStop(frame) {
@@ -167,8 +212,19 @@ export class FlamePane extends SidePane {
 		frame.tabIndex = 0;
 	}
 
+	/* What stands in a frame: its name, and what has changed if there is room for both. */
+	#caption(id, room) {
+		const label = this.#label(id);
+		const both = this.other ? `${label}  ${changeOf(...this.#sides(id))}` : label;
+		return this.widthOf(both) <= room ? both : shortened(label, room, this.widthOf);
+	}
+
 	#text(id) {
 		const { tree } = this;
+		if (this.other) {
+			const [before, after] = this.#sides(id);
+			return `${this.#label(id)}: ${duration(before)} before, ${duration(after)} after, ${changeOf(before, after)}`;
+		}
 		const total = tree.total[id];
 		const times = tree.count[id] ? `, ${plural(tree.count[id], 'time')}` : '';
 		const self = this.way === 'inverse' ? '' : `, self ${duration(tree.self[id])}`;
@@ -176,6 +232,26 @@ export class FlamePane extends SidePane {
 	}
 
 	#describe(id) {
+		if (this.other)
+			this.#describeChange(id);
+		else
+			this.#describeTimes(id);
+	}
+
+	#describeChange(id) {
+		const self = this.way === 'flame' && id ? ['self'] : [];
+		const pairs = ['total', ...self].flatMap((what) => {
+			const [before, after] = this.#sides(id, what);
+			return [[`${what === 'self' ? 'Self' : 'Total'} before`, duration(before)], ['after', duration(after)],
+				['change', `${differenceOf(before, after)}, ${changeOf(before, after) || 'none'}`]];
+		});
+		const [before, after] = this.#sides(id, 'count');
+		if (before || after)
+			pairs.push(['Count before', count(before)], ['after', count(after)]);
+		this.#showPairs(id, pairs);
+	}
+
+	#describeTimes(id) {
 		const { tree } = this;
 		const total = tree.total[id];
 		const share = (ns) => `${duration(ns)}${ns > 0 ? ` (${percent(ns, tree.total[0])})` : ''}`;
@@ -192,13 +268,19 @@ export class FlamePane extends SidePane {
 			pairs.push(['Average', duration(total / tree.count[id])]);
 		if (tree.longest[id] >= 0)
 			pairs.push(['Max', duration(tree.longestNs[id])]);
+		this.#showPairs(id, pairs);
+	}
+
+	#showPairs(id, pairs) {
 		this.details.replaceChildren(element('strong', {}, this.#label(id)),
 			...pairs.map(([key, value]) => element('span', {}, element('em', {}, key), ` ${value}`)));
 	}
 
 	#notes() {
 		const notes = [];
-		if (this.model.thinned)
+		if (this.other)
+			notes.push('Red frames took longer after than before, blue ones less. A frame of one recording alone shows with its widths.');
+		if (this.#source.thinned)
 			notes.push(`Not every slice is in this page: ${this.way === 'flame' ? 'short ones are missing, above what called them'
 				: this.scope.range?.timed ? 'short ones are missing' : 'who called short ones is not'}.`);
 		if (this.cut)
@@ -209,9 +291,10 @@ export class FlamePane extends SidePane {
 	}
 
 	#search() {
-		const { active, names, text } = this.app.matches;
-		const { strings, tracks } = this.model;
-		const hit = (name) => (name < strings.length ? names[name] === 1
+		const { active, text } = this.app.matches;
+		const { strings, tracks } = this.#source;
+		const hits = strings.map((name) => name.toLowerCase().includes(text));
+		const hit = (name) => (name < strings.length ? hits[name]
 			: tracks[name - strings.length].longTitle.toLowerCase().includes(text));
 		for (const frame of this.canvas.querySelectorAll('.frame'))
 			frame.classList.toggle('flame-match', active && frame.node.data !== 0 && hit(this.tree.name[frame.node.data]));
@@ -230,7 +313,7 @@ export class FlamePane extends SidePane {
 
 	#choose(id) {
 		this.current = id;
-		this.longest.disabled = this.tree.longest[id] < 0;
+		this.longest.disabled = this.tree.longest[id] < 0 || this.#source !== this.model;
 		this.#describe(id);
 	}
 
@@ -253,7 +336,7 @@ export class FlamePane extends SidePane {
 
 	#showLongest() {
 		const row = this.tree.longest[this.current];
-		if (row >= 0)
+		if (row >= 0 && this.#source === this.model)
 			this.app.focus({ slice: row });
 	}
 }

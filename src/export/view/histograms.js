@@ -3,6 +3,7 @@
 
 import { SLICE_RUNNING } from './data.js';
 import { Distribution, bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from './distributions.js';
+import { changeOf } from './compare.js';
 import { element, onKeys } from './dom.js';
 import { clock, count, duration, number, plural, relative } from './format.js';
 import { percent, segmented } from './pane_tools.js';
@@ -13,6 +14,7 @@ import { VirtualGrid } from './virtual_grid.js';
 
 const QUANTILES = [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999]];
 const PLOT_HEIGHT = 260;
+const SEEN_THROUGH = '38'; // behind a colour: how much of it, in hexadecimal
 
 const SLICE_COLUMNS = [
 	{ id: 'label', title: 'Name', width: 'minmax(9em, 1fr)', sort: true },
@@ -21,6 +23,15 @@ const SLICE_COLUMNS = [
 	{ id: 'p50', title: 'p50', width: '5.2em', sort: true, number: true },
 	{ id: 'p99', title: 'p99', width: '5.2em', sort: true, number: true },
 	{ id: 'max', title: 'Max', width: '5.2em', sort: true, number: true },
+];
+/* Of two recordings: counts and times of the one that is shown, and what changed from before to after. */
+const CHANGE_COLUMNS = [
+	{ id: 'label', title: 'Name', width: 'minmax(9em, 1fr)', sort: true },
+	{ id: 'n', title: 'Count', width: '5em', sort: true, number: true },
+	{ id: 'total', title: 'Total', width: '5.2em', sort: true, number: true },
+	{ id: 'p50Change', title: 'p50 ±', width: '5.2em', sort: true, number: true },
+	{ id: 'p99', title: 'p99', width: '5.2em', sort: true, number: true },
+	{ id: 'p99Change', title: 'p99 ±', width: '5.2em', sort: true, number: true },
 ];
 const COUNTER_COLUMNS = [
 	{ id: 'label', title: 'Counter', width: 'minmax(9em, 1fr)', sort: true },
@@ -43,7 +54,7 @@ class Names {
 		this.groups = [];
 		this.shown = [];
 		this.order = by;
-		const text = (group, id) => (id === 'label' ? group.label : id === 'n' ? count(group.n) : format(group[id]));
+		const text = (group, id) => (id === 'label' ? group.label : id === 'n' ? count(group.n) : format(group[id], id, group));
 		this.grid = new VirtualGrid({ label, columns, minWidth: 500, cell: (i, id) => text(this.shown[i], id),
 			choose: (i) => chosen(this.shown[i]),
 			sort: (id, descending) => {
@@ -65,6 +76,18 @@ class Names {
 	select(group) {
 		this.grid.setActive(this.shown.indexOf(group));
 	}
+}
+
+/* [[name, number]…] of a distribution. */
+function numbersOf(group) {
+	return [['Count', group.n], ['Total', group.total], ['Average', group.mean], ['Min', group.min],
+		...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['Max', group.max]];
+}
+
+/* The same as texts; percentiles of buckets are about right. */
+function figuresOfOne(group) {
+	return numbersOf(group).map(([name, value]) => [name, name === 'Count' ? count(value)
+		: `${group.all && name.startsWith('p') ? '≈ ' : ''}${duration(value)}`]);
 }
 
 export class HistogramsPane extends SidePane {
@@ -102,7 +125,9 @@ export class HistogramsPane extends SidePane {
 		});
 		const chosen = (group) => this.#choose(group);
 		this.names = {
-			slices: new Names('Names and how long they took', SLICE_COLUMNS, duration, { id: 'total', descending: true }, chosen),
+			slices: new Names('Names and how long they took', this.app.comparison ? CHANGE_COLUMNS : SLICE_COLUMNS,
+				(figure, id, group) => (id.endsWith('Change') ? changeOf(...Object.values(group.figures[id])) : duration(figure)),
+				{ id: 'total', descending: true }, chosen),
 			counters: new Names('Counters', COUNTER_COLUMNS, number, { id: 'label', descending: false }, chosen),
 		};
 		this.title = element('h2', { class: 'histogram-title' });
@@ -143,11 +168,12 @@ export class HistogramsPane extends SidePane {
 
 	make() {
 		const { range } = this.scope;
-		const groups = distributions(this.model, range);
+		const { comparison } = this.app;
+		const groups = comparison ? comparison.distributions().map((pair) => this.#compared(pair)) : distributions(this.model, range);
 		for (const group of groups) {
 			group.p50 = group.at(0.5);
 			group.p99 = group.at(0.99);
-			group.label = this.model.name(group.name) + (group.kind === SLICE_RUNNING ? ', on CPU' : '');
+			group.label = (group.pair?.label ?? this.model.name(group.name)) + (group.kind === SLICE_RUNNING ? ', on CPU' : '');
 		}
 		this.names.slices.groups = groups;
 		this.names.counters.groups = this.#counters(range);
@@ -164,7 +190,26 @@ export class HistogramsPane extends SidePane {
 		this.#arrange();
 	}
 
+	/* What stands for a name in both recordings: its distribution in the one that is shown, or in the other if it is not there. */
+	#compared(pair) {
+		const { comparison } = this.app;
+		const side = comparison.sideOf(this.model);
+		const group = pair[side] ?? pair[comparison.otherThan(side)];
+		group.pair = pair;
+		group.foreign = !pair[side];
+		group.figures = {};
+		for (const [id, q] of [['p50Change', 0.5], ['p99Change', 0.99]]) {
+			group.figures[id] = { before: pair.before?.at(q), after: pair.after?.at(q) };
+			group[id] = group.figures[id].after / group.figures[id].before - 1; // NaN: it is in one alone
+		}
+		return group;
+	}
+
 	#notes(range) {
+		if (this.app.comparison) {
+			this.showNotes(['Both recordings are compared as a whole.']);
+			return;
+		}
 		this.showNotes(!this.model.thinned ? []
 			: range?.timed ? ['Not every slice is in this page: within a stretch of time only those are counted that are.']
 				: ['Not every slice is in this page; counts and sums are of all, percentiles are right to an eighth.']);
@@ -190,9 +235,10 @@ export class HistogramsPane extends SidePane {
 
 	#arrange() {
 		const { matches } = this.app;
-		const wanted = ({ label, name }) => (!matches.names || matches.names[name]) && label.toLowerCase().includes(this.filter);
+		const wanted = ({ label }) => [matches.text, this.filter].every((text) => label.toLowerCase().includes(text));
 		for (const mode of ['slices', 'counters'])
 			this.names[mode].grid.element.hidden = mode !== this.mode;
+		this.scope.element.hidden = this.app.comparison !== null && this.mode === 'slices';
 		const names = this.names[this.mode];
 		names.arrange(wanted);
 		this.#select(names.shown.includes(this.#current) ? this.#current : names.shown[0] ?? null);
@@ -222,7 +268,7 @@ export class HistogramsPane extends SidePane {
 			return;
 		this.followed = row;
 		const { slices } = this.model;
-		const group = this.names.slices.shown.find((g) => g.name === slices.name[row] && g.kind === slices.kind[row]);
+		const group = this.names.slices.shown.find((g) => !g.foreign && g.name === slices.name[row] && g.kind === slices.kind[row]);
 		if (group && group !== this.chosen.slices) {
 			this.#setMode('slices');
 			this.#select(group);
@@ -248,23 +294,52 @@ export class HistogramsPane extends SidePane {
 
 	#drawHistogram(group, width) {
 		const { theme } = this.app;
-		const marks = [...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['Max', group.max]];
+		const quantiles = QUANTILES.map(([name, q]) => [name, group.at(q)]);
+		const marks = group.pair ? this.#sides(group).flatMap(([side, one]) =>
+			[['p50', one.at(0.5)], ['p99', one.at(0.99)]].map(([name, ns]) => [`${name} ${side}`, ns])) : [...quantiles, ['Max', group.max]];
 		this.buckets = group.buckets();
-		this.plot = histogramPlot(this.plotPlace, theme, { buckets: this.buckets, marks, logCounts: this.logCounts,
-			fill: theme.fill(group.name), stroke: theme.stroke(group.name), state: this.state, width, height: PLOT_HEIGHT,
+		this.plot = histogramPlot(this.plotPlace, theme, { layers: this.#layers(group), marks, logCounts: this.logCounts,
+			state: this.state, width, height: PLOT_HEIGHT,
 			hovered: (bucket) => this.#describeBucket(bucket ?? this.state.bucket), clicked: (bucket) => this.#setBucket(bucket) });
-		const about = group.all ? '≈ ' : '';
-		this.#setFigures([['Count', count(group.n)], ['Total', duration(group.total)], ['Average', duration(group.mean)],
-			['Min', duration(group.min)], ...marks.map(([name, ns]) => [name, (name === 'Max' ? '' : about) + duration(ns)])]);
+		if (group.pair)
+			this.#setChanges(group.pair);
+		else
+			this.#setFigures(figuresOfOne(group));
 		this.slider.ariaLabel = `Histogram of ${group.label}, left and right go along it`;
 		this.slider.max = this.buckets.length - 1;
 		this.#showBucket();
+	}
+
+	#sides({ pair }) {
+		return Object.keys(this.app.comparison.sides).filter((side) => pair[side]).map((side) => [side, pair[side]]);
+	}
+
+	/* What is drawn: the distribution itself, or those of both recordings over each other. */
+	#layers(group) {
+		const { theme } = this.app;
+		if (!group.pair)
+			return [{ buckets: this.buckets, fill: theme.fill(group.name), stroke: theme.stroke(group.name) }];
+		const color = { before: theme.match, after: theme.accent };
+		return this.#sides(group).map(([side, one]) => ({ buckets: one.buckets(), stroke: color[side], fill: `${color[side]}${SEEN_THROUGH}` }));
 	}
 
 	#setFigures(figures) {
 		this.figures.replaceChildren(
 			element('thead', {}, element('tr', {}, ...figures.map(([name]) => element('th', { scope: 'col' }, name)))),
 			element('tbody', {}, element('tr', {}, ...figures.map(([, value]) => element('td', {}, value)))));
+	}
+
+	/* Before, after and the change, one below the other. */
+	#setChanges({ before, after }) {
+		const of = (one) => new Map(one ? figuresOfOne(one) : []);
+		const numbers = (one) => new Map(one ? numbersOf(one) : []);
+		const columns = [...of(after ?? before).keys()];
+		const changes = new Map(columns.map((name) => [name, changeOf(numbers(before).get(name), numbers(after).get(name))]));
+		const row = (side, values) => element('tr', { class: `side-${side.toLowerCase()}` }, element('th', { scope: 'row' }, side),
+			...columns.map((name) => element('td', {}, values.get(name) ?? '–')));
+		this.figures.replaceChildren(
+			element('thead', {}, element('tr', {}, element('td', {}), ...columns.map((name) => element('th', { scope: 'col' }, name)))),
+			element('tbody', {}, row('Before', of(before)), row('After', of(after)), row('Change', changes)));
 	}
 
 	#setBucket(bucket) {
@@ -289,7 +364,8 @@ export class HistogramsPane extends SidePane {
 	#showBucket() {
 		const group = this.#current;
 		const { bucket } = this.state;
-		[this.listFirst, this.listEnd] = group.span(bucket);
+		// Slices of the other recording are not in the list: the page shows one of both.
+		[this.listFirst, this.listEnd] = group.foreign ? [0, 0] : group.span(bucket);
 		const n = this.listEnd - this.listFirst;
 		const of = bucket === null ? group.n : this.buckets.find(([b]) => b === bucket)[1];
 		const here = n < of ? `${count(n)} of ${plural(of, 'slice')} are in this page` : plural(n, 'slice');

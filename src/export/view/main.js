@@ -3,6 +3,7 @@
 
 import './style.css';
 import { App } from './app.js';
+import { Comparison } from './compare.js';
 import { loadModel } from './data.js';
 import { button, element, onKeys } from './dom.js';
 import { FlamePane } from './flame.js';
@@ -12,6 +13,8 @@ import { showNotices } from './notices.js';
 import { SearchBox } from './search_box.js';
 import { TablePane } from './table.js';
 import { TimelinePane } from './timeline.js';
+
+const SIDES = { before: 'Before', after: 'After' };
 
 const PANES = [
 	['timeline', 'Timeline', TimelinePane],
@@ -90,12 +93,33 @@ function globalKeys(doc, app, box, help) {
 	});
 }
 
+/* What the page shows: the recording, or with --diff one of two, as the address's "#before" or "#after" says. */
+async function loadAll(doc) {
+	const before = await loadModel(doc);
+	if (!doc.getElementById('hodo-after'))
+		return { model: before, comparison: null };
+	const after = await loadModel(doc, 'hodo-after', 'hodo-after-text');
+	const model = doc.location.hash === '#before' ? before : after;
+	globalThis.addEventListener('hashchange', () => doc.location.reload());
+	return { model, comparison: new Comparison(before, after, model) };
+}
+
+/* Which of two recordings the timeline and the events are of. */
+function showSides(doc, comparison) {
+	const links = comparison.links.map(({ side, title, href, current }) => element('a', { href, title,
+		'aria-current': String(current) }, SIDES[side]));
+	doc.getElementById('title').after(element('nav', { class: 'sides', 'aria-label': 'Recording that is shown' }, ...links));
+}
+
 async function open(doc) {
-	const model = await loadModel(doc);
-	const app = new App(model, doc);
-	doc.title = `${model.title} – hodo view`;
-	doc.getElementById('title').textContent = model.title;
-	doc.getElementById('title').title = model.dir;
+	const { model, comparison } = await loadAll(doc);
+	const app = new App(model, doc, comparison);
+	const title = comparison ? `${comparison.before.title} → ${comparison.after.title}` : model.title;
+	doc.title = `${title} – hodo view`;
+	doc.getElementById('title').textContent = title;
+	doc.getElementById('title').title = comparison ? `${comparison.before.dir} → ${comparison.after.dir}` : model.dir;
+	if (comparison)
+		showSides(doc, comparison);
 	const shell = new Shell(doc, model, app);
 	const help = makeHelp(doc);
 	const box = new SearchBox(doc, app, () => shell.focus());

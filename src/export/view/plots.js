@@ -82,22 +82,25 @@ function drawChosen(plot, theme, bucket) {
 	ctx.restore();
 }
 
-/* marks: [[name, ns]…]; state: {bucket: chosen, or null}; hovered(bucket or null), clicked(bucket). */
-export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, stroke, state, width, height, hovered, clicked }) {
-	const first = buckets[0][0];
-	const last = buckets[buckets.length - 1][0];
+/*
+ * layers: [{buckets, fill, stroke}], over each other; marks: [[name, ns]…]; state: {bucket: chosen, or null}; hovered(bucket or
+ * null), clicked(bucket).
+ */
+export function histogramPlot(place, theme, { layers, marks, logCounts, state, width, height, hovered, clicked }) {
+	const first = Math.min(...layers.map(({ buckets }) => buckets[0][0]));
+	const last = Math.max(...layers.map(({ buckets }) => buckets[buckets.length - 1][0]));
 	const xs = [];
-	const ys = [];
-	const counts = new Map(buckets);
+	const ys = layers.map(() => []);
+	const counts = layers.map(({ buckets }) => new Map(buckets));
 	for (let bucket = Math.max(first - 1, 0); bucket <= last + 2; bucket++) {
 		const at = logOf(bucketBegin(bucket));
 		if (xs[xs.length - 1] === at) // buckets below 1 ns hold nothing
 			continue;
 		xs.push(at);
-		ys.push(counts.get(bucket) ?? 0);
+		ys.forEach((column, i) => column.push(counts[i].get(bucket) ?? 0));
 	}
 	const [from, to] = [xs[0], xs[xs.length - 1]];
-	const most = Math.max(...counts.values());
+	const most = Math.max(...counts.flatMap((of) => [...of.values()]));
 	// Logarithmic: 0, 1, 10, 100 … are as far apart; so that none and one look different.
 	const heightOf = (n) => (!logCounts ? n : n > 0 ? Math.log10(n) + 1 : 0);
 	const countOf = (y) => (!logCounts ? y : y > 0 ? 10 ** (y - 1) : 0);
@@ -115,7 +118,8 @@ export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, s
 			axis(theme, { size: 70, incrs: STEPS,
 				values: (u, splits) => splits.map((y) => count(countOf(y))) }),
 		],
-		series: [{}, { paths: uPlot.paths.stepped({ align: 1 }), fill, stroke, width: 1, points: { show: false } }],
+		series: [{}, ...layers.map(({ fill, stroke }) => ({ paths: uPlot.paths.stepped({ align: 1 }), fill, stroke,
+			width: layers.length > 1 ? 1.5 : 1, points: { show: false } }))],
 		hooks: {
 			draw: [(u) => {
 				drawChosen(u, theme, state.bucket);
@@ -123,7 +127,7 @@ export function histogramPlot(place, theme, { buckets, marks, logCounts, fill, s
 			}],
 			setCursor: [(u) => hovered(u.cursor.left >= 0 ? bucketAt(u, u.cursor.left) : null)],
 		},
-	}, [xs, ys.map(heightOf)], place);
+	}, [xs, ...ys.map((column) => column.map(heightOf))], place);
 	plot.over.addEventListener('click', () => plot.cursor.left >= 0 && clicked(bucketAt(plot, plot.cursor.left)));
 	return plot;
 }

@@ -94,6 +94,13 @@ export class Theme {
 		this.#apply(true);
 	}
 
+	/* From blue, less, over the ground to red, more: part is -1 … 1. */
+	change(part) {
+		const most = part < 0 ? this.lessRgb : this.moreRgb;
+		const ground = rgbOfHex(this.faint);
+		return css(ground.map((value, i) => Math.round(value + (most[i] - value) * Math.sqrt(Math.min(1, Math.abs(part))))));
+	}
+
 	#apply(notify) {
 		const dark = this.name === 'dark';
 		this.root.dataset.theme = this.name;
@@ -112,6 +119,8 @@ export class Theme {
 		}
 		this.fills = this.fillRgbs.map(css);
 		this.strokes = this.strokeRgbs.map(css);
+		this.moreRgb = dark ? rgbOf(0.46, 0.14, 28) : rgbOf(0.76, 0.15, 28);
+		this.lessRgb = dark ? rgbOf(0.46, 0.12, 255) : rgbOf(0.76, 0.12, 250);
 		this.onFill = dark ? '#f2f4f8' : '#1c2128';
 		if (notify)
 			this.changed();
