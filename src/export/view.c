@@ -136,6 +136,23 @@ static uint32_t running(const struct hodo_slice *s, char text[64])
 				  hodo_sched_why_text(s->sched_why));
 }
 
+/* An id-paired span that ended on another thread than it began on: their tracks are on the page, also if nothing else
+ * is on them. 0 or -ENOMEM. */
+static int flow_of(struct hodo_view_work *w, const struct hodo_slice *s, struct hodo_view_row *row)
+{
+	int got;
+
+	row->from = row->to = HODO_VIEW_NO_TRACK;
+	if (!s->ended_on || s->ended_on == s->began_on)
+		return 0;
+	got = track_of(w, s->began_on, &row->from);
+	if (got > 0)
+		got = track_of(w, s->ended_on, &row->to);
+	if (got <= 0)
+		row->from = row->to = HODO_VIEW_NO_TRACK;
+	return got < 0 ? got : 0;
+}
+
 static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
@@ -159,13 +176,15 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 		.kind = (uint8_t)s->kind,
 		.flags = (uint8_t)s->flags,
 	};
+	if (s->kind == HODO_SLICE_ASYNC)
+		err = flow_of(w, s, &row);
 	w->counts[HODO_VIEW_SLICES]++;
 	/* The others' length is not known: that of a span that is left, too. Pieces count once, with the last. */
-	if (!(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_END_LOST | HODO_SLICE_SPLIT)) &&
+	if (!err && !(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_END_LOST | HODO_SLICE_SPLIT)) &&
 	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
-		err = hodo_view_figure_add(figure, row.duration + s->earlier_ns, row.self + s->earlier_self_ns);
+		err = hodo_view_figure_add(figure, row.duration + s->earlier_ns, s->self_ns + s->earlier_self_ns);
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
 		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, text, running(s, text))
 						    : hodo_view_rows_add(&w->rows, &row, b->text, b->len);

@@ -24,8 +24,11 @@ struct hodo_view_row {
 	int64_t begin;     /* ns from the page's time 0 */
 	uint64_t duration; /* slices */
 	union {
-		uint64_t self; /* slices, ns */
+		uint64_t self; /* slices, ns; not of ASYNC ones, in which there are no others */
 		double value;
+		struct {
+			uint32_t from, to; /* ASYNC: tracks of the threads on which it began and ended */
+		};
 	};
 	uint64_t id;
 	uint32_t track, name;
@@ -37,6 +40,8 @@ struct hodo_view_row {
 
 #define HODO_VIEW_INSTANT 100u
 #define HODO_VIEW_VALUE   101u
+
+#define HODO_VIEW_NO_TRACK UINT32_MAX /* of from and to: both on one, or not known, or not wanted */
 
 /* What of a slice decides whether it stays: longer, then outer, then drawn by lot. */
 struct hodo_view_key {

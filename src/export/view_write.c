@@ -195,7 +195,7 @@ static void put_rows(struct hodo_view_container *c, const struct hodo_view_row *
 	HODO_VIEW_COLUMN(c, slices ? "begin" : "time", f64, n, r[i].begin);
 	if (slices) {
 		HODO_VIEW_COLUMN(c, "duration", f64, n, r[i].duration);
-		HODO_VIEW_COLUMN(c, "self", f64, n, r[i].self);
+		HODO_VIEW_COLUMN(c, "self", f64, n, r[i].kind == HODO_SLICE_ASYNC ? r[i].duration : r[i].self);
 	}
 	if (class == HODO_VIEW_VALUES)
 		HODO_VIEW_COLUMN(c, "value", f64, n, r[i].value);
@@ -203,6 +203,32 @@ static void put_rows(struct hodo_view_container *c, const struct hodo_view_row *
 		HODO_VIEW_COLUMN(c, "text", i32, n, r[i].text == HODO_VIEW_NO_TEXT ? -1 : text++);
 	if (slices)
 		HODO_VIEW_COLUMN(c, "id", f64, n, r[i].id);
+	hodo_view_table_end(c);
+}
+
+/* A column of rows of slices that lead from thread to thread: of which slice, from and to which track. */
+static void put_flow_column(struct hodo_view_container *c, const struct hodo_view_row *r, uint32_t slices, uint32_t n,
+			    const char *name)
+{
+	if (!hodo_view_column(c, name, "u32", 4, n))
+		return;
+	for (uint32_t i = 0; i < slices; i++)
+		if (r[i].kind == HODO_SLICE_ASYNC && r[i].from != HODO_VIEW_NO_TRACK)
+			hodo_view_put_value(c, *name == 's' ? &i : *name == 'f' ? &r[i].from : &r[i].to, sizeof(i));
+}
+
+static void put_flows(struct hodo_view_container *c, const struct hodo_view_row *r, uint32_t slices)
+{
+	static const char *const columns[] = { "slice", "from", "to" };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < slices; i++)
+		n += r[i].kind == HODO_SLICE_ASYNC && r[i].from != HODO_VIEW_NO_TRACK;
+	if (n == 0)
+		return;
+	hodo_view_table(c, "flows", n);
+	for (unsigned k = 0; k < 3; k++)
+		put_flow_column(c, r, slices, n, columns[k]);
 	hodo_view_table_end(c);
 }
 
@@ -302,6 +328,7 @@ static void put_tables(struct hodo_view_container *c, void *data)
 		whole &= page->shown[k] == w->counts[k];
 	}
 	put_losses(c, page);
+	put_flows(c, w->rows.n ? w->rows.rows : &none, page->shown[0]);
 	if (whole)
 		return;
 	put_figures(c, &w->figures.map);

@@ -96,6 +96,7 @@ export class Model {
 		this.processes = header.processes.map((p) => ({ ...p, comm: printable(p.comm), exe: printable(p.exe) }));
 		this.totals = header.totals;
 		this.omitted = { n: 0, track: [], begin: [], end: [], count: [] }; // if everything is shown
+		this.flows = { n: 0, slice: [], from: [], to: [] }; // if there is none
 		Object.assign(this, tables);
 		this.tracks = header.tracks.map((track, index) => this.#makeTrack(track, index));
 		this.texts = null;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // details.js - the panel below the tracks: the chosen slice, point or value, and the statistics of the selected area.
 
+import { flowOf } from './arrows.js';
 import { flagsOf, kindOf, processName, sourceOf } from './describe.js';
 import { button, element } from './dom.js';
 import { clock, count, day, duration, exactDuration, number, plural, relative } from './format.js';
@@ -142,6 +143,7 @@ export class Details {
 		this.#row(list, 'Kind', `${kindOf(model, row)}${kind[row] < 2 ? `, level ${depth[row] + 1}` : ''}`);
 		if (kind[row] === 2 && id[row]) // a text is among the fields
 			this.#row(list, 'Id', number(id[row]));
+		this.#ends(list, row);
 		if (kind[row] === 3)
 			this.#thread(list, id[row], begin[row]);
 		this.#rank(list, row);
@@ -163,6 +165,20 @@ export class Details {
 				() => this.timeline.pick({ slice: found.longest }), 'link'));
 		}
 		this.#row(list, 'Rank', ...values);
+	}
+
+	/* The threads that a span across threads began and ended on. */
+	#ends(list, row) {
+		const { flows, slices, tracks } = this.model;
+		const i = flowOf(this.model, row);
+		if (i < 0)
+			return;
+		for (const [label, track, time] of [['Began on', flows.from[i], slices.begin[row]],
+			['Ended on', flows.to[i], slices.begin[row] + slices.duration[row]]]) {
+			const there = this.timeline.walk.first(tracks[track], time, true);
+			this.#row(list, label, there ? tool(tracks[track].longTitle, 'Choose what it did then', () => this.timeline.pick(there), 'link')
+				: tracks[track].longTitle);
+		}
 	}
 
 	/* What ran: with a way to its track, if it has one. */

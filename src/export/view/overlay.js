@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // overlay.js - what changes while the tracks stay: pointer, chosen item, selected area, marks.
 
+import { drawFlows } from './arrows.js';
 import { begin, bubble } from './canvas.js';
 import { duration } from './format.js';
 import { boxOf } from './hit.js';
@@ -79,6 +80,7 @@ export function drawOverlay(canvas, state, scroll, height) {
 	const ctx = begin(canvas, view.width, height);
 	drawArea(ctx, state, scroll, height);
 	drawMarks(ctx, state, height);
+	drawFlows(ctx, state, scroll);
 	for (const [item, color, line] of [[state.hover, theme.dim, 1], [state.item, theme.accent, 2]]) {
 		if (!item)
 			continue;
