@@ -11,8 +11,8 @@ export function withoutQualifier(text) {
 }
 
 /*
- * The text, or as much of it as fits into room, with an ellipsis for what is missing; '' if nothing of use does. widthOf(text).
- * First qualifiers go, one by one; of what is left, the begin stays.
+ * The text, or as much of it as fits into room; '' if nothing of use does. widthOf(text). First qualifiers go, one by one and
+ * without a sign, as there is no room for one; of what is left the begin stays, with an ellipsis.
  */
 export function shortened(text, room, widthOf) {
 	if (widthOf(text) <= room)
@@ -20,11 +20,9 @@ export function shortened(text, room, widthOf) {
 	let rest = text;
 	for (let next = withoutQualifier(rest); next; next = withoutQualifier(rest)) {
 		rest = next;
-		if (widthOf(`…${rest}`) <= room)
-			return `…${rest}`;
+		if (widthOf(rest) <= room)
+			return rest;
 	}
-	if (widthOf(rest) <= room)
-		return rest; // all of the name says more than an ellipsis
 	const n = Math.floor((rest.length * (room - widthOf('…'))) / widthOf(rest));
 	if (n < 2)
 		return '';
