@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - hodo top: a live table of events. */
+#include "record_options.h"
 #include "top.h"
 
 #include <locale.h>
@@ -36,7 +37,7 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 	int err = 0;
 
 	if (n == 0)
-		return hodo_usage(VERB, "give a process ID, or -- and a command");
+		return t->kernel ? 0 : hodo_usage(VERB, "give a process ID, -- and a command, or -k");
 	if (n > command && command >= 0)
 		return hodo_usage(VERB, "either processes or a command, not both");
 	if (command > 0) {
@@ -48,6 +49,18 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 	for (; *words && !err; words++)
 		err = hodo_attach_options_add(&t->attach, VERB, *words);
 	return err;
+}
+
+/* 0, or the exit status, having said why not. */
+static int open_kernel(struct hodo_top_options *o)
+{
+	struct hodo_top_target *t = &o->target;
+	char why[HODO_KERNEL_WHY_MAX];
+
+	if (hodo_kernel_patterns(&o->patterns, &t->kernel_patterns) < 0)
+		return hodo_no_memory();
+	t->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
+	return t->kernel_fd < 0 ? hodo_error("%s", why) : 0;
 }
 
 static int run(void *options)
@@ -64,11 +77,13 @@ static int run(void *options)
 		    HODO_TOP_SCREEN;
 	/* Names in the table are shown as the terminal's language has them. */
 	setlocale(LC_CTYPE, "");
+	if (t->kernel && (err = open_kernel(o)))
+		return err;
 	if (t->command) {
 		err = hodo_launch_find(t->command[0], NULL);
 		if (err)
 			return hodo_cannot_run(t->command[0], err);
-	} else {
+	} else if (t->attach.n) {
 		hodo_top_find_watched(t);
 		if (hodo_attach_find(&t->attach) == 0 && !t->watches)
 			return HODO_EXIT_FAILURE;
@@ -90,6 +105,7 @@ static const struct hodo_option options[] = {
 	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_CALL, .arg = "EVENT[,EVENT...]", .set = add_patterns,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
 	  .help = "only these: PROVIDER:NAME, with * ? [...]; ! in\nfront leaves out" },
+	{ .name = "kernel", .letter = 'k', AT(target.kernel), .help = "the kernel, too, or alone; root only" },
 	{ .name = "interval", .letter = 'd', .kind = HODO_OPTION_SECONDS, .arg = "TIME",
 	  AT(interval_ns), .min = HODO_TOP_INTERVAL_MIN_NS, .max = HODO_TOP_INTERVAL_MAX_NS,
 	  .help = "time between two tables (1)" },
@@ -117,14 +133,14 @@ static const struct hodo_option options[] = {
 
 static const struct hodo_top_options defaults = {
 	.interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE, .kind = HODO_TOP_KINDS,
-	.target = { .output = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
+	.target = { .output = -1, .kernel_fd = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
 };
 
 const struct hodo_verb hodo_verb_top = {
-	.name = VERB, .does = "show live which events happen, how often, in which threads",
-	.usage = "[options] PID...\n[options] -- CMD [ARGUMENT...]",
-	.about = "Shows which events happen in running processes, or in CMD, how often, in which\n"
-		 "threads.\n",
+	.name = VERB, .does = "show live which events happen, and how long spans take",
+	.usage = "[options] PID...\n[options] -- CMD [ARGUMENT...]\n[options] -k [PID... | -- CMD [ARGUMENT...]]",
+	.about = "Shows which events happen in running processes, in CMD or in the kernel, how often,\n"
+		 "in which threads, and how long spans take.\n",
 	.notes = "On the screen, ? lists the keys; q ends.\n",
 	.options = options, .column = 23, .aligned = true, .word = HODO_WORD_PID, .words = HODO_WORD_PID,
 	.word_dashes = HODO_WORD_COMMAND,

@@ -276,18 +276,18 @@ const struct hodo_option hodo_record_option_table[] = {
 /* ----------------------------------------------------- whether they go together */
 
 /* What -e names are events of the kernel, too; where it only leaves some out, of those that there are without it. */
-static int make_kernel_patterns(struct hodo_record_options *o)
+int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel)
 {
 	bool named = false;
 	char why[200];
 	int err = 0;
 
-	for (uint32_t i = 0; i < o->patterns.n; i++)
-		named |= o->patterns.pattern[i].text[0] != '!';
+	for (uint32_t i = 0; i < asked->n; i++)
+		named |= asked->pattern[i].text[0] != '!';
 	if (!named)
-		err = hodo_pattern_add(&o->kernel_patterns, KERNEL_EVENTS, why, sizeof(why));
-	for (uint32_t i = 0; i < o->patterns.n && !err; i++)
-		err = hodo_pattern_add(&o->kernel_patterns, o->patterns.pattern[i].text, why, sizeof(why));
+		err = hodo_pattern_add(kernel, KERNEL_EVENTS, why, sizeof(why));
+	for (uint32_t i = 0; i < asked->n && !err; i++)
+		err = hodo_pattern_add(kernel, asked->pattern[i].text, why, sizeof(why));
 	return err;
 }
 
@@ -379,7 +379,7 @@ int hodo_record_options_check(struct hodo_record_options *o)
 	err = check_planned(o);
 	if (err)
 		return err;
-	if (o->kernel && make_kernel_patterns(o) < 0)
+	if (o->kernel && hodo_kernel_patterns(&o->patterns, &o->kernel_patterns) < 0)
 		return hodo_no_memory();
 	choose_sizes(o);
 	if (o->ring_size / 4 < o->packet_size)

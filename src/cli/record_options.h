@@ -75,6 +75,9 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 				const char *pattern);
 /* When all options are read. events get what stands for the functions; kernel: these are its, recorded as they come. */
 int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel);
+/* What is recorded of the kernel, by the patterns of -e: these, or what is worth seeing without any. 0 or a negative
+ * errno. */
+int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel);
 /* A word of --context, added to what others asked for. */
 int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 

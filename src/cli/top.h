@@ -162,6 +162,7 @@ struct hodo_top_place {
 	uint32_t bytes;  /* of its events, counted so far */
 	struct hodo_cursor cursor; /* behind them: of the next ones, unless an anchor says otherwise */
 	uint64_t lost;   /* events that were refused, counted so far */
+	uint64_t told;   /* events that are missing, of which the spans know so far */
 };
 
 /* What is known of an event's id. */
@@ -338,6 +339,9 @@ struct hodo_top_target {
 	char **command;                   /* NULL: processes */
 	struct hodo_attach_options attach;
 	struct hodo_top_watch *watches; /* of processes that others record */
+	bool kernel;
+	int kernel_fd; /* -1: none, or the session has it */
+	struct hodo_pattern_list kernel_patterns;
 	struct hodo_launch launch;
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */

@@ -9,16 +9,31 @@
 
 /* -------------------------------------------------------------------------- counting */
 
-static void count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
+static uint64_t refused(const struct hodo_process *p, uint32_t ring)
 {
 	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
-	uint64_t lost = hodo_shm_load64(&shared->lost_full) + hodo_shm_load64(&shared->lost_too_large) +
-			hodo_shm_load64(&shared->lost_busy);
+
+	return hodo_shm_load64(&shared->lost_full) + hodo_shm_load64(&shared->lost_too_large) +
+	       hodo_shm_load64(&shared->lost_busy);
+}
+
+static void count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
+{
+	uint64_t lost = refused(p, ring);
 
 	if (lost <= im->place[ring].lost)
 		return;
 	hodo_top_count_lost(im, p, ring, lost - im->place[ring].lost);
 	im->place[ring].lost = lost;
+}
+
+/* Events behind the last one were refused, up to that time. */
+static void tell_lost(struct hodo_top_image *im, uint32_t ring, uint64_t missing, uint64_t until)
+{
+	if (missing <= im->place[ring].told)
+		return;
+	im->place[ring].told = missing;
+	hodo_top_spans_lose(im->spans, ring, until);
 }
 
 /* The open packet. If the session is late, so that it is not the next one, those before it come first. */
@@ -38,10 +53,11 @@ static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p
 	packet = r.packets + (open * r.packet_size & (r.ring_size - 1));
 	end = (uint32_t)(word >> HODO_WORD_COUNT_BITS) & (r.packet_size - 1);
 	if (at->packet != open)
-		*at = (struct hodo_top_place){ .packet = open, .lost = at->lost };
+		*at = (struct hodo_top_place){ .packet = open, .lost = at->lost, .told = at->told };
 	if (at->bytes < end - HEADER)
 		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes,
 						   &at->cursor);
+	tell_lost(im, ring, refused(p, ring), hodo_top_spans_now(im->spans));
 }
 
 /* Those that have just come into use, too: what happened in them is as old as what others have. */
@@ -65,6 +81,13 @@ static void take_spans(struct hodo_session *s, struct hodo_top_model *m)
 	}
 }
 
+static bool lost_inside(const struct hodo_process *p, uint32_t ring)
+{
+	const struct hodo_ring *shared = p->ring[ring]->reader.ring;
+
+	return hodo_shm_load64(&shared->lost_too_large) || hodo_shm_load64(&shared->lost_busy);
+}
+
 void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
 {
 	struct hodo_top_model *m = model;
@@ -78,9 +101,14 @@ void hodo_top_packet(void *model, const struct hodo_process *p, const struct hod
 	hodo_top_see_events(im, p);
 	count_lost(im, p, ring);
 	if (at->packet != p->ring[ring]->reader.next)
-		*at = (struct hodo_top_place){ .packet = p->ring[ring]->reader.next, .lost = at->lost };
+		*at = (struct hodo_top_place){ .packet = p->ring[ring]->reader.next, .lost = at->lost,
+					       .told = at->told };
+	/* A full ring refuses what comes behind a packet's last event; for other reasons they may be anywhere in it. */
+	if (lost_inside(p, ring))
+		tell_lost(im, ring, h->events_discarded, h->timestamp_end);
 	counted = at->bytes < len ? at->bytes : len;
 	hodo_top_count_events(im, p, ring, body + counted, len - counted, &at->cursor);
+	tell_lost(im, ring, h->events_discarded, h->timestamp_end);
 	at->bytes = len;
 	if (m->queued >= HODO_TOP_QUEUED_MAX)
 		take_spans(p->session, m);

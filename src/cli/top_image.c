@@ -168,6 +168,8 @@ static void name_threads(struct hodo_top_image *im, const struct hodo_process *p
 			continue;
 		hodo_top_rename(&m->table[HODO_TOP_THREADS].row[row], t->comm);
 		m->table[HODO_TOP_THREADS].row[row].here = im->pid == im->vpid;
+		if (p->kernel && t->pid)
+			m->table[HODO_TOP_THREADS].row[row].pid = t->pid;
 	}
 }
 
@@ -184,7 +186,8 @@ void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p)
 		if (im->id[id].row == HODO_TOP_NONE)
 			continue;
 		row = &t->row[im->id[id].row];
-		state = hodo_shm_load32(&on[id]) & HODO_ON_RECORD ? HODO_TOP_ON : HODO_TOP_OFF;
+		/* Of the kernel only what is recorded has an id. */
+		state = p->kernel || hodo_shm_load32(&on[id]) & HODO_ON_RECORD ? HODO_TOP_ON : HODO_TOP_OFF;
 		row->state = row->state == HODO_TOP_UNLOADED || row->state == state ? state : HODO_TOP_MIXED;
 	}
 }

@@ -215,6 +215,8 @@ static void wait_for_something(struct run *r, int64_t ns)
 static bool all_ended(struct run *r, bool watching)
 {
 	hodo_top_reap(r->target);
+	if (r->target->kernel && !r->target->command && !r->target->attach.n)
+		return !watching && !hodo_session_has_kernel(r->session);
 	return !watching && (!r->target->command || r->target->ended) && !hodo_session_busy(r->session);
 }
 
@@ -355,8 +357,18 @@ static int start_target(struct run *r)
 	char library[PATH_MAX], why[512];
 
 	hodo_top_watch_begin(&r->model, t->watches);
+	if (t->kernel) {
+		int err = hodo_session_record_kernel(r->session, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
+
+		t->kernel_fd = -1;
+		if (err)
+			return hodo_error("%s", why);
+	}
+	/* The kernel counts, too. */
+	if (!t->command && t->attach.n)
+		return hodo_attach_record(&t->attach, r->session) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
 	if (!t->command)
-		return hodo_attach_record(&t->attach, r->session) > 0 || t->watches ? 0 : HODO_EXIT_FAILURE;
+		return 0;
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0)
 		return hodo_error("%s", why);
 	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);

@@ -17,14 +17,16 @@
 
 struct item {
 	uint64_t ticks;
-	uint64_t word[2]; /* the key; if it is longer, its copy and its length; a counter's value, as its type has it */
-	uint32_t id;
+	/* The key; if it is longer, its copy and its length; a counter's value, as its type has it; a loss's end. */
+	uint64_t word[2];
+	uint32_t id; /* 0: events were lost */
 	bool is_long;
 };
 
 struct queue {
 	struct item *item;
 	uint32_t first, n, room;
+	uint64_t last; /* time of the last event that came, of whatever kind */
 	bool lags;
 };
 
@@ -43,6 +45,7 @@ struct hodo_top_spans {
 	enum hodo_clock clock;
 	struct hodo_clock_sample first;
 	double tick_ns;
+	uint64_t certain; /* what began earlier may be over: ends that are met belong to it or to lost begins */
 };
 
 /* ---------------------------------------------------------------------- begin, end */
@@ -145,11 +148,11 @@ void hodo_top_spans_see(struct hodo_top_spans *s, const struct hodo_catalog_even
 /* -------------------------------------------------------------------------- queues */
 
 /* One that comes to be taken when its time has come. */
-static struct item *add_item(struct hodo_top_spans *s, struct queue *q, const struct hodo_walk_event *e)
+static struct item *add_item(struct hodo_top_spans *s, struct queue *q, uint32_t id, uint64_t ticks)
 {
 	if (hodo_vec_reserve(q->item, q->room, q->n + 1ull) < 0)
 		exit(hodo_no_memory());
-	q->item[q->n] = (struct item){ .ticks = e->time, .id = e->id };
+	q->item[q->n] = (struct item){ .ticks = ticks, .id = id };
 	s->model->queued++;
 	return &q->item[q->n++];
 }
@@ -187,7 +190,7 @@ static void visit_event(void *arg, const struct hodo_walk_event *e)
 		return;
 	hodo_live_values(c, s->copy + HODO_EVENT_HEADER, values);
 	if (c->role == HODO_READ_ROLE_COUNTER) {
-		add_item(s, v->queue, e)->word[0] = values[0].u;
+		add_item(s, v->queue, e->id, e->time)->word[0] = values[0].u;
 		return;
 	}
 	if (!hodo_pair_key(&s->key, &event) || s->key.error)
@@ -195,7 +198,7 @@ static void visit_event(void *arg, const struct hodo_walk_event *e)
 	if (s->key.len > LONG_KEY_MAX)
 		s->model->given_up++;
 	else
-		set_key(s, add_item(s, v->queue, e));
+		set_key(s, add_item(s, v->queue, e->id, e->time));
 }
 
 void hodo_top_spans_queue(struct hodo_top_spans *s, const struct hodo_process *p, uint32_t ring, const uint8_t *body,
@@ -204,8 +207,16 @@ void hodo_top_spans_queue(struct hodo_top_spans *s, const struct hodo_process *p
 	struct visit v = { s, &p->catalog.walk, &s->queue[ring] };
 	const struct hodo_walk_visitor visitor = { s->wanted, s->ids, visit_event, &v };
 
+	if (s->ids && len)
+		s->queue[ring].last = hodo_walk_visit(&p->catalog.walk, body, len, *cursor, &visitor);
+}
+
+void hodo_top_spans_lose(struct hodo_top_spans *s, uint32_t ring, uint64_t until)
+{
+	struct queue *q = &s->queue[ring];
+
 	if (s->ids)
-		hodo_walk_visit(&p->catalog.walk, body, len, *cursor, &visitor);
+		add_item(s, q, 0, q->last)->word[0] = until;
 }
 
 void hodo_top_spans_lag(struct hodo_top_spans *s, uint32_t ring, bool lags)
@@ -248,7 +259,11 @@ static void end(struct hodo_top_spans *s, const struct hodo_text *key, const cha
 	if (paired != HODO_PAIR_FOUND && paired != HODO_PAIR_LEFT)
 		return;
 	give_up(s, &pair);
-	if (paired == HODO_PAIR_FOUND && ticks >= (uint64_t)pair.begin_ns)
+	if (paired != HODO_PAIR_FOUND)
+		return;
+	if ((uint64_t)pair.begin_ns < s->certain)
+		s->model->given_up++;
+	else if (ticks >= (uint64_t)pair.begin_ns)
 		hodo_top_took(&s->model->table[HODO_TOP_SPANS].row[pair.user],
 			      (uint64_t)((double)(ticks - (uint64_t)pair.begin_ns) * s->tick_ns + 0.5));
 }
@@ -278,7 +293,7 @@ static void set_counter(struct hodo_top_spans *s, const struct hodo_read_class *
 	hodo_top_set(&s->model->table[HODO_TOP_COUNTERS].row[s->row[i->id]], &value);
 }
 
-static void take_item(struct hodo_top_spans *s, struct item *i)
+static void take_event(struct hodo_top_spans *s, struct item *i)
 {
 	const struct hodo_read_class *c = hodo_live_class(s->live, i->id);
 	const struct hodo_text key = { .data = i->is_long ? (char *)(uintptr_t)i->word[0] : (char *)i->word,
@@ -292,6 +307,14 @@ static void take_item(struct hodo_top_spans *s, struct item *i)
 		begin(s, &key, &(struct hodo_pair){ (int64_t)i->ticks, base, s->row[i->id] });
 	else
 		end(s, &key, base, i->ticks);
+}
+
+static void take_item(struct hodo_top_spans *s, struct item *i)
+{
+	if (i->id)
+		take_event(s, i);
+	else if (i->word[0] > s->certain)
+		s->certain = i->word[0];
 	drop_item(s, i);
 }
 

@@ -26,6 +26,10 @@ void hodo_top_spans_see(struct hodo_top_spans *s, const struct hodo_catalog_even
 void hodo_top_spans_queue(struct hodo_top_spans *s, const struct hodo_process *p, uint32_t ring, const uint8_t *body,
 			  uint32_t len, const struct hodo_cursor *cursor);
 
+/* Events of the ring were lost behind the last one that was queued, up to that time (ticks): what began before may
+ * have ended, and what ends after it begun, among them. */
+void hodo_top_spans_lose(struct hodo_top_spans *s, uint32_t ring, uint64_t until);
+
 /* The process has events of the ring that can be queued only later: nothing that may be younger is taken before. */
 void hodo_top_spans_lag(struct hodo_top_spans *s, uint32_t ring, bool lags);
 

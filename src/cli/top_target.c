@@ -150,7 +150,7 @@ static int switch_all(const struct hodo_top_model *m, enum hodo_control_op op, c
 	int result = 0;
 
 	for (const struct hodo_top_image *im = m->image; im; im = im->next) {
-		int n = im->process ? switch_in((pid_t)im->pid, op, pattern, why, size) : 0;
+		int n = im->process && !im->process->kernel ? switch_in((pid_t)im->pid, op, pattern, why, size) : 0;
 
 		result = n < 0 || result < 0 ? (n < 0 ? n : result) : result + n;
 	}
@@ -177,7 +177,8 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, 
 	if (n < 0)
 		snprintf(said, size, "%s", why);
 	else if (n == 0)
-		snprintf(said, size, "the process does not know this event");
+		snprintf(said, size, t->kernel ? "the kernel's events cannot be switched here: choose them with -e" :
+						 "the process does not know this event");
 	else
 		snprintf(said, size, "%s is %s", row->name, off ? "off" : "on");
 	if (off && n != 0)
@@ -241,6 +242,9 @@ void hodo_top_target_free(struct hodo_top_target *t)
 	hodo_top_switch_back(t, NULL);
 	if (t->output >= 0)
 		close(t->output);
+	if (t->kernel_fd >= 0)
+		close(t->kernel_fd);
+	hodo_pattern_free(&t->kernel_patterns);
 	hodo_attach_options_free(&t->attach);
 }
 
@@ -259,10 +263,14 @@ void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size)
 	char plain[HODO_TOP_TITLE_MAX] = "";
 	pid_t pid;
 
+	if (t->kernel)
+		snprintf(plain, sizeof(plain), "the kernel");
 	if (t->command) {
+		size_t n = strlen(plain);
 		const char *name = strrchr(t->command[0], '/');
 
-		snprintf(plain, sizeof(plain), "%s[%d]", name ? name + 1 : t->command[0], (int)t->pid);
+		snprintf(plain + n, sizeof(plain) - n, "%s%s[%d]", n ? " " : "", name ? name + 1 : t->command[0],
+			 (int)t->pid);
 	}
 	for (uint32_t i = 0; i < t->attach.n; i++)
 		add_to_title(plain, sizeof(plain), t->attach.target[i].pid);

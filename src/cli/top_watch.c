@@ -186,14 +186,18 @@ static uint32_t copy_packet(const struct ring *r, uint64_t open, uint8_t *copy, 
 	return (uint32_t)end - HEADER - r->bytes;
 }
 
-static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, uint32_t ring, uint64_t before)
+/* h: of the packet behind them. */
+static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, uint32_t ring,
+			 const struct hodo_packet *h)
 {
+	uint64_t before = h->events_before;
 	struct ring *r = &w->ring[ring];
 
 	if (before <= r->events || before >= HODO_RING_COUNT_MAX)
 		return;
 	w->missed += before - r->events;
 	hodo_top_count_lost(im, &w->process, ring, before - r->events);
+	hodo_top_spans_lose(im->spans, ring, h->timestamp_begin);
 	r->events = before;
 }
 
@@ -254,7 +258,7 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 		uint64_t events = m->events.total;
 
 		if (len > 0 && r->bytes == 0)
-			count_missed(w, im, ring, h.events_before);
+			count_missed(w, im, ring, &h);
 		counted = len ? hodo_top_count_events(im, &w->process, ring, w->copy, len, &r->cursor) : 0;
 		r->events += m->events.total - events;
 		if (r->reader.next == open) {

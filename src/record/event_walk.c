@@ -120,8 +120,8 @@ static void visit(const struct hodo_walk_visitor *v, const struct hodo_read_layo
 	v->event(v->arg, &e);
 }
 
-void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
-		     struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor)
+uint64_t hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
+			 struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor)
 {
 	uint32_t at = 0;
 
@@ -129,7 +129,7 @@ void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *bod
 		uint64_t bytes = hodo_layouts_size_at(layouts, body + at, len - at), word = 0;
 
 		if (!bytes || bytes > len - at)
-			return;
+			break;
 		if (bytes >= sizeof(word))
 			word = hodo_shm_get64(body + at);
 		else
@@ -142,6 +142,7 @@ void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *bod
 		}
 		at += (uint32_t)bytes;
 	}
+	return cursor.time;
 }
 
 bool hodo_walk_holds(const struct hodo_read_layouts *layouts, const struct hodo_walk_event *e, const uint8_t *copy)

@@ -65,10 +65,11 @@ struct hodo_walk_visitor {
 
 /*
  * Visits the events in the len bytes at body, which are whole and may change meanwhile: so may what the visitor reads
- * there. cursor: as hodo_walk_counter has it. What has no anchor before it is not visited.
+ * there. cursor: as hodo_walk_counter has it. What has no anchor before it is not visited. Returns the time of the
+ * last.
  */
-void hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
-		     struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor);
+uint64_t hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t *body, uint32_t len,
+			 struct hodo_cursor cursor, const struct hodo_walk_visitor *visitor);
 
 /* Whether a copy of what was visited is still that event, whole: values may be taken from it. */
 bool hodo_walk_holds(const struct hodo_read_layouts *layouts, const struct hodo_walk_event *event,

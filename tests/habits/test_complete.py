@@ -92,7 +92,7 @@ class Complete(Case):
         self.assertEqual(self.words("hodo", "record", "--clock", ""), ["tsc", "monotonic"])
         self.assertEqual(self.words("hodo", "record", "--tracer", "graph,l"), ["graph,latency", "graph,loop"])
         self.assertEqual(self.words("hodo", "record", "--context", "c"), ["comm", "callstack"])
-        self.assertEqual(self.words("hodo", "top", "--by", ""), ["events", "threads", "cpus"])
+        self.assertEqual(self.words("hodo", "top", "--by", ""), ["events", "spans", "counters", "threads", "cpus"])
         self.assertIn("total", self.words("hodo", "report", "--sort", ""))
         formats = self.words("hodo", "export", "--to", "")
         self.assertEqual(formats, re.findall(r"(?m)^  ([a-z]+)  ", self.ok("export", "--help").split("\n\n")[2] + "\n"))

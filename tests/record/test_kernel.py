@@ -45,7 +45,8 @@ class Kernel(Case):
 class KernelMessages(Kernel):
     def test_no_module(self):
         why = "the kernel module hodo is not loaded" if ROOT else "only root may trace the kernel"
-        for args in (("record", "-k"), ("record", "-k", "--", "true"), ("list", "-k"), ("snapshot", "-k")):
+        for args in (("record", "-k"), ("record", "-k", "--", "true"), ("list", "-k"), ("snapshot", "-k"),
+                     ("top", "-k"), ("top", "-k", "--", "true")):
             self.fails(why, *args)
         self.assertEqual(sorted(os.listdir(self.dir)), ["tree"])
 
@@ -61,13 +62,15 @@ class KernelMessages(Kernel):
         self.hodo("record", "-q", TARGET, "count", "1")
         self.put("record", "")
         self.image("running")
-        self.fails("the kernel is already being recorded", "record", "-k", "--", "touch", "ran")
+        for verb in ("record", "top"):
+            self.fails("the kernel is already being recorded", verb, "-k", "--", "touch", "ran")
         self.assertFalse(os.path.exists(self.path("ran")))
         self.assertFalse(os.path.exists(self.path("hodo.data.old")))
 
     def test_other_version(self):
         self.put("record", "")
-        self.fails("is another version", "record", "-k", "--", "touch", "ran")
+        for verb in ("record", "top"):
+            self.fails("is another version", verb, "-k", "--", "touch", "ran")
         self.assertFalse(os.path.exists(self.path("ran")))
         self.assertFalse(os.path.exists(self.path("hodo.data")))
         self.image("version")

@@ -39,6 +39,15 @@ status both 5 hodo record -k -e 'sched:*,syscalls:*,emit:*' -o "$OUT/both" -- ./
 says both_said "events of the kernel and 1 process, "
 status defaults 5 hodo record -k -e '!syscalls:sys_*_getppid' -o "$OUT/defaults" -- ./emit 20
 equal left_out "$(count "$OUT/defaults" syscalls:sys_enter_getppid)" 0
+# What it watches is what it would record; a system call is a span.
+hodo top -k --json -d 0.2 -e 'syscalls:*,emit:*' -- ./emit 300 >/tmp/top
+equal top_status $? 5
+tail -n 1 /tmp/top >/tmp/last
+check top_calls grep -Eq '"name":"syscalls:getppid","rate":[0-9.]+,"count":[1-9].*"all_p99_ns":[1-9]' /tmp/last
+check top_program grep -Eq '"name":"emit:[a-z]+","rate":[0-9.]+,"count":[1-9]' /tmp/last
+check top_thread grep -Eq '"comm":"emit","rate":[0-9.]+,"count":[1-9]' /tmp/last
+status top_alone 0 hodo top -k --batch -d 0.5 -n 1 -e 'syscalls:*'
+says top_alone_said "the kernel: "
 HODO_LISTEN=1 LD_PRELOAD=$HODO_LIBRARY ./emit wait /tmp/ready &
 pid=$!
 check ready wait_until 60 test -e /tmp/ready
