@@ -12,6 +12,7 @@ prefix, source = sys.argv[1:3]
 BYTES_MAX = 200000
 WORDS = {"record.svg": ["hodo stat", "kv:request.begin", "no event was lost", "kv:grow"],
          "graph.svg": ["hodo graph", "DURATION", "put()"],
+         "top.svg": ["hodo top", "SPAN", "ALL P99", "kv:request", "COUNTER", "kv:entries"],
          "report.svg": ["hodo report", "kv:request"]}
 
 

@@ -37,6 +37,7 @@ TERMINALS = {
     "record.svg": ("-w", "96", "--", "=hodo record ./kv", "hodo stat", "hodo print --limit 4"),
     "graph.svg": ("-w", "100", "-n", "30", "--", "-hodo record -q -o slow.data -e 'kv:grow,func:*' --min-time 4ms ./kv",
                   "hodo graph --function put --min-time 8ms slow.data"),
+    "top.svg": ("-w", "100", "--", "hodo top --batch -d 1 -n 1 -- ./kv -t 4 -d 2"),
     "report.svg": ("-w", "124", "--", "-hodo record -q -o request.data -e kv:request ./kv",
                    "hodo report --histogram request.data"),
 }
