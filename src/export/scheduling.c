@@ -40,12 +40,15 @@ struct thread {
 	enum hodo_sched_why why;
 	int32_t cpu; /* ON; -1: not known */
 	int64_t off_ns, woken_ns; /* woken_ns while ON: sched_waking, the wake-up has not come yet */
+	uint32_t waker; /* 0 where woken_ns is no wake-up's */
 };
 
 struct cpu {
 	bool known;
 	uint32_t tid, pid;
 	int64_t begin_ns, seen_ns; /* seen_ns: when it was last seen to run */
+	bool was_off;
+	struct hodo_sched_off off; /* was_off: before it ran */
 };
 
 struct hodo_sched {
@@ -161,7 +164,8 @@ static struct cpu *cpu_of(struct hodo_sched *s, int32_t cpu)
 static void end_run(struct hodo_sched *s, struct cpu *c, int64_t end_ns, enum hodo_sched_why why)
 {
 	struct hodo_sched_ran ran = { .cpu = (int32_t)(c - s->cpus), .pid = c->pid, .tid = c->tid,
-				      .begin_ns = c->begin_ns, .end_ns = end_ns, .why = why };
+				      .begin_ns = c->begin_ns, .end_ns = end_ns, .why = why,
+				      .off = c->was_off ? &c->off : NULL };
 
 	if (c->known && end_ns > c->begin_ns && s->ops.ran) {
 		ran.comm = name_of(s, c->tid);
@@ -234,6 +238,8 @@ static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, con
 	t->why = why;
 	t->off_ns = e->ts_ns;
 	t->woken_ns = early || why == HODO_SCHED_PREEMPTED ? e->ts_ns : NONE;
+	if (!early)
+		t->waker = 0;
 	return 0;
 }
 
@@ -252,13 +258,15 @@ static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, cons
 		off.off_ns = t->off_ns;
 		off.woken_ns = t->woken_ns;
 		off.why = t->why;
+		off.waker = t->waker;
 		t->where = ON;
 		t->cpu = off.cpu;
 		t->off_ns = t->woken_ns = NONE;
+		t->waker = 0;
 	}
 	if (off.cpu >= 0)
 		s->cpus[off.cpu] = (struct cpu){ .known = true, .tid = tid, .pid = off.pid, .begin_ns = e->ts_ns,
-						 .seen_ns = e->ts_ns };
+						 .seen_ns = e->ts_ns, .was_off = was_off, .off = off };
 	if (was_off && s->ops.off) {
 		off.comm = name_of(s, tid);
 		s->ops.off(s->data, &off);
@@ -284,6 +292,8 @@ static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const st
 {
 	uint32_t tid = (uint32_t)number(e, b->field[TID]);
 	struct thread *t = tid ? thread_of(s, tid) : NULL;
+	/* sched_wakeup may come from the CPU that the thread will run on: what runs there has nothing to do with it. */
+	uint32_t waker = b->what == WAKEUP ? 0 : e->tid;
 
 	if (!t)
 		return tid ? -ENOMEM : 0;
@@ -293,11 +303,14 @@ static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const st
 		t->why = HODO_SCHED_UNKNOWN;
 		t->off_ns = NONE;
 		t->woken_ns = e->ts_ns;
+		t->waker = waker;
 	} else if (t->where == ON) {
 		/* Woken before it has switched, it goes on: sched_wakeup then comes at once. */
 		t->woken_ns = b->what == WAKING ? e->ts_ns : NONE;
+		t->waker = waker;
 	} else if (t->woken_ns == NONE) {
 		t->woken_ns = e->ts_ns;
+		t->waker = waker;
 	}
 	return 0;
 }

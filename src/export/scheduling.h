@@ -22,17 +22,6 @@ enum hodo_sched_why {
 
 const char *hodo_sched_why_text(uint32_t why); /* "preempted", …; never NULL */
 
-/* A thread that ran on a CPU. */
-struct hodo_sched_ran {
-	int32_t cpu;
-	uint32_t pid;     /* of its process; 0: not known */
-	uint32_t tid;     /* 0: the CPU was idle */
-	const char *comm; /* its last name then; lives as long as the reader */
-	int64_t begin_ns; /* since the epoch */
-	int64_t end_ns;
-	enum hodo_sched_why why; /* it ended; UNKNOWN: with the recording, or an event was lost */
-};
-
 /* A thread that was off its CPU and is on one again. */
 struct hodo_sched_off {
 	int32_t cpu; /* on which it runs now */
@@ -42,6 +31,20 @@ struct hodo_sched_off {
 	int64_t woken_ns; /* made runnable; INT64_MIN: not known. Of a preempted one: off_ns */
 	int64_t on_ns;    /* switched in */
 	enum hodo_sched_why why;
+	/* Who woke it, or was interrupted by what did; 0: an idle CPU, or not known, or it was preempted, not woken. */
+	uint32_t waker;
+};
+
+/* A thread that ran on a CPU. */
+struct hodo_sched_ran {
+	int32_t cpu;
+	uint32_t pid;     /* of its process; 0: not known */
+	uint32_t tid;     /* 0: the CPU was idle */
+	const char *comm; /* its last name then; lives as long as the reader */
+	int64_t begin_ns; /* since the epoch */
+	int64_t end_ns;
+	enum hodo_sched_why why; /* it ended; UNKNOWN: with the recording, or an event was lost */
+	const struct hodo_sched_off *off; /* how it waited before, without comm; NULL: not known */
 };
 
 struct hodo_sched_ops {

@@ -28,6 +28,7 @@ static void ran(void *data, const struct hodo_sched_ran *ran)
 	node->slice.id = ran->tid;
 	node->slice.pid = ran->pid;
 	node->slice.sched_why = ran->why;
+	node->slice.sched_off = ran->off;
 	timeline_begin(s, node, NULL);
 	timeline_end(s, node, NULL);
 }

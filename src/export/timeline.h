@@ -73,6 +73,7 @@ struct hodo_slice {
 	const struct hodo_track *began_on, *ended_on;
 	uint32_t pid;     /* RUNNING: of the thread's process; else the track's */
 	uint32_t sched_why; /* RUNNING, in the end op: enum hodo_sched_why */
+	const struct hodo_sched_off *sched_off; /* RUNNING, in the end op: how it waited before; NULL: not known */
 	void *user;       /* the caller's: set in begin, found again in end */
 };
 

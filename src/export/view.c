@@ -153,6 +153,25 @@ static int flow_of(struct hodo_view_work *w, const struct hodo_slice *s, struct 
 	return got < 0 ? got : 0;
 }
 
+/* How a thread waited before it ran. */
+static int add_wait(struct hodo_view_work *w, uint32_t track, const struct hodo_sched_off *off)
+{
+	bool woken = off->woken_ns != INT64_MIN;
+	int64_t from_ns = off->off_ns != INT64_MIN ? off->off_ns : woken ? off->woken_ns : off->on_ns;
+	struct hodo_view_row row = {
+		.kind = HODO_VIEW_WAIT,
+		.begin = since_begin(w, from_ns),
+		.duration = off->on_ns > from_ns ? (uint64_t)off->on_ns - (uint64_t)from_ns : 0,
+		.woken = woken ? since_begin(w, off->woken_ns) : HODO_VIEW_NEVER,
+		.id = off->tid | (uint64_t)off->waker << 32,
+		.track = track,
+		.flags = (uint8_t)off->why,
+	};
+
+	w->counts[HODO_VIEW_WAITS]++;
+	return hodo_view_rows_keeps(&w->rows, &row) ? hodo_view_rows_add(&w->rows, &row, NULL, 0) : 0;
+}
+
 static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
@@ -188,6 +207,8 @@ static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
 		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, text, running(s, text))
 						    : hodo_view_rows_add(&w->rows, &row, b->text, b->len);
+	if (!err && s->sched_off)
+		err = add_wait(w, b->track, s->sched_off);
 	free(b);
 	return err;
 }
@@ -287,7 +308,9 @@ static int put_recording(struct hodo_view *v, bool after)
 		err = hodo_view_write_data(w, after);
 	v->events = w->events;
 	v->rows = w->counts[HODO_VIEW_SLICES] + w->counts[HODO_VIEW_INSTANTS] + w->counts[HODO_VIEW_VALUES];
-	v->shown = w->rows.n;
+	v->shown = 0;
+	for (uint32_t i = 0; i < w->rows.n; i++)
+		v->shown += hodo_view_class(&w->rows.rows[i]) != HODO_VIEW_WAITS;
 	hodo_timeline_free(timeline);
 	hodo_read_text_free(w->text);
 	free(w->losses);

@@ -35,13 +35,15 @@ uint32_t hodo_view_rows_track(struct hodo_view_rows *rows)
 	return hodo_vec_add(rows->shares, rows->ntracks) ? rows->ntracks - 1 : UINT32_MAX;
 }
 
-bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *slice)
+bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *row)
 {
-	struct hodo_view_share *s = &rows->shares[slice->track];
+	struct hodo_view_share *s = &rows->shares[row->track];
+	enum hodo_view_class class = hodo_view_class(row);
 
-	if (!s->thin[HODO_VIEW_SLICES] || !hodo_view_key_before(s->least, hodo_view_key(slice)))
+	if (!s->thin[class] || !hodo_view_key_before(s->least[class], hodo_view_key(row)))
 		return true;
-	hodo_view_omitted_add(&s->omitted, slice->begin);
+	if (class != HODO_VIEW_WAITS)
+		hodo_view_omitted_add(&s->omitted, row->begin);
 	return false;
 }
 

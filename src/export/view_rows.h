@@ -6,7 +6,7 @@
  * Each track has a share for its slices, one for its points and one for its values; what one does not need the others
  * have. Of slices the longest stay, and with them those that they are inside of, which are no shorter. Points of one
  * name, and values, are thinned by cells of time of 2^n ns: the first point of each name stays, and the first, last,
- * least and greatest value.
+ * least and greatest value. Of waits the longest stay.
  */
 #ifndef HODO_EXPORT_VIEW_ROWS_H
 #define HODO_EXPORT_VIEW_ROWS_H
@@ -16,7 +16,7 @@
 #include <base/intern.h>
 #include <base/text.h>
 
-enum hodo_view_class { HODO_VIEW_SLICES, HODO_VIEW_INSTANTS, HODO_VIEW_VALUES, HODO_VIEW_CLASSES };
+enum hodo_view_class { HODO_VIEW_SLICES, HODO_VIEW_INSTANTS, HODO_VIEW_VALUES, HODO_VIEW_WAITS, HODO_VIEW_CLASSES };
 
 #define HODO_VIEW_NO_TEXT UINT32_MAX
 
@@ -26,20 +26,24 @@ struct hodo_view_row {
 	union {
 		uint64_t self; /* slices, ns; not of ASYNC ones, in which there are no others */
 		double value;
+		int64_t woken; /* waits: as begin; HODO_VIEW_NEVER: not known */
 		struct {
 			uint32_t from, to; /* ASYNC: tracks of the threads on which it began and ended */
 		};
 	};
-	uint64_t id;
+	uint64_t id; /* waits: the thread, and its waker << 32 */
 	uint32_t track, name;
 	uint32_t text;  /* place in texts / 4, HODO_VIEW_NO_TEXT: none */
 	uint16_t depth;
-	uint8_t kind;   /* slices: enum hodo_slice_kind; then INSTANT, VALUE */
-	uint8_t flags;
+	uint8_t kind;   /* slices: enum hodo_slice_kind; then INSTANT, VALUE, WAIT */
+	uint8_t flags;  /* waits: enum hodo_sched_why */
 };
 
 #define HODO_VIEW_INSTANT 100u
 #define HODO_VIEW_VALUE   101u
+#define HODO_VIEW_WAIT    102u /* of a thread for a CPU or something else; on the track of the CPU that it ran on then */
+
+#define HODO_VIEW_NEVER INT64_MIN
 
 #define HODO_VIEW_NO_TRACK UINT32_MAX /* of from and to: both on one, or not known, or not wanted */
 
@@ -52,7 +56,7 @@ struct hodo_view_key {
 
 /* What has been thinned of a track. */
 struct hodo_view_share {
-	struct hodo_view_key least; /* slices below it are not shown */
+	struct hodo_view_key least[HODO_VIEW_CLASSES]; /* slices, and waits, below it are not shown */
 	uint8_t shift[HODO_VIEW_CLASSES]; /* cells of points */
 	bool thin[HODO_VIEW_CLASSES];
 	struct hodo_view_omitted omitted; /* of all classes */
@@ -72,7 +76,8 @@ struct hodo_view_rows {
 static inline enum hodo_view_class hodo_view_class(const struct hodo_view_row *row)
 {
 	return row->kind == HODO_VIEW_INSTANT ? HODO_VIEW_INSTANTS :
-	       row->kind == HODO_VIEW_VALUE   ? HODO_VIEW_VALUES : HODO_VIEW_SLICES;
+	       row->kind == HODO_VIEW_VALUE   ? HODO_VIEW_VALUES :
+	       row->kind == HODO_VIEW_WAIT    ? HODO_VIEW_WAITS : HODO_VIEW_SLICES;
 }
 
 static inline struct hodo_view_key hodo_view_key(const struct hodo_view_row *slice)
@@ -94,8 +99,8 @@ void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit);
 void hodo_view_rows_free(struct hodo_view_rows *rows);
 /* Another track: its index, or UINT32_MAX: no memory. */
 uint32_t hodo_view_rows_track(struct hodo_view_rows *rows);
-/* Whether such a slice would stay, as far as is known; one that does not is left out. */
-bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *slice);
+/* Whether such a slice or wait would stay, as far as is known; one that does not is left out. */
+bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *row);
 /* Takes a row in; row->text is set, len may be 0. The rows of a track's instants and values come in order of time.
  * 0 or -ENOMEM. */
 int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *row, const char *text, size_t len);

@@ -73,6 +73,14 @@ static int list(struct thin *t, size_t lanes)
 
 /* ----------------------------------------------------------------------- slices */
 
+/* Nobody asks for waits by the track that they are on. */
+static void leave_out(struct thin *t, struct hodo_view_row *row)
+{
+	if (hodo_view_class(row) != HODO_VIEW_WAITS)
+		hodo_view_omitted_add(&t->rows->shares[row->track].omitted, row->begin);
+	row->kind = DEAD;
+}
+
 static void swap(uint32_t *a, uint32_t *b)
 {
 	uint32_t c = *a;
@@ -111,7 +119,8 @@ static void select_first(const struct hodo_view_row *rows, uint32_t *list, uint3
 	}
 }
 
-static void thin_slices(struct thin *t, uint32_t *list, uint32_t n, struct hodo_view_share *s)
+/* Slices, or waits. */
+static void thin_slices(struct thin *t, uint32_t *list, uint32_t n, struct hodo_view_key *least_kept)
 {
 	struct hodo_view_row *rows = t->rows->rows;
 	struct hodo_view_key least;
@@ -125,8 +134,8 @@ static void thin_slices(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 			least = key;
 	}
 	for (uint32_t i = t->cap; i < n; i++)
-		rows[list[i]].kind = DEAD;
-	s->least = least;
+		leave_out(t, &rows[list[i]]);
+	*least_kept = least;
 }
 
 /* ----------------------------------------------------------------------- points */
@@ -147,7 +156,7 @@ static uint32_t instants_in_cells(struct thin *t, const uint32_t *list, uint32_t
 			*c = (struct cell){ cell, t->pass };
 			stay++;
 		} else if (kill) {
-			row->kind = DEAD;
+			leave_out(t, row);
 		}
 	}
 	return stay;
@@ -175,7 +184,7 @@ static uint32_t values_in_cells(struct thin *t, const uint32_t *list, uint32_t n
 			if (k == i || k == end - 1 || k == least || k == most)
 				stay++;
 			else if (kill)
-				rows[list[k]].kind = DEAD;
+				leave_out(t, &rows[list[k]]);
 		}
 	}
 	return stay;
@@ -202,17 +211,14 @@ static void thin_points(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 
 static void bury(struct hodo_view_rows *rows)
 {
-	struct hodo_view_share *shares = rows->shares;
 	size_t texts = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
 		struct hodo_view_row *row = &rows->rows[i];
 
-		if (row->kind == DEAD) {
-			hodo_view_omitted_add(&shares[row->track].omitted, row->begin);
+		if (row->kind == DEAD)
 			continue;
-		}
 		if (row->text != HODO_VIEW_NO_TEXT) {
 			/* Texts lie in the order of their rows. */
 			const char *from = rows->texts.data + 4 * (size_t)row->text;
@@ -240,11 +246,12 @@ static int thin_lanes(struct thin *t, size_t lanes)
 
 		if (t->counts[i] <= t->cap)
 			continue;
-		if (hodo_view_omitted_begin(&s->omitted, (uint32_t)(i / HODO_VIEW_CLASSES)) < 0)
+		if (class != HODO_VIEW_WAITS &&
+		    hodo_view_omitted_begin(&s->omitted, (uint32_t)(i / HODO_VIEW_CLASSES)) < 0)
 			return -ENOMEM;
 		s->thin[class] = true;
-		if (class == HODO_VIEW_SLICES)
-			thin_slices(t, list, t->counts[i], s);
+		if (class == HODO_VIEW_SLICES || class == HODO_VIEW_WAITS)
+			thin_slices(t, list, t->counts[i], &s->least[class]);
 		else
 			thin_points(t, list, t->counts[i], s, class);
 	}

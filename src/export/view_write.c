@@ -146,6 +146,8 @@ static void put_totals(struct hodo_json *j, const struct page *page)
 	hodo_json_u64(j, "shown_slices", page->shown[0]);
 	hodo_json_u64(j, "shown_instants", page->shown[1]);
 	hodo_json_u64(j, "shown_values", page->shown[2]);
+	hodo_json_u64(j, "waits", w->counts[HODO_VIEW_WAITS]);
+	hodo_json_u64(j, "shown_waits", page->shown[HODO_VIEW_WAITS]);
 	hodo_json_u64(j, "lost", lost);
 	hodo_json_end(j);
 }
@@ -203,6 +205,21 @@ static void put_rows(struct hodo_view_container *c, const struct hodo_view_row *
 		HODO_VIEW_COLUMN(c, "text", i32, n, r[i].text == HODO_VIEW_NO_TEXT ? -1 : text++);
 	if (slices)
 		HODO_VIEW_COLUMN(c, "id", f64, n, r[i].id);
+	hodo_view_table_end(c);
+}
+
+static void put_waits(struct hodo_view_container *c, const struct hodo_view_row *r, uint32_t n)
+{
+	if (n == 0)
+		return;
+	hodo_view_table(c, "waits", n);
+	HODO_VIEW_COLUMN(c, "thread", u32, n, r[i].id);
+	HODO_VIEW_COLUMN(c, "waker", u32, n, r[i].id >> 32);
+	HODO_VIEW_COLUMN(c, "cpu", u32, n, r[i].track);
+	HODO_VIEW_COLUMN(c, "why", u8, n, r[i].flags);
+	HODO_VIEW_COLUMN(c, "begin", f64, n, r[i].begin);
+	HODO_VIEW_COLUMN(c, "woken", f64, n, r[i].woken == HODO_VIEW_NEVER ? (double)NAN : (double)r[i].woken);
+	HODO_VIEW_COLUMN(c, "duration", f64, n, r[i].duration);
 	hodo_view_table_end(c);
 }
 
@@ -323,7 +340,10 @@ static void put_tables(struct hodo_view_container *c, void *data)
 	for (uint32_t i = 0; i < page->shown[0]; i++)
 		texts += row[i].text != HODO_VIEW_NO_TEXT;
 	for (unsigned k = 0; k < HODO_VIEW_CLASSES; k++) {
-		put_rows(c, row, page->shown[k], (enum hodo_view_class)k, k ? texts : 0);
+		if (k == HODO_VIEW_WAITS)
+			put_waits(c, row, page->shown[k]);
+		else
+			put_rows(c, row, page->shown[k], (enum hodo_view_class)k, k ? texts : 0);
 		row += page->shown[k];
 		whole &= page->shown[k] == w->counts[k];
 	}

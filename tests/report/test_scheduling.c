@@ -12,6 +12,8 @@
 static char got[8192];
 static uint64_t reported;
 static int64_t last_end[4]; /* of each CPU */
+static uint32_t waker; /* of the last that was off */
+static int64_t ran_off; /* of the last that ran: since when it had been off; -1: not known */
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *fmt, ...)
@@ -34,6 +36,9 @@ static void on_ran(void *data, const struct hodo_sched_ran *ran)
 		assert_true(ran->begin_ns >= last_end[ran->cpu]);
 		last_end[ran->cpu] = ran->end_ns;
 	}
+	if (ran->off)
+		assert_true(ran->off->tid == ran->tid && ran->off->on_ns == ran->begin_ns);
+	ran_off = ran->off ? ran->off->off_ns : -1;
 	reported++;
 	if (!data)
 		say("cpu%d %s %u/%u %lld-%lld %s\n", ran->cpu, ran->comm, ran->pid, ran->tid, (long long)ran->begin_ns,
@@ -45,6 +50,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 	assert_true(off->off_ns != INT64_MIN || off->woken_ns != INT64_MIN);
 	assert_true(off->off_ns <= off->on_ns && off->woken_ns <= off->on_ns);
 	assert_true(off->woken_ns == INT64_MIN || off->woken_ns >= off->off_ns);
+	waker = off->waker;
 	reported++;
 	if (data)
 		return;
@@ -212,6 +218,36 @@ TEST(test_woken_early)
 	       "cpu0 ten 10/10 100-200 sleeps\ncpu0 swapper 0/0 200-210 preempted\n10 off 200 200 on0 210 sleeps\n"
 	       "cpu0 ten 10/10 210-300 sleeps\ncpu0 swapper 0/0 300-400 preempted\n10 off 300 ? on0 400 sleeps\n"
 	       "cpu1 eleven 0/11 190-400 unknown\n");
+}
+
+/* By whom, and what the run knows of the wait before it. */
+TEST(test_wakers)
+{
+	struct hodo_sched *s = start();
+
+	change(s, 100, 0, 10, 1, 11);
+	assert_int_equal(ran_off, -1); /* 10 ran when the recording began */
+	wake(s, WAKING, 150, 0, 11, 10);
+	wake(s, WAKEUP, 160, 1, 20, 10); /* not by who runs on that CPU */
+	change(s, 200, 0, 11, 256, 10);
+	assert_int_equal(waker, 11);
+	change(s, 300, 0, 10, 2, 11); /* 11 was preempted: nobody woke it */
+	assert_int_equal(waker, 0);
+	assert_int_equal(ran_off, 100); /* of 10 */
+	wake(s, WAKEUP, 310, 0, 11, 10); /* alone: by whom is not known */
+	change(s, 350, 0, 11, 1, 10);
+	assert_int_equal(waker, 0);
+	wake(s, WAKING, 360, 1, 20, 11);
+	wake(s, WAKING, 390, 0, 0, 10);  /* before it has gone; an interrupt on an idle CPU */
+	change(s, 400, 0, 10, 1, 11);
+	assert_int_equal(waker, 20);
+	wake(s, WAKEUP_NEW, 410, 0, 11, 20);
+	change(s, 420, 0, 11, 1, 20);
+	assert_int_equal(waker, 11);
+	change(s, 430, 0, 20, 1, 10);
+	assert_int_equal(waker, 0);
+	assert_int_equal(hodo_sched_end(s, 500), 0);
+	hodo_sched_free(s);
 }
 
 TEST(test_lost)

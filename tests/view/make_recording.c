@@ -8,6 +8,7 @@
  *	points    one thread: EVENTS / 2 events, and as many values of a counter, each 100 ns
  *	numbers   one thread: EVENTS values of a counter, each 100 ns, most of them NaN
  *	losses    buffers that were full, overwritten and too small, at known times
+ *	wakes     a span of thread 10, for which threads 11 and 12 work in turn, and the kernel's scheduling of them
  *	hostile   names and texts that would do harm in a page
  */
 #include <read/gen.h>
@@ -302,6 +303,83 @@ static void hostile(const char *dir)
 	gen_trace_end(&t);
 }
 
+/* ----------------------------------------------------------------------- wakes */
+
+enum { SWITCH = 1, WAKING };
+
+static void change(struct gen_stream *s, uint64_t at, uint32_t prev, uint64_t state, uint32_t next)
+{
+	gen_event(s, SWITCH, prev, at);
+	gen_u32(s, prev);
+	gen_u64(s, state);
+	gen_u32(s, next);
+}
+
+static void wake(struct gen_stream *s, uint64_t at, uint32_t by, uint32_t tid)
+{
+	gen_event(s, WAKING, by, at);
+	gen_u32(s, tid);
+}
+
+/*
+ * Of the request of thread 10, 1 to 9 ms: 10 runs to 2 ms and sleeps; 11 works to 3 ms and waits for 12, which wakes it
+ * at 4 ms; it has a CPU at 4.2 ms, works, and wakes 10 at 6 ms, which has a CPU at 6.5 ms; nobody wakes 10 where it is
+ * blocked, 7 to 7.5 ms.
+ */
+static void wakes(const char *dir)
+{
+	static const struct gen_field changes[] = { { "prev_pid", HODO_TYPE_I32 }, { "prev_state", HODO_TYPE_I64 },
+						    { "next_pid", HODO_TYPE_I32 } };
+	static const struct gen_field pid[] = { { "pid", HODO_TYPE_I32 } };
+	struct gen_stream s[2];
+	struct gen_trace t;
+
+	gen_trace_start(&t, dir, "kernel", "kernel", 0, "discard", HZ, EPOCH_S, 0);
+	gen_comment(&t, "kernel release=6.1.0-test");
+	gen_class(&t, SWITCH, "sched:sched_switch", "tracepoint", "", changes, 3);
+	gen_class(&t, WAKING, "sched:sched_waking", "tracepoint", "", pid, 1);
+	for (unsigned tid = 10; tid <= 12; tid++)
+		gen_comment(&t, "thread tid=%u comm=%s pid=10", tid, tid == 10 ? "kvd" : tid == 11 ? "log" : "disk");
+	gen_comment(&t, "end time=1795000000.010000000");
+	gen_trace_end(&t);
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		gen_stream_start(&s[cpu], &t, cpu ? "cpu1" : "cpu0", cpu);
+		gen_packet_start(&s[cpu], 500000);
+	}
+	change(&s[0], 600000, 0, 0, 10);
+	change(&s[0], 2000000, 10, 1, 0);
+	change(&s[0], 6500000, 0, 0, 10);
+	change(&s[0], 7000000, 10, 2, 0);
+	change(&s[0], 7500000, 0, 0, 10);
+	change(&s[0], 9500000, 10, 1, 0);
+	change(&s[1], 800000, 0, 0, 11);
+	change(&s[1], 3000000, 11, 1, 12);
+	wake(&s[1], 4000000, 12, 11);
+	change(&s[1], 4200000, 12, 1, 11);
+	wake(&s[1], 6000000, 11, 10);
+	change(&s[1], 8000000, 11, 1, 0);
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		gen_packet_end(&s[cpu], 9600000, 0);
+		gen_stream_end(&s[cpu]);
+	}
+	gen_trace_start(&t, dir, "kvd-10", "kvd", 10, "discard", HZ, EPOCH_S, 0);
+	classes(&t);
+	gen_comment(&t, "thread tid=11 comm=log");
+	gen_comment(&t, "thread tid=12 comm=disk");
+	gen_stream_start(&s[0], &t, "cpu0", 0);
+	gen_packet_start(&s[0], 1000000);
+	gen_event(&s[0], REQUEST, 10, 1000000);
+	gen_str(&s[0], "k");
+	gen_u32(&s[0], 1);
+	gen_event(&s[0], NOTE, 11, 2500000);
+	gen_u64(&s[0], 1);
+	gen_event(&s[0], REQUEST_END, 10, 9000000);
+	gen_packet_end(&s[0], 9000000, 0);
+	gen_stream_end(&s[0]);
+	gen_comment(&t, "end time=1795000000.010000000");
+	gen_trace_end(&t);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "", *dir = argc > 2 ? argv[2] : "";
@@ -321,7 +399,9 @@ int main(int argc, char **argv)
 		losses(dir);
 	else if (strcmp(what, "hostile") == 0)
 		hostile(dir);
+	else if (strcmp(what, "wakes") == 0)
+		wakes(dir);
 	else
-		errx(2, "usage: view_recording requests|sizes|overlaps|points|numbers|losses|hostile DIR [EVENTS]");
+		errx(2, "usage: view_recording requests|sizes|overlaps|points|numbers|losses|hostile|wakes DIR [EVENTS]");
 	return 0;
 }

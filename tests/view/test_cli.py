@@ -306,6 +306,21 @@ class Thinned(View):
                                         for k in ("slices", "instants", "values")))
             self.assertGreater(count, 10000)
 
+    def test_longest_waits_stay(self):
+        recording = self.dir / self.generate("GEN_REPORT", "both", 4000, 7, name="both")
+        whole = self.page(recording)
+        page = self.page(recording, "--limit", "300")
+        waits, left = ([(w["duration"], w["thread"], w["begin"]) for w in p.rows("waits")] for p in (whole, page))
+        self.assertGreater(len(waits), 500)
+        self.assertEqual(whole.header["totals"]["waits"], len(waits))
+        totals = page.header["totals"]
+        self.assertEqual((totals["waits"], totals["shown_waits"]), (len(waits), len(left)))
+        self.assertLess(len(left), 300)
+        self.assertLessEqual(set(left), set(waits))
+        # Of each CPU the longest: none that is left out is longer than all that stay.
+        self.assertEqual(max(waits)[0], max(left)[0])
+        self.assertGreater(min(left)[0], sorted(waits)[len(waits) // 2][0])
+
     def test_limit_of_one(self):
         page = self.page(self.make("requests", 1000), "--limit", "1")
         self.assertEqual(page.header["totals"]["events"], 1000)

@@ -5,6 +5,7 @@ import { figuresOf } from './distributions.js';
 import { EventRows } from './event_rows.js';
 import { Pyramid } from './pyramid.js';
 import { firstAbove, trackRows } from './rows.js';
+import { Threads } from './threads.js';
 
 const MAGIC = 'HODOVIEW';
 const VERSION = 1;
@@ -96,6 +97,7 @@ export class Model {
 		this.processes = header.processes.map((p) => ({ ...p, comm: printable(p.comm), exe: printable(p.exe) }));
 		this.totals = header.totals;
 		this.omitted = { n: 0, track: [], begin: [], end: [], count: [] }; // if everything is shown
+		this.waits = { n: 0 };
 		this.flows = { n: 0, slice: [], from: [], to: [] }; // if there is none
 		Object.assign(this, tables);
 		this.tracks = header.tracks.map((track, index) => this.#makeTrack(track, index));
@@ -136,6 +138,13 @@ export class Model {
 	/* Not everything is shown: totals and aggregates say what is missing. */
 	get thinned() {
 		return ['slices', 'instants', 'values'].some((what) => this.totals[`shown_${what}`] < this.totals[what]);
+	}
+
+	/* What the scheduler did; null: the recording has nothing of it. */
+	get threads() {
+		if (this.waits.n > 0)
+			this.threadRows ??= new Threads(this);
+		return this.threadRows ?? null;
 	}
 
 	/* Slices, points and losses in one list. */

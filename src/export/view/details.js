@@ -5,15 +5,20 @@ import { flowOf } from './arrows.js';
 import { flagsOf, kindOf, processName, sourceOf } from './describe.js';
 import { button, element } from './dom.js';
 import { clock, count, day, duration, exactDuration, number, plural, relative } from './format.js';
+import { sumOf } from './critical_path.js';
 import { placeOf } from './hit.js';
+import { percent } from './pane_tools.js';
+import { colorOf, pathOf } from './path_lines.js';
 import { ranking } from './ranking.js';
 import { statistics } from './statistics.js';
 import { StatisticsTable } from './statistics_table.js';
+import { WHYS } from './threads.js';
 
 const HINT = 'Click a slice for its details, drag for the statistics of an area. ? lists the keys.';
 const SLICES_MAX = 2e6; // of a recording whose statistics are shown without being asked for
 
 const ANCESTORS_MAX = 40;
+const STEPS_MAX = 100; // of a critical path, which are listed
 
 /* A button of the panel. */
 const tool = (text, title, act, more = '') => button(text, act, { class: more, title });
@@ -109,6 +114,7 @@ export class Details {
 		this.#fields(placeOf(model, item).text);
 		if ('slice' in item)
 			this.#ancestors(item.slice);
+		this.#path(item);
 	}
 
 	#pickSame(by) {
@@ -144,8 +150,10 @@ export class Details {
 		if (kind[row] === 2 && id[row]) // a text is among the fields
 			this.#row(list, 'Id', number(id[row]));
 		this.#ends(list, row);
-		if (kind[row] === 3)
+		if (kind[row] === 3) {
 			this.#thread(list, id[row], begin[row]);
+			this.#wait(list, row);
+		}
 		this.#rank(list, row);
 		for (const text of flagsOf(model, row))
 			this.#row(list, 'Note', text);
@@ -165,6 +173,48 @@ export class Details {
 				() => this.timeline.pick({ slice: found.longest }), 'link'));
 		}
 		this.#row(list, 'Rank', ...values);
+	}
+
+	/* How a thread waited before it ran, and who woke it. */
+	#wait(list, row) {
+		const { threads } = this.model;
+		const wait = threads?.waitBefore(row);
+		if (!wait)
+			return;
+		const known = !Number.isNaN(wait.woken);
+		this.#row(list, 'Waited', `${duration(wait.to - wait.from)}, ${WHYS[wait.why]}`,
+			...known && wait.woken > wait.from ? [`; ${duration(wait.to - wait.woken)} of it for a CPU`] : []);
+		const at = wait.waker ? threads.runAt(wait.waker, wait.woken) : -1;
+		if (wait.waker)
+			this.#row(list, 'Woken by', at < 0 ? threads.name(wait.waker) : tool(threads.name(wait.waker), 'Choose what woke it',
+				() => this.timeline.pick({ slice: at }), 'link'));
+	}
+
+	/* What a slice's time was spent on: by whom and how, and the steps in order. */
+	#path(item) {
+		const { model } = this;
+		const path = pathOf(model, item);
+		if (!path)
+			return;
+		const all = path.segments.at(-1).to - path.segments[0].from;
+		const line = ({ thread, what }, text, at) => {
+			const swatch = element('span', { class: 'swatch' });
+			swatch.style.background = colorOf(this.app.theme, what);
+			const run = at === undefined ? -1 : model.threads.runAt(thread, at);
+			const name = model.threads.name(thread);
+			return element('li', {}, swatch, run < 0 ? name : tool(name, 'Choose what it did then',
+				() => this.timeline.pick({ slice: run }), 'link'), ` ${what} `, element('span', { class: 'dim' }, text));
+		};
+		const sums = sumOf(path.segments).map((sum) => line(sum, `${duration(sum.ns)}, ${percent(sum.ns, all)}`));
+		const steps = path.segments.slice(-STEPS_MAX).map((step) => line(step, duration(step.to - step.from), step.from));
+		const left = path.segments.length - steps.length;
+		const { totals } = model;
+		const missing = totals.shown_waits < totals.waits;
+		const note = path.cut || left ? [element('li', { class: 'dim' }, `the last ${plural(steps.length, 'step')}`)] : [];
+		this.body.append(
+			element('div', { class: 'path' }, element('h3', {}, 'Critical path'), element('ol', {}, ...sums),
+				...missing ? [element('p', { class: 'lost' }, 'Short waits are not all in this page.')] : []),
+			element('div', { class: 'path' }, element('h3', {}, 'Its steps'), element('ol', {}, ...note, ...steps)));
 	}
 
 	/* The threads that a span across threads began and ended on. */

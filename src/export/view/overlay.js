@@ -5,6 +5,7 @@ import { drawFlows } from './arrows.js';
 import { begin, bubble } from './canvas.js';
 import { duration } from './format.js';
 import { boxOf } from './hit.js';
+import { drawPath } from './path_lines.js';
 
 function isSelected(item, tracks) {
 	if (item.isGroup)
@@ -81,6 +82,7 @@ export function drawOverlay(canvas, state, scroll, height) {
 	drawArea(ctx, state, scroll, height);
 	drawMarks(ctx, state, height);
 	drawFlows(ctx, state, scroll);
+	drawPath(ctx, state, scroll);
 	for (const [item, color, line] of [[state.hover, theme.dim, 1], [state.item, theme.accent, 2]]) {
 		if (!item)
 			continue;
