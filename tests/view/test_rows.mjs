@@ -74,11 +74,14 @@ async function still(t) {
 	const before = await heights(page);
 	const row = await page.evaluate(() => [...document.querySelectorAll('.label.track')][0].item.rowY(1));
 	const box = { x: before.stage.x + before.stage.width * 0.5, y: before.stage.y + row + 10 };
+	const panel = () => page.locator('.tl-details').boundingBox();
+	const panelBefore = await panel();
 	await page.mouse.dblclick(box.x + 25, box.y);
 	await settle(page);
 	const chosen = await page.evaluate(() => [globalThis.hodo.app.item?.slice, globalThis.hodo.app.selection.from]);
 	assert.ok(chosen[0] !== undefined && chosen[1] !== null, `a double click selects the slice's time: ${chosen}`);
-	assert.equal((await heights(page)).row, before.row, 'the panel was there before');
+	assert.equal((await heights(page)).row, before.row);
+	assert.deepEqual(await panel(), panelBefore, 'the panel was there before');
 }
 
 async function left(t) {
@@ -156,20 +159,29 @@ async function omitted(t) {
 		const stage = document.querySelector('.tl-stage').getBoundingClientRect();
 		return { x: stage.x, y: label.getBoundingClientRect().bottom - 4, top: stage.y, width: stage.width };
 	}, of);
-	// In the last rows of the track, where no slice is, and in the whole width: a dot each four pixels.
-	const dotted = await page.evaluate(({ y, top, width }) => {
-		const canvas = document.querySelector('canvas.tracks');
-		const { data } = canvas.getContext('2d').getImageData(0, Math.round(y - top) - 4, Math.round(width), 6);
-		const [back] = [255];
-		let n = 0;
-		for (let x = 0; x < width; x++)
-			for (let row = 0; row < 6; row++) {
-				const at = 4 * (row * Math.round(width) + x);
-				n += Math.abs(data[at] - data[at + 2]) < 40 && data[at] < back - 60 ? 1 : 0;
-			}
-		return n;
-	}, place);
-	assert.ok(dotted > place.width * 0.7, `${dotted} dark pixels in ${place.width} columns`);
+	// What is filled with a pattern, of this track: dots below it, as long as the stretches take, and few pixels more.
+	await page.evaluate(() => {
+		const own = CanvasRenderingContext2D.prototype.fillRect;
+		globalThis.dotted = [];
+		CanvasRenderingContext2D.prototype.fillRect = function keep(...at) {
+			if (this.fillStyle instanceof CanvasPattern && this.canvas.className === 'tracks')
+				globalThis.dotted.push(at);
+			return own.apply(this, at);
+		};
+		globalThis.hodo.app.select({});
+	});
+	await settle(page);
+	const dotted = await page.evaluate((track) => {
+		const { item } = [...document.querySelectorAll('.label.track')].find((l) => l.item.track.index === track);
+		return globalThis.dotted.filter(([, y]) => y > item.rowY(item.rowCount - 1) && y < item.y + item.height);
+	}, of);
+	const wide = dotted.reduce((sum, [, , width]) => sum + width, 0);
+	const wanted = place.width / 1.02 * await page.evaluate((track) => {
+		const { omitted: all, tracks, durationNs } = globalThis.hodo.model;
+		const [first, end] = tracks[track].omitted;
+		return all.end.slice(first, end).reduce((sum, ns, i) => sum + ns - all.begin[first + i], 0) / durationNs;
+	}, of);
+	assert.ok(wanted > 100 && wide > wanted * 0.95 && wide < wanted * 1.6, `${wide} pixels, not ${wanted}`);
 	await page.mouse.move(place.x + place.width * 0.0105, place.y);
 	await page.locator('.tooltip').waitFor();
 	assert.ok((await page.locator('.tooltip').textContent()).includes(`${count.toLocaleString('en-US').replaceAll(',', '\u202f')} more within`));

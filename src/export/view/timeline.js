@@ -105,7 +105,11 @@ export class TimelinePane {
 			this.tooltip.hide();
 			this.#changed();
 		});
-		this.resizing = new ResizeObserver(() => this.#resized());
+		this.resizing = new ResizeObserver(() => {
+			this.#resized();
+			if (this.shown && this.marked)
+				this.#draw(performance.now()); // before it is painted: no frame with rows as they were
+		});
 		this.resizing.observe(this.scroller);
 		this.resizing.observe(this.strip);
 		app.on('item', () => this.#changed(false));
@@ -186,6 +190,7 @@ export class TimelinePane {
 	}
 
 	#draw(now) {
+		cancelAnimationFrame(this.frame);
 		this.frame = 0;
 		if (!this.shown)
 			return;
