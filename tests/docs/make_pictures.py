@@ -67,7 +67,7 @@ def page(work, env):
                            ("dark", "--blink-settings=preferredColorScheme=0")):
         png = output / f"view-{scheme}.png"
         run("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", option,
-            f"--user-data-dir={env['HOME']}/chromium", "--window-size=1200,400", "--virtual-time-budget=10000",
+            f"--user-data-dir={env['HOME']}/chromium", "--window-size=1200,680", "--virtual-time-budget=10000",
             f"--screenshot={png}", f"file://{work}/kv.html", cwd=work, env=env)
         if png.stat().st_size > PNG_BYTES_MAX:
             sys.exit(f"make_pictures: {png}: {png.stat().st_size} bytes, more than {PNG_BYTES_MAX}")
