@@ -7,11 +7,11 @@
  *
  * `hodo record --tracer thread` reports each place that calls such a function
  * in a thread of another role, with the chain of calls that led there; with
- * --abort it ends the program there, for a debugger or a core dump. Nothing is
- * checked and nothing costs time otherwise.
+ * --abort, it ends the program there, for a debugger or a core dump. Otherwise
+ * nothing is checked and nothing costs time.
  *
- * Needs no library at link time, and has no effect where libhodo is not loaded.
- * HODO_DISABLE, defined before inclusion, leaves it all out.
+ * Needs no library at link time, and has no effect if libhodo is not loaded.
+ * Define HODO_DISABLE before you include this to leave it all out.
  */
 #ifndef HODO_ROLES_H
 #define HODO_ROLES_H
@@ -21,18 +21,18 @@
 #include <hodo/trace.h>
 
 /*
- * HODO_ONLY_IN("role"): a statement, best the first of a function: it is to be
- * called in threads of that role only. The role is a string literal of letters,
+ * HODO_ONLY_IN("role"): a statement, best the first one of a function: the function is meant
+ * to be called only in threads of that role. The role is a string literal of letters,
  * digits, '-', '_', '.' and ' ', at most 63. Several such statements in a
- * function allow any of their roles. The function must be one that can be traced
- * (see <hodo/tracer.h>) to be checked. It is not inlined, so that it has an entry; it gets no
- * instruction that runs.
+ * function allow any of their roles. Only functions that can be traced
+ * (see <hodo/tracer.h>) are checked. The function is not inlined, so that it has an entry, and gets no
+ * additional instruction that runs.
  *
  * int hodo_thread_role("role"): the calling thread has this role from now on;
- * NULL or "": none of its own. A thread that never said has none; the first
- * thread of a process is "main" until it says otherwise. The text is copied. 0, or
- * -ENOSYS where libhodo is not loaded, -ENAMETOOLONG for more than 63 bytes, -ENOSPC
- * for more than 256 different roles in a process. Any thread, also in signal handlers.
+ * NULL or "" removes its role. A thread has no role until it sets one; the first
+ * thread of a process has "main" until it sets another. The string is copied. Returns 0,
+ * -ENOSYS if libhodo is not loaded, -ENAMETOOLONG for more than 63 bytes, -ENOSPC
+ * for more than 256 different roles in a process. For any thread, including signal handlers.
  */
 #ifdef HODO_DISABLE
 
@@ -46,7 +46,7 @@ static inline HODO_OWN_ int hodo_thread_role(const char *role)
 
 #else
 
-/* One note a translation unit, as <hodo/trace.h> has one for its sites. */
+/* One note for each translation unit, as <hodo/trace.h> has one for its sites. */
 __asm__(".ifndef .Lhodo_roles_note\n"
 	".set .Lhodo_roles_note, 1\n"
 	".weak __start_hodo_roles\n"
@@ -60,15 +60,15 @@ __asm__(".ifndef .Lhodo_roles_note\n"
 	".balign 4\n"
 	".long __start_hodo_roles-., __stop_hodo_roles-., 0, 0\n"
 	".popsection\n"
-	/* Where no file marks a function, bfd refuses the references above unless there is such a section. */
+	/* If no file marks a function, bfd refuses the references above unless there is such a section. */
 	".pushsection hodo_roles,\"ao\",@progbits,.note.hodo\n"
 	".popsection\n"
 	".endif\n");
 
 /*
- * Keeps compilers from copying the function into its callers, where the record would name the caller: gcc
- * copies none with a computed goto, here one that nothing ever jumps to, two bytes in
- * the cold part; clang none whose label's address is taken.
+ * Keeps compilers from copying the function into its callers, where the record would name the caller. gcc
+ * does not copy functions with a computed goto; here it is one that nothing ever jumps to, two bytes in
+ * the cold part. clang does not copy functions with a label whose address is taken.
  */
 #ifdef __clang__
 #define HODO_NO_COPY_                                                        \

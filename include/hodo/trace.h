@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo/trace.h - one line an event.
+ * hodo/trace.h - one line for each event.
  *
  *	#include <hodo/trace.h>
  *
  *	HODO_EVENT(kv, put, key, shard, HODO_F(bytes, len));
  *
- * Needs nothing else: no library at link time, no generated file. A program
- * that holds these lines runs unchanged where Hodoscope is not installed. A
+ * It needs nothing else: no library at link time, no generated file. A program
+ * with these lines also runs, unchanged, where Hodoscope is not installed. A
  * disabled line is one 5-byte instruction that does nothing; its arguments are
  * evaluated, once each, only when the event is enabled.
  *
- * C11 and C++17 with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux.
- * The same lines in modules of the kernel (C, Linux >= 6.1), which has no floats: docs/kernel-instrumentation.md.
+ * C11 and C++17 with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux. The same lines work in kernel
+ * modules (C, Linux >= 6.1), but without floats: docs/kernel-instrumentation.md.
  * Define before including:
  *	HODO_DISABLE		everything compiles to nothing
  *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
  *				(the only way on machines other than x86-64)
- *	HODO_SDT=1		each line is a static probe (USDT) for perf, bpftrace and gdb, too, PROVIDER:NAME with
- *				NAME__begin and NAME__end where a span begins and ends (HODO_SPAN: begins): one nop
- *				more, and its arguments are evaluated always, once each. Of more than 12 arguments
- *				the first 12 are there, of HODO_STR, HODO_BYTES and HODO_ARRAY the addresses
+ *	HODO_SDT=1		each line is also a static probe (USDT) for perf, bpftrace and gdb, PROVIDER:NAME, with
+ *				NAME__begin and NAME__end where a span begins and ends (HODO_SPAN: begins). This costs
+ *				one more nop, and arguments are always evaluated, once each. The probe has the first
+ *				12 arguments; HODO_STR, HODO_BYTES and HODO_ARRAY are addresses
  *
  * Signal and thread safety: every macro that records may run anywhere in any
  * thread: signal handlers, constructors, destructors, atexit handlers, after
  * vfork(). It never blocks, allocates or changes errno, and may lose the event
  * (counted).
  *
- * What can be recorded, 0 to 16 values an event:
+ * What you can record, 0 to 16 values in an event:
  *	integers of 8 to 64 bits, bool, char, enum, float, double
  *	pointers (the address)
- *	char * and const char *: the text up to its NUL, at most 65,535 bytes; NULL is kept as NULL
- *	HODO_STR(p, n)		text of at most n bytes, ended earlier by a NUL
+ *	char * and const char *: the string up to its NUL, at most 65,535 bytes; NULL is kept as NULL
+ *	HODO_STR(p, n)		a string of at most n bytes, or up to a NUL
  *	HODO_BYTES(p, n)	n bytes
  *	HODO_ARRAY(p, n)	n integers, floats or bools at p
- *	HODO_F(name, expr)	any of these under a name of its own
- * In C++17 a lambda expression cannot stand in a value, but in a variable before it; in C++20 it can.
- * Anything else is an error when compiled. A char * that does not point to a
- * text (to print with %p, say) must be cast to void *. An event that is longer than a
- * packet of the recording, or a text over its limit, is refused and counted.
+ *	HODO_F(name, expr)	any of these under a name that you choose
+ * In C++17, a value cannot contain a lambda expression: put it in a variable first. In C++20 it can.
+ * Anything else is an error at compile time. Cast a char * that does not point to a
+ * string (for example to print with %p) to void *. An event that is longer than a
+ * packet of the recording, or a string that is too long, is refused and counted.
  */
 #ifndef HODO_TRACE_H
 #define HODO_TRACE_H
@@ -63,8 +63,8 @@ extern "C++" { /* in case this is included inside extern "C" */
 #error "hodo: <hodo/trace.h> needs GCC or Clang and a 64-bit machine; define HODO_DISABLE to leave tracing out"
 #endif
 
-/* Of ours: functions like these are no part of the program, and get no slots for tracers. What they call by a pointer
- * is libhodo's, which Clang's control-flow integrity does not know. */
+/* Hodoscope's own functions: they are not part of the program, and get no slots for tracers. Functions that
+ * they call by pointer are in libhodo, which Clang's control-flow integrity does not know. */
 #if defined(__clang__) && __clang_major__ >= 16
 #define HODO_OWN_ __attribute__((no_instrument_function, no_sanitize("cfi-icall", "kcfi")))
 #elif defined(__clang__)
@@ -86,9 +86,9 @@ extern "C++" { /* in case this is included inside extern "C" */
 	HODO_NONE_(0, ##__VA_ARGS__)    \
 	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
-/* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, checked by the
- * compiler like printf's. The values are stored; the text is made when the trace is read. HODO_STR(p, n)
- * goes with %s; '*' as a width or precision is refused (it would have to trust an unterminated text). */
+/* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, which the compiler
+ * checks like printf's. The values are stored; the text is formatted when the trace is read. Use
+ * HODO_STR(p, n) with %s; '*' as a width or precision is refused (it would have to trust an unterminated string). */
 #define HODO_MARK(provider, name, format, ...)                                                            \
 	do {                                                                                              \
 		HODO_NONE_(0, ##__VA_ARGS__)                                                              \
@@ -97,12 +97,12 @@ extern "C++" { /* in case this is included inside extern "C" */
 				 #provider "\0" #name "\0" #__VA_ARGS__ "\0" format "\0", __VA_ARGS__);  \
 	} while (0)
 
-/* HODO_COUNTER(provider, name, n): the value of a number over time, recorded as the field "value". */
+/* HODO_COUNTER(provider, name, n): a number over time, recorded as the field "value". */
 #define HODO_COUNTER(provider, name, n) \
 	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n)
 
-/* HODO_BEGIN(provider, name, id, values…) and HODO_END(provider, name, id, values…): a span that begins
- * and ends anywhere, also in different threads; paired by id, the first value. Recorded as
+/* HODO_BEGIN(provider, name, id, values…) and HODO_END(provider, name, id, values…): a span that can begin
+ * and end anywhere, even in different threads; paired by id, the first value. Recorded as
  * provider:name.begin and provider:name.end. */
 #define HODO_BEGIN(provider, name, ...) \
 	HODO_NOTED_SITE_(#provider, #name "__begin", HODO_KIND_BEGIN, \
@@ -112,36 +112,36 @@ extern "C++" { /* in case this is included inside extern "C" */
 			 #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /* HODO_SPAN(provider, name, values…): a declaration; a span from here to the end of the enclosing scope,
- * however it is left, longjmp excepted. Recorded as provider:name.begin (with the values) and
- * provider:name.end; the end is recorded exactly when the begin was tried, and the event is enabled then. */
+ * however it is left, except by longjmp. Recorded as provider:name.begin (with the values) and
+ * provider:name.end; the end is recorded if the begin was tried and the event is enabled at the end. */
 #define HODO_SPAN(provider, name, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)   \
 	HODO_SPAN_I_(__COUNTER__, #provider, #name "__begin", #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)
 
-/* HODO_LABELS(provider, field, ENUMERATOR…): a statement inside any function that generates no code; the
- * values of the integer or enum field of that name in the provider's events are shown under these names. */
+/* HODO_LABELS(provider, field, ENUMERATOR…): a statement inside any function, which generates no code; the
+ * values of the integer or enum field of that name in the provider's events are shown with these names. */
 #define HODO_LABELS(provider, field, ...) \
 	HODO_LABELS_I_(#provider "\0" #field "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /*
- * HODO_TRACEPOINT(provider, name, (type, param)…): at file scope, in any header or source; declares
+ * HODO_TRACEPOINT(provider, name, (type, param)…): at file scope, in any header or source file; declares
  *
  *	void trace_PROVIDER_NAME(type param, …)
- *		The event: recorded when enabled, then handed to the probes.
+ *		The event: recorded when enabled, then passed to the probes.
  *	bool trace_PROVIDER_NAME_enabled(void)
- *		Whether anything listens (one patched instruction): to guard costly preparation.
+ *		Whether anything listens (one patched instruction): to guard expensive preparation.
  *	int register_trace_PROVIDER_NAME(void (*probe)(void *data, type param, …), void *data)
- *		The probe is called from every place of the tracepoint, in order of registration, in the
- *		thread and context of the caller, signal handlers included. It must return (no longjmp,
- *		exception or thread cancellation out of it). 0, -EEXIST for the same probe and data
- *		twice, -ENOSPC for more than 64 probes, -ENOSYS where libhodo is not loaded, -EINVAL if
+ *		Calls the probe at every place of the tracepoint, in order of registration, in the
+ *		thread and context of the caller, including signal handlers. The probe must return (no
+ *		longjmp, exception or thread cancellation out of it). Returns 0, -EEXIST for the same probe
+ *		and data twice, -ENOSPC for more than 64 probes, -ENOSYS if libhodo is not loaded, -EINVAL if
  *		the tracepoint was refused because an earlier definition differs, or because libhodo
  *		has another version of the ABI than this header.
  *	int unregister_trace_PROVIDER_NAME(probe, data)
- *		When it returns, the probe is not running and will not run. 0, -ENOENT, -ENOSYS, or
+ *		When it returns, the probe is not running and will not run. Returns 0, -ENOENT, -ENOSYS, or
  *		-EDEADLK when called from inside a probe.
  *
- * register and unregister may be called from any thread at any time, not from signal handlers.
+ * You may call register and unregister in any thread at any time, but not in signal handlers.
  */
 #define HODO_TRACEPOINT(provider, name, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)         \
@@ -150,7 +150,7 @@ extern "C++" { /* in case this is included inside extern "C" */
 /* Names a value. */
 #define HODO_F(name, expr) ((void)"" #name, (expr))
 
-/* --------------------------------------------------------- text, bytes, arrays */
+/* ------------------------------------------------------ strings, bytes, arrays */
 
 struct hodo_str_ {
 	const char *data;
@@ -166,11 +166,11 @@ struct hodo_bytes_ {
 #define HODO_CALL_(m, ...) m(__VA_ARGS__)
 #define HODO_PASTE_(a, b) HODO_PASTE_I_(a, b)
 #define HODO_PASTE_I_(a, b) a##b
-/* How many arguments, 0 to 16; none is distinguished from one as in Jens Gustedt's test for emptiness, since the
- * comma-swallowing extension does not work under -std=c11 or -std=c++17. */
+/* How many arguments, 0 to 16. None is distinguished from one as in Jens Gustedt's test for emptiness,
+ * because the comma-swallowing extension does not work with -std=c11 or -std=c++17. */
 #define HODO_N_(...) HODO_PASTE_(HODO_N_EMPTY_, HODO_IS_EMPTY_(__VA_ARGS__))(__VA_ARGS__)
 #define HODO_N_EMPTY_1(...) 0
-/* Up to 32, so that a few too many give a message and not a puzzle. */
+/* Up to 32, so that a few too many give a clear message. */
 #define HODO_N_EMPTY_0(...) \
 		  HODO_N_I_(__VA_ARGS__, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
 		  _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, _MORE_THAN_16_VALUES, \
@@ -193,11 +193,11 @@ struct hodo_bytes_ {
 #define HODO_IS_EMPTY_II_(a, b, c, d) HODO_HAS_COMMA_(HODO_EMPTY_##a##b##c##d)
 #define HODO_EMPTY_0001 ,
 
-/* Before the rest of a macro with values: Clang's -Wpedantic, which minds that there are none, is content then. */
+/* Goes before the rest of a macro with values: otherwise Clang's -Wpedantic complains when there are none. */
 #define HODO_NONE_(...)
 #define HODO_COMMA_(i, a) , (a)
 
-/* HODO_EACH_(m, x, y…) is m(0, x) m(1, y) …; HODO_LIST_ the same of m(x), separated by commas. */
+/* HODO_EACH_(m, x, y…) is m(0, x) m(1, y) …; HODO_LIST_ is m(x), m(y), …, separated by commas. */
 #define HODO_EACH_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_E, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
 #define HODO_LIST_(m, ...) HODO_PASTE_(HODO_PASTE_(HODO_C, HODO_N_(__VA_ARGS__)), _)(m, __VA_ARGS__)
 #define HODO_E_MORE_THAN_16_VALUES_(m, ...) hodo_an_event_has_at_most_16_values;
@@ -297,7 +297,7 @@ template <class A> inline void hodo_nothing_(const A &) {}
 struct hodo_builder_ {
 	struct hodo_piece *piece;
 	const char *base; /* the fixed part */
-	size_t start;     /* of the run that is not yet a piece */
+	size_t start;     /* of the run that is not a piece yet */
 	size_t total;     /* bytes of all variable parts */
 	const void *data; /* the variable part being added */
 	size_t len;
@@ -365,7 +365,7 @@ extern "C++" {
 
 /* --------------------------------------------------------------- tracepoints */
 
-/* What happens when it is on: the event, then the probes. */
+/* What happens while it is on: the event, then the probes. */
 #define HODO_TP_COLD_(id, empty, ...)                                                           \
 	HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
 	{                                                                                       \
@@ -436,8 +436,8 @@ extern "C++" {
 #define HODO_TP_PARAMS_0(...) HODO_LIST_(HODO_TP_PARAM_, __VA_ARGS__)
 
 /*
- * With HODO_SDT, HODO_NOTED_() evaluates the values, in order, once, and leaves a note of them where they are;
- * HODO_VALUES_() is what it has evaluated.
+ * With HODO_SDT, HODO_NOTED_() evaluates the values, in order, once, and leaves a note of where they are;
+ * HODO_VALUES_() stands for the evaluated values.
  */
 #if defined(HODO_SDT) && HODO_SDT && !defined(HODO_DISABLE) && !defined(__KERNEL__)
 #include <hodo/trace_noted.h>

@@ -8,7 +8,7 @@
 #define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
 #define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
 
-/* An array's struct gives the type of its elements. X(name, C type, hodo type) */
+/* An array's struct type gives the type of its elements. X(name, C type, hodo type) */
 #define HODO_ARRAY_TYPES_(X)               \
 	X(bool, _Bool, HODO_TYPE_BOOL)     \
 	X(i8, signed char, HODO_TYPE_I8)   \
@@ -20,7 +20,7 @@
 	X(i64, long, HODO_TYPE_I64)        \
 	X(u64, unsigned long, HODO_TYPE_U64) \
 	HODO_ARRAY_FLOATS_(X)
-#ifdef __KERNEL__ /* has no floats, and no registers for them */
+#ifdef __KERNEL__ /* no floats, and no registers for them */
 #define HODO_ARRAY_FLOATS_(X)
 #define HODO_TYPE_FLOATS_
 #else
@@ -56,14 +56,15 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 		 char *: HODO_TYPE_STR, const char *: HODO_TYPE_STR, struct hodo_str_: HODO_TYPE_STR,      \
 		 struct hodo_bytes_: HODO_TYPE_BYTES, HODO_ARRAY_TYPES_(HODO_ARRAY_ID_)                    \
 		 default: HODO_IS_POINTER_(x) ? HODO_TYPE_PTR : HODO_TYPE_NONE)
-/* A float would be promoted on the way, which some ask to be warned of. */
+/* A float would be promoted on the way, which some people ask to be warned about. */
 #define HODO_IS_POINTER_(x) \
 	(__builtin_classify_type(_Generic((x), float: 0, default: (x))) == 5 /* pointer_type_class */)
 
 #define HODO_TYPE_ITEM_(i, a) HODO_TYPE_(a),
 #define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
 
-/* A descriptor: head, types, texts in one object. text lacks the file and function; kind_ may be | HODO_DESC_* << 8. */
+/* A descriptor: head, types, strings in one object. text lacks file and function; kind_ may have
+ * HODO_DESC_* << 8 or-ed to it. */
 #define HODO_DESC_(var, kind_, text, types_, bounded, count)                                                         \
 	static const struct {                                                                                \
 		struct hodo_desc head;                                                                       \
@@ -73,7 +74,7 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 		{ sizeof(struct hodo_desc), HODO_ABI_VERSION, (kind_) & 0xff, count, bounded, __LINE__,         \
 		  sizeof(struct hodo_desc) + (count) + 1, (kind_) >> 8, sizeof(var) }, types_, text __FILE__ "\0" }
 #define HODO_TYPES_(...) { HODO_EACH_(HODO_TYPE_ITEM_, __VA_ARGS__) 0 }
-/* Which are texts with a length. */
+/* Which values are strings with a length. */
 #define HODO_BOUNDED_(...) (0 HODO_EACH_(HODO_BOUNDED_BIT_, __VA_ARGS__))
 #define HODO_BOUNDED_BIT_(i, a) | (_Generic((a), struct hodo_str_: 1, default: 0) << i)
 
@@ -85,7 +86,7 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 	__typeof__(_Generic((v), char *: (uint16_t)0, const char *: (uint16_t)0,                   \
 			    struct hodo_str_: (uint16_t)0, struct hodo_bytes_: (uint32_t)0,        \
 			    HODO_ARRAY_TYPES_(HODO_ARRAY_LEN_) default: (v)))
-/* Through the value's address, since every branch of _Generic must compile for every type. */
+/* Through the value's address, because every branch of _Generic must compile for every type. */
 static inline HODO_OWN_ uint16_t hodo_fix_cstr_(struct hodo_builder_ *b, const void *value)
 {
 	return hodo_take_cstr_(b, *(const char *const *)value);
@@ -116,7 +117,8 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 #define HODO_COUNT_VAR_(i, a) +HODO_IS_VAR_(hodo_v##i##_)
 #define HODO_HOLD_(i, a) __extension__ __auto_type hodo_v##i##_ = (a);
 
-/* Evaluates the values in order, once, and hands the event over; HODO_EMIT_HELD_: values that HODO_HOLD_ has taken. */
+/* Evaluates the values in order, once, and passes the event on; HODO_EMIT_HELD_: values that HODO_HOLD_ has
+ * taken. */
 #define HODO_EMIT_(state, ...)                                                                             \
 	HODO_NONE_(0, ##__VA_ARGS__)                                                                       \
 	do {                                                                                               \
@@ -173,7 +175,7 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 #define HODO_SPAN_END_(state)                                                                         \
 	do {                                                                                          \
 		HODO_EMIT_FIXED_((state), "", 0);                                                     \
-		__asm__ volatile("" : : : "memory"); /* no jump: the event's place is the return address */   \
+		__asm__ volatile("" : : : "memory"); /* no tail call: its place is the return address */      \
 	} while (0)
 
 #endif
@@ -212,7 +214,7 @@ hodo_on_:
 /* -------------------------------------------------------------------- spans */
 
 struct hodo_span_ {
-	HODO_STATE_TYPE_ *hodo_end_; /* set when the begin was taken */
+	HODO_STATE_TYPE_ *hodo_end_; /* set when the begin was tried */
 };
 static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {
@@ -260,7 +262,7 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 		HODO_LABELS_RECORD_(hodo_desc_);                                                           \
 	} while (0)
 
-/* Checked in code that never runs. HODO_STR stands for a text. */
+/* Checked in code that never runs. HODO_STR counts as a string. */
 static inline HODO_OWN_ const char *hodo_format_str_(struct hodo_str_ s) { return s.data; }
 #define HODO_FORMAT_ARG_(i, a) \
 	, _Generic((a), struct hodo_str_: "", default: (a))

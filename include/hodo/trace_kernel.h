@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hodo/trace_kernel.h - the part of hodo/trace.h that differs in kernel modules: what a module carries, how a site
- * branches, and how an event is handed to hodo.ko. Its counterpart is hodo/trace_user.h.
+ * branches, and how an event is passed to hodo.ko. Its counterpart is hodo/trace_user.h.
  *
- * A module refers to no symbol of hodo.ko: it loads and runs where that is not, and hodo.ko may come later, go, and
- * come back. Each event of the module is a hodo_kernel_state. That begins with a struct tracepoint whose place
- * stands where those of the kernel's own tracepoints do (section __tracepoints_ptrs), so that hodo.ko hears of the
- * module by the kernel. Of that tracepoint, the name says whose it is, and the static key is the one of the
- * event's sites; it never has probes of the kernel's kind.
+ * A module refers to no symbol of hodo.ko: it loads and runs without hodo.ko, which may be loaded later, be
+ * unloaded, and be loaded again. Each event of the module is a hodo_kernel_state. It begins with a struct
+ * tracepoint, whose place is listed with those of the kernel's own tracepoints (section __tracepoints_ptrs),
+ * so that the kernel tells hodo.ko about the module. The tracepoint's name says whose it is, and its static
+ * key is that of the event's sites; it never has probes of the kernel's kind.
  *
- * Who may run beside whom, on one state:
+ * What may run at the same time ("beside") on one state:
  *
  *                      | event, probes | register | hodo.ko sets | hodo.ko clears | module goes
  *   event, calls probes| beside        | beside   | beside       | beside         | before
@@ -17,16 +17,17 @@
  *   hodo.ko sets       |               |          | excluded     | excluded       | excluded
  *   hodo.ko clears     |               |          |              | excluded       | excluded
  *
- * "excluded": one mutex of hodo.ko, which events never take. "before": the module's own affair, as with any of its
- * functions: none of them runs any more when it goes.
+ * "excluded": one mutex of hodo.ko, which events never take. "before": the module's own responsibility, as
+ * with any of its functions: none of them runs any more when it goes.
  *
- * An event switches preemption off, then loads ops, event and probes, and uses them until it switches it on again.
- * hodo.ko clears them, then waits with synchronize_rcu(), which returns when all that had preemption off have had it
- * on, and frees them, or is unloaded, only after that. If they were loaded before preemption is off, hodo.ko could be
- * gone when they are called. What they point to was stored before them (release), and the loads through them depend
- * on them; without that, an event could see a list of probes that is not filled in yet.
+ * An event switches preemption off, then loads ops, event and probes, and uses them until it switches it on
+ * again. hodo.ko clears them, then waits with synchronize_rcu(), which returns when every CPU that had
+ * preemption off has had it on. Only after that does hodo.ko free them, or is unloaded. If an event loaded
+ * them before preemption is off, hodo.ko could be gone when they are called. What they point to was stored
+ * before them (release), and the loads through them depend on them; without that, an event could see a list
+ * of probes that is not filled in yet.
  *
- * As with the kernel's tracepoints, RCU must be watching: no site in noinstr code, or where a CPU idles.
+ * As with the kernel's tracepoints, RCU must be watching: put no site in noinstr code, or where a CPU idles.
  */
 #ifndef HODO_TRACE_KERNEL_H
 #define HODO_TRACE_KERNEL_H
@@ -40,7 +41,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* hodo.ko finds modules alone, and by their tracepoints. */
+/* hodo.ko finds only modules, and finds them by their tracepoints. */
 #if !defined(HODO_DISABLE) && (!defined(MODULE) || !defined(CONFIG_TRACEPOINTS))
 #define HODO_DISABLE
 #endif
@@ -57,8 +58,8 @@
 #include <linux/stringify.h>
 #include <linux/tracepoint-defs.h>
 
-/* What the names of the states' tracepoints begin with, and no name of a C object can: whose they are, and the version
- * of all that is below and in <hodo/abi.h>. */
+/* Beginning of the names of the states' tracepoints, which no name of a C object can have: whose they are,
+ * and the version of everything below and in <hodo/abi.h>. */
 #define HODO_KERNEL_NAME "hodo:2:"
 
 struct hodo_kernel_ops;
@@ -68,7 +69,7 @@ struct hodo_kernel_state {
 	uint32_t size;                /* sizeof(struct hodo_kernel_state) */
 	uint32_t reserved;
 	const struct hodo_desc *desc;
-	/* hodo.ko's; all 0 where it is not. */
+	/* For hodo.ko; all 0 without it. */
 	const struct hodo_kernel_ops *ops;
 	struct hodo_event *event;         /* records it; NULL: nobody does at present */
 	const struct hodo_probes *probes; /* NULL: none */
@@ -76,27 +77,27 @@ struct hodo_kernel_state {
 	struct hodo_kernel_state *next;   /* of the same event */
 };
 
-/* What hodo.ko offers. All but the last two are called with preemption off, from any context. */
+/* What hodo.ko provides. All but the last two are called with preemption off, from any context. */
 struct hodo_kernel_ops {
 	uint32_t size;    /* bytes of this struct */
 	uint32_t version; /* HODO_ABI_VERSION */
 	struct module *owner;
 	/* Fields of fixed size only: len bytes at data, readable up to the next multiple of 8. */
 	void (*emit_fixed)(struct hodo_kernel_state *state, const void *data, size_t len);
-	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
+	/* Any fields: total is the sum of the lengths; SIZE_MAX / 2 or more means that one is too long. */
 	void (*emit_pieces)(struct hodo_kernel_state *state, const struct hodo_piece *pieces, size_t count,
 			    size_t total);
 	/* The probes to call; NULL: none, and there is nothing to leave. */
 	const struct hodo_probes *(*probe_enter)(struct hodo_kernel_state *state);
 	void (*probe_leave)(void);
-	/* They sleep; owner is held meanwhile. 0 or negative errno; see register_trace_x in hodo/trace.h. */
+	/* They sleep, and hold owner meanwhile. 0 or negative errno; see register_trace_x in hodo/trace.h. */
 	int (*probe_register)(struct hodo_kernel_state *state, void (*func)(void), void *data);
 	int (*probe_unregister)(struct hodo_kernel_state *state, void (*func)(void), void *data);
 };
 
 /* ------------------------------------------------------------------- sites */
 
-/* Different for every state of all modules that are loaded: there are tracers that expect that of tracepoints. */
+/* Different for every state of all loaded modules: some tracers expect this of tracepoints. */
 #define HODO_KERNEL_NAME_(n) HODO_KERNEL_NAME KBUILD_MODNAME ":" __BASE_FILE__ ":" __stringify(n)
 
 #define HODO_STATE_TYPE_ struct hodo_kernel_state
@@ -108,7 +109,7 @@ struct hodo_kernel_ops {
 	}
 #define HODO_TP_STATE_(var, desc_) HODO_STATE_(var, desc_)
 
-/* Says where a state is: emitted with the code that uses it, and dropped with that. No instruction. */
+/* Says where a state is: emitted with the code that uses it, and dropped with that code. No instruction. */
 #ifdef CONFIG_HAVE_ARCH_PREL32_RELOCATIONS
 #define HODO_KERNEL_PLACE_ ".balign 4\n.long %c0 - .\n"
 #else
@@ -118,7 +119,7 @@ struct hodo_kernel_ops {
 	asm_inline volatile(".pushsection __tracepoints_ptrs, \"a\"\n" HODO_KERNEL_PLACE_ ".popsection\n" \
 			    : : "i"(state))
 
-/* Newer kernels' tracepoints have a static_key_false for a key, which begins with the key. */
+/* In newer kernels, the key of a tracepoint is a static_key_false, which begins with the key. */
 #define HODO_KERNEL_ON_(state) static_branch_unlikely(((struct static_key_false *)&(state)->tracepoint.key))
 
 #define HODO_BRANCH_(state, desc, label)            \
@@ -128,7 +129,7 @@ struct hodo_kernel_ops {
 			goto label;                 \
 	} while (0)
 
-/* HODO_WHEN_(state, desc, body): the body, out of line, when the site is enabled. */
+/* HODO_WHEN_(state, desc, body): runs the body, out of line, when the site is enabled. */
 #define HODO_WHEN_(state, desc, body)               \
 	do {                                        \
 		HODO_NO_SITE_(&state, &desc);       \
@@ -143,12 +144,13 @@ struct hodo_kernel_ops {
 		HODO_NO_SITE_(&hodo_state_, &desc); \
 	} while (0)
 
-/* --------------------------------------------------------- handing it over */
+/* ------------------------------------------------------------- passing it on */
 
 /*
- * The event is put together in a function of its own, not in the one that holds the site: that would need a frame, and
- * where stacks are protected a canary, which it would store and compare with the site off, too. A nested function that
- * uses no variable of the outer one is an ordinary one. Clang has none.
+ * The event is put together in its own function, not in the one that has the site: that would need a frame
+ * and, where stacks are protected, a canary, which it would store and compare even while the site is off. A
+ * nested function that uses no variable of the outer one is an ordinary function. Clang has no nested
+ * functions.
  */
 #ifdef __clang__
 #define HODO_EMIT_SITE_(state, ...) HODO_EMIT_(state, __VA_ARGS__)
@@ -176,8 +178,8 @@ struct hodo_kernel_ops {
 #define HODO_TP_ON_(id, empty, ...) hodo_tp_cold_##id(HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__));
 
 /*
- * A site may be called with what is no address of the kernel: an error, or a pointer of a user's. That must not bring
- * the machine down once the event is switched on.
+ * A site may be given something that is not an address of the kernel: an error, or a user's pointer. That
+ * must not crash the machine once the event is switched on.
  */
 static __always_inline bool hodo_kernel_bad_(const void *p)
 {
@@ -202,7 +204,7 @@ static __always_inline bool hodo_kernel_bad_(const void *p)
 	if (hodo_kernel_bad_(data))   \
 		data = NULL;
 
-/* Out of line, once a file: the code of a site stays small. */
+/* Out of line, once per file: the code of a site stays small. */
 static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_fixed_(struct hodo_kernel_state *state,
 									  const void *data, size_t len)
 {
@@ -233,7 +235,7 @@ static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_pieces_(struc
 
 /* ------------------------------------------------------------------ probes */
 
-/* Preemption stays off until hodo_kernel_leave_() if there are any. */
+/* If there are any, preemption stays off until hodo_kernel_leave_(). */
 static __attribute__((unused)) noinline HODO_OWN_ const struct hodo_probes *
 hodo_kernel_enter_(struct hodo_kernel_state *state)
 {
@@ -249,7 +251,7 @@ hodo_kernel_enter_(struct hodo_kernel_state *state)
 	return probes;
 }
 
-/* ops are there: hodo.ko does not go while there are probes, and not before those who are inside have left. */
+/* ops are there: hodo.ko does not go while there are probes, nor before all callers inside have left. */
 static __attribute__((unused)) noinline HODO_OWN_ void hodo_kernel_leave_(struct hodo_kernel_state *state)
 {
 	READ_ONCE(state->ops)->probe_leave();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo/trace_noted.h - values that are evaluated before a site, so that a note can say where they are, and the note;
- * for HODO_SDT of hodo/trace.h and for Hodoscope's <sys/sdt.h>. Included by these.
+ * hodo/trace_noted.h - evaluates values before a site, so that a note can say where they are, and writes the
+ * note; for HODO_SDT of hodo/trace.h and for Hodoscope's <sys/sdt.h>, which include it.
  */
 #ifndef HODO_TRACE_NOTED_H
 #define HODO_TRACE_NOTED_H
@@ -13,7 +13,7 @@
 #define HODO_PASTE_3_(a, b, c) HODO_PASTE_3_I_(a, b, c)
 #define HODO_PASTE_3_I_(a, b, c) a##b##c
 
-/* The variables that hold n values, and how many of n are in a note. */
+/* The variables that hold n values, and how many of n a note has. */
 #define HODO_HELD_0_
 #define HODO_HELD_1_ hodo_h0_
 #define HODO_HELD_2_ HODO_HELD_1_, hodo_h1_
@@ -54,10 +54,10 @@
 #else
 #define HODO_HELD_TYPE_ __extension__ __auto_type
 #endif
-/* A comma before it: g++ warns of a NULL that becomes a variable. */
+/* A comma before it: g++ warns about a NULL that becomes a variable. */
 #define HODO_HOLD_VALUE_(i, a) HODO_HELD_TYPE_ hodo_h##i##_ = ((void)0, a);
 
-/* What of a value is an argument: of a text with a length, of bytes and arrays, the address. */
+/* The part of a value that is an argument: for a string with a length, bytes and arrays, the address. */
 #ifdef __cplusplus
 extern "C++" {
 namespace hodo_detail_
@@ -74,7 +74,7 @@ template <class T> inline __attribute__((always_inline)) const void *noted_(cons
 	__builtin_choose_expr(HODO_SDT_CLASS_(v) == 12, *(const void *const *)(const void *)&(v), v)
 #endif
 
-/* The note of n values that are named. */
+/* The note of n values that have names. */
 #define HODO_NOTE_(provider, name, n, ...)                                                          \
 	HODO_SDT_ASM_(HODO_SDT_NOTE_(provider, name, "0", HODO_PASTE_3_(HODO_SDT_ARGS_, n, _))      \
 		      :                                                                             \

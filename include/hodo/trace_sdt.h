@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hodo/trace_sdt.h - notes of static probes (USDT), as perf, bpftrace, gdb and systemtap read them; for Hodoscope's
- * <sys/sdt.h> (hodo/sdt/sys/sdt.h) and HODO_SDT of hodo/trace.h. Nothing here is called by hand.
+ * <sys/sdt.h> (hodo/sdt/sys/sdt.h) and HODO_SDT of hodo/trace.h. Do not use anything here directly.
  *
- * A note has the address of a nop, at which tools set their breakpoint, that of a semaphore or 0, provider, name, and
- * where each argument is at that nop: its size, negative if signed, with f behind it if a float, "@", and the operand
- * as the compiler chose it. Needs GCC or Clang and ELF, whatever the machine and the version of C or C++.
+ * A note has the address of a nop, where tools set their breakpoint, that of a semaphore or 0, provider,
+ * name, and where each argument is at that nop: its size, negative if signed, followed by f if a float, "@",
+ * and the operand that the compiler chose. Needs GCC or Clang and ELF; the machine and the version of C or
+ * C++ do not matter.
  */
 #ifndef HODO_TRACE_SDT_H
 #define HODO_TRACE_SDT_H
@@ -21,7 +22,7 @@
 #define HODO_SDT_ADDRESS_ ".4byte "
 #endif
 
-/* What differs by machine: the nop, where a value may be, and how an operand is written. */
+/* What depends on the machine: the nop, where a value may be, and how to write an operand. */
 #ifdef __s390__
 #define HODO_SDT_NOP_ "nop 0\n"
 #else
@@ -52,8 +53,9 @@
 #endif
 
 /*
- * The nop and its note; provider and name are texts, semaphore the text of an expression, args what makes the text of
- * the arguments. Where _.stapsdt.base is, once an object, shows how far its sections were moved since it was linked.
+ * The nop and its note; provider and name are strings, semaphore is the text of an expression, args makes the
+ * text of the arguments. _.stapsdt.base, one per object, shows how far the object's sections were moved since
+ * it was linked.
  */
 #define HODO_SDT_NOTE_(provider, name, semaphore, args)                                  \
 	"771: " HODO_SDT_NOP_                                                            \
@@ -80,7 +82,7 @@
 
 /* ------------------------------------------------------------------ arguments */
 
-/* The text of one: of a float, its size times 256 stands in hodo_s. */
+/* The text of one argument; for a float, hodo_s has its size times 256. */
 #define HODO_SDT_ARG_(k)                                           \
 	".if %c[hodo_s" #k "] < 256\n"                             \
 	".ascii \"%c[hodo_s" #k "]@" HODO_SDT_AS_(k) "\"\n"        \
@@ -95,7 +97,8 @@
 	".endif\n"
 #define HODO_SDT_BLANK_ ".ascii \" \"\n"
 
-/* Texts of n arguments, and their operands: size and value. A note has twelve at most, of an event the first ones. */
+/* Texts of n arguments, and their operands: size and value. A note has at most twelve, the first ones of an
+ * event. */
 #define HODO_SDT_ARGS_0_
 #define HODO_SDT_ARGS_1_ HODO_SDT_ARG_(1)
 #define HODO_SDT_ARGS_2_ HODO_SDT_ARGS_1_ HODO_SDT_BLANK_ HODO_SDT_ARG_(2)
@@ -171,7 +174,7 @@ __extension__ HODO_SDT_SIGNED_TYPE_(long long)
 }
 #define HODO_SDT_IS_SIGNED_(x) (!HODO_SDT_IS_ADDRESS_(x) && hodo_sdt_signed_<__typeof__(x)>::value)
 #else
-/* Of what is no integer, that of 0U. */
+/* If it is not an integer, that of 0U. */
 #define HODO_SDT_INTEGER_(x) \
 	__typeof__(__builtin_choose_expr(HODO_SDT_CLASS_(x) >= 1 && HODO_SDT_CLASS_(x) <= 4, (x), 0U))
 #define HODO_SDT_IS_SIGNED_(x) ((HODO_SDT_INTEGER_(x))-1 < (HODO_SDT_INTEGER_(x))1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hodo/trace_user.h - the part of hodo/trace.h that differs outside the kernel: what an object carries, how a
- * site branches, and how an event is handed to libhodo. Its counterpart is hodo/trace_kernel.h.
+ * site branches, and how an event is passed to libhodo. Its counterpart is hodo/trace_kernel.h.
  */
 #ifndef HODO_TRACE_USER_H
 #define HODO_TRACE_USER_H
@@ -18,7 +18,7 @@
 
 #ifndef HODO_DISABLE
 
-/* How an event is handed to libhodo: by a jump that keeps all registers (abi.h), or by calls. */
+/* How an event is passed to libhodo: by a jump that preserves all registers (abi.h), or by calls. */
 #ifdef __x86_64__
 #define HODO_JUMPS_ 1
 #else
@@ -28,12 +28,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The library writes its address here, found through the note; NULL where there is no library. */
+/* The library finds this through the note and writes its address here; NULL without a library. */
 extern __attribute__((weak, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_;
-/* `used`: otherwise link-time optimisation drops it, since only the note's assembly refers to it. */
+/* `used`: otherwise link-time optimization drops it, because only the note's assembly refers to it. */
 __attribute__((weak, used, visibility("hidden"))) const struct hodo_ops *hodo_ops_ptr_ = 0;
 #if HODO_JUMPS_
-/* Where cold code jumps to: likewise. */
+/* Where cold code jumps to; found in the same way. */
 extern __attribute__((weak, visibility("hidden"))) const void *hodo_enter_[HODO_ENTERS];
 __attribute__((weak, used, visibility("hidden"))) const void *hodo_enter_[HODO_ENTERS] = { 0, 0 };
 #define HODO_NOTE_ENTER_ "hodo_enter_-."
@@ -44,7 +44,7 @@ __attribute__((weak, used, visibility("hidden"))) const void *hodo_enter_[HODO_E
 }
 #endif
 
-/* One note a translation unit, in no group, so that no discarded function takes it along. */
+/* One note for each translation unit, in no group, so that no discarded function takes it along. */
 __asm__(".ifndef .Lhodo_note\n"
 	".set .Lhodo_note, 1\n"
 	".weak __start_hodo_sites\n"
@@ -58,13 +58,14 @@ __asm__(".ifndef .Lhodo_note\n"
 	".balign 4\n"
 	".long __start_hodo_sites-., __stop_hodo_sites-., hodo_ops_ptr_-., " HODO_NOTE_ENTER_ "\n"
 	".popsection\n"
-	/* Where no file has a site, bfd refuses the references above unless there is such a section. Linked to
-	 * something that is kept, as records are: bfd's -r takes sections of one name that are all so, or none. */
+	/* If no file has a site, bfd refuses the references above unless there is such a section. It is
+	 * linked to something that is kept, as records are: bfd's -r requires that all sections of one name
+	 * are, or none. */
 	".pushsection hodo_sites,\"ao\",@progbits,.note.hodo\n"
 	".popsection\n"
 	".endif\n");
 
-/* How an operand's name is written: what GCC takes for a constant address has limits with -mcmodel=large. */
+/* How to write an operand's name: what GCC takes for a constant address has limits with -mcmodel=large. */
 #if defined(__code_model_large__) && !defined(__clang__)
 #ifdef __PIC__
 #error "hodo: GCC cannot refer to a site with -mcmodel=large and -fPIC or -fPIE: take -mcmodel=medium, or HODO_DISABLE"
@@ -74,7 +75,7 @@ __asm__(".ifndef .Lhodo_note\n"
 #define HODO_NAME_(operand) "%c" #operand
 #endif
 
-/* A record is linked to the code it belongs to ("o"), so that both are kept or dropped together. */
+/* A record is linked to the code that it belongs to ("o"), so that both are kept or dropped together. */
 #define HODO_RECORD_(addr, cold, state, desc)                          \
 	".pushsection hodo_sites,\"ao?\",@progbits,.Lhodo_%=\n"        \
 	".balign 4\n"                                                  \
@@ -82,7 +83,8 @@ __asm__(".ifndef .Lhodo_note\n"
 	".popsection\n"
 
 #if HODO_STATIC_KEYS
-/* test $imm32,%eax, whose immediate is the distance to the cold code: one byte turns it into the jump. */
+/* test $imm32,%eax, whose immediate is the distance to the cold code: changing one byte turns it into the
+ * jump. */
 #define HODO_BRANCH_(state, desc, label)                                                    \
 	__asm__ goto(".Lhodo_%=:\n"                                                         \
 		     ".byte 0xa9\n"                                                         \
@@ -103,12 +105,12 @@ __asm__(".ifndef .Lhodo_note\n"
 	} while (0)
 
 /*
- * HODO_WHEN_(state, desc, body): the body, out of line, when the site is enabled.
+ * HODO_WHEN_(state, desc, body): runs the body, out of line, when the site is enabled.
  *
  * Clang before 17 takes every asm goto of a function for a jump to the targets of all of them, and
  * refuses one that precedes a variable with a destructor, a cleanup or a variable length if another
- * follows it. So with Clang, and in C++, the branch stands in a function of its own that is always
- * inlined; in C that needs the optimiser, and without it the flag is tested.
+ * follows it. With Clang, and in C++, the branch is therefore in its own function, which is always
+ * inlined; in C that needs the optimizer, and without it the flag is tested.
  */
 #if defined(__cplusplus)
 #define HODO_WHEN_(state, desc, body)                                                        \
@@ -152,8 +154,8 @@ __asm__(".ifndef .Lhodo_note\n"
 #if HODO_JUMPS_
 
 /*
- * Cold code puts the values as they are, packed, into its stack, and jumps through its object's hodo_enter_, by
- * instructions of which the compiler knows only that r10, r11 and the flags change:
+ * Cold code stores the values unchanged, packed, on its stack, and jumps through its object's hodo_enter_,
+ * with instructions of which the compiler knows only that they change r10, r11 and the flags:
  *
  *	lea values, %r11
  *	lea back(%rip), %r10
@@ -162,17 +164,18 @@ __asm__(".ifndef .Lhodo_note\n"
  *	test $state - back, %eax
  *   back:
  *
- * Texts are pointers there, and what has a length a pointer and the length, 8 bytes each. The library jumps to r10 with
- * all other registers as they were. A tracepoint's probes are called by probes(list, values). The end of a HODO_SPAN
- * has its state in r11 and no values.
+ * Strings are pointers there; what has a length is a pointer and the length, 8 bytes each. The library jumps
+ * to r10 with all other registers as they were. It calls a tracepoint's probes with probes(list, values). The
+ * end of a HODO_SPAN has its state in r11 and no values.
  */
 
 #define HODO_TO_(enter) "leaq 1f(%%rip), %%r10\n\tjmp *hodo_enter_+8*" #enter "(%%rip)\n\t"
 #define HODO_DATA_(operand) ".byte 0xa9\n\t.long " HODO_NAME_([operand]) "-1f\n\t"
 
 /*
- * Of an event with texts or arrays, and where probes run, the compiler must have stored what they look at. Nothing else
- * is said to change: values that are in registers stay there, and the code is what it is without the site.
+ * For an event with strings or arrays, and where probes run, the compiler must have stored what they read.
+ * Nothing else changes: values that are in registers stay there, and the code is the same as without the
+ * site.
  */
 #define HODO_BARRIER_(needed)                         \
 	if (needed)                                   \
@@ -181,9 +184,10 @@ __asm__(".ifndef .Lhodo_note\n"
 /*
  * HODO_JUMP_(values, data, inputs…): the jump.
  *
- * Clang takes a variable in an asm for one whose address is known elsewhere from then on, and makes no call behind it a
- * tail call; unless the asm only reads, which is one that is not volatile and gives a result. It comes from one
- * volatile asm and goes into a volatile load (of the code): so it is neither left out, moved nor merged with another.
+ * From then on, Clang assumes that the address of a variable in an asm is known elsewhere, and makes no call
+ * after it a tail call; unless the asm only reads, that is, it is not volatile and gives a result. The result
+ * comes from one volatile asm and goes into a volatile load (of the code), so it is not left out, moved or
+ * merged with another.
  */
 #ifdef __clang__
 #define HODO_JUMP_(values, data, ...)                                                          \
@@ -215,7 +219,7 @@ static inline HODO_OWN_ __attribute__((always_inline)) void hodo_span_end_(struc
 }
 #define HODO_SPAN_END_(state) hodo_span_end_(state)
 
-/* A tracepoint's values, and what calls its probes with them. */
+/* A tracepoint's values, and the function that calls its probes with them. */
 #define HODO_TP_OUTLINE_(id, empty, ...)                                                                      \
 	__extension__ struct __attribute__((packed, aligned(8))) hodo_tp_values_##id {                               \
 		HODO_EACH_(HODO_TP_MEMBER_, __VA_ARGS__)                                                      \
@@ -243,7 +247,7 @@ static inline HODO_OWN_ __attribute__((always_inline)) void hodo_span_end_(struc
 
 #else
 
-/* Inlined always: the return address is the event's place. */
+/* Always inlined: the return address is the event's place. */
 #define HODO_CALLS_ static inline HODO_OWN_ __attribute__((always_inline))
 HODO_CALLS_ void hodo_emit_fixed_(struct hodo_state *state, const void *data, size_t len)
 {
@@ -275,7 +279,7 @@ HODO_CALLS_ void hodo_emit_pieces_(struct hodo_state *state, const struct hodo_p
 /* A record of labels. */
 #define HODO_LABELS_RECORD_(desc) __asm__ volatile(".Lhodo_%=:\n" HODO_RECORD_("0", "0", "0", HODO_NAME_(0) "-.") : : "i"(&(desc)))
 
-/* The addresses of texts and arrays are taken as they are. */
+/* The addresses of strings and arrays are taken as they are. */
 #define HODO_CHECK_TEXT_(text)
 #define HODO_CHECK_STR_(s)
 #define HODO_CHECK_DATA_(data)

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/sdt.h - static probes (USDT) that Hodoscope records: takes the place of systemtap's header of that name. Found
- * before it with the flags of `pkg-config --cflags hodo-sdt`, or CMake's Hodo::sdt. docs/howto/usdt.md
+ * sys/sdt.h - static probes (USDT) that Hodoscope records: takes the place of systemtap's header of that
+ * name. The flags of `pkg-config --cflags hodo-sdt`, or CMake's Hodo::sdt, put it before that one. See
+ * docs/howto/usdt.md.
  *
- * Each probe is what it is with the other header, a nop and a note, so that perf, bpftrace, gdb and systemtap show and
- * set it as ever; and an event PROVIDER:NAME of hodo/trace.h with fields arg1, arg2, …, whose types are those of the
- * arguments: an integer with its size and sign, an enum, a float, a double, a bool. A pointer is its address, and so
- * is a char *. Of any other value (a struct, long double, __int128) the bytes are recorded. Beside the nop an idle
- * probe is one instruction that does nothing. Arguments are evaluated always, once each.
+ * Each probe is what it is with the other header, a nop and a note, so that perf, bpftrace, gdb and systemtap
+ * show and set it as before. It is also an event PROVIDER:NAME of hodo/trace.h with fields arg1, arg2, …,
+ * whose types are those of the arguments: an integer with its size and sign, an enum, a float, a double, a
+ * bool. A pointer is its address, and so is a char *. Any other value (a struct, long double, __int128) is
+ * recorded as its bytes. An idle probe has one more instruction, which does nothing. Arguments are always
+ * evaluated, once each.
  *
  *	STAP_PROBE(provider, name)			statements
  *	STAP_PROBE1(provider, name, a1) … STAP_PROBE12(provider, name, a1, …, a12)
  *	STAP_PROBEV(provider, name, …)			0 to 12 arguments; if SDT_USE_VARIADIC is defined before
  *	DTRACE_PROBE, DTRACE_PROBE1 … DTRACE_PROBE12	the same by another name
  *	STAP_PROBE_ASM(provider, name, operands)	in asm statements: the text of a nop and its note
- *	STAP_PROBE_ASM_TEMPLATE(n)			… as its operands: those of the next
+ *	STAP_PROBE_ASM_TEMPLATE(n)			… for its operands: those of the next line
  *	STAP_PROBE_ASM_OPERANDS(n, a1, …, an)		… among the inputs of an asm
  *
  * Define before including:
- *	_SDT_HAS_SEMAPHORES	each probe has a semaphore, `unsigned short PROVIDER_NAME_semaphore` of the program
+ *	_SDT_HAS_SEMAPHORES	each probe has a semaphore, the program's `unsigned short PROVIDER_NAME_semaphore`
  *				(as dtrace -h and -G make it, in section ".probes"): a tool counts it up while it
  *				listens, and so does libhodo while the event is on. With -fPIC it is a hidden symbol
  *				of its library
- *	HODO_SDT_FOREIGN	semaphores are another library's: they stay as they are, and libhodo does not count
+ *	HODO_SDT_FOREIGN	semaphores belong to another library: they stay as they are, and libhodo does not count
  *				them
  *	SDT_USE_VARIADIC	STAP_PROBEV
- *	STAP_SDT_ARG_CONSTRAINT	where an argument may be, as asm has it without quotes: nor if not defined
- *	HODO_DISABLE		notes alone
+ *	STAP_SDT_ARG_CONSTRAINT	where an argument may be, as in asm but without quotes; default: nor
+ *	HODO_DISABLE		only notes
  *
- * Notes alone, and no event, leave also: assembly files and STAP_PROBE_ASM, which say nothing of types; C before C99,
- * C++ before C++17, and what is not 64-bit. A name may have different arguments in different places: each definition is
- * an event of that name.
+ * There are also only notes, and no events, in assembly files and with STAP_PROBE_ASM, which have no types;
+ * in C before C99 and C++ before C++17; and in anything that is not 64-bit. A name may have different
+ * arguments in different places: each definition is an event of that name.
  */
 #ifndef _SYS_SDT_H
 #define _SYS_SDT_H 1
@@ -56,12 +58,12 @@
 
 #ifdef _SDT_HAS_SEMAPHORES
 #define HODO_SDT_SEMAPHORE_(provider, name) HODO_SDT_STRING_(provider##_##name##_semaphore)
-/* So that compilers that see no other use keep it. */
+/* Keeps it even if the compiler sees no other use. */
 #define HODO_SDT_KEEP_(provider, name) __asm__ __volatile__("" : : "m"(provider##_##name##_semaphore));
 #ifdef HODO_SDT_FOREIGN
 #define HODO_SDT_RAISE_(provider, name)
 #else
-/* A distance from our record to it cannot be had in a library whose symbol another object could take the place of. */
+/* In a library, our record cannot have a distance to a symbol that another object could replace. */
 #if defined(__PIC__) && !defined(__PIE__)
 #define HODO_SDT_HIDE_(symbol) ".hidden " symbol "\n"
 #else
@@ -108,7 +110,7 @@ template <class T> inline __attribute__((always_inline)) auto plain_(const T &v)
 	__builtin_choose_expr(HODO_TYPE_(v) == HODO_TYPE_NONE, HODO_BYTES(&(v), sizeof(v)),                 \
 			      _Generic((v), char *: *(const void *const *)(const void *)&(v),               \
 				       const char *: *(const void *const *)(const void *)&(v), default: (v)))
-/* A constant stays one without the optimiser, too. */
+/* A constant stays a constant even without the optimizer. */
 #define HODO_SDT_PICK_(i, a) __builtin_choose_expr(__builtin_constant_p(a), a, hodo_h##i##_)
 #endif
 
@@ -182,7 +184,7 @@ template <class T> inline __attribute__((always_inline)) auto plain_(const T &v)
 
 #define STAP_PROBE_ASM_TEMPLATE(n) HODO_SDT_ARGS_##n##_, ~
 #define STAP_PROBE_ASM_OPERANDS(n, ...) HODO_SDT_OPERANDS_##n##_(__VA_ARGS__)
-/* What comes from STAP_PROBE_ASM_TEMPLATE is two arguments; none is the text of no operands. */
+/* STAP_PROBE_ASM_TEMPLATE expands to two arguments; no argument means the text of no operands. */
 #define STAP_PROBE_ASM(provider, name, ...) HODO_SDT_IN_ASM_(provider, name, __VA_ARGS__)
 #define HODO_SDT_IN_ASM_(provider, name, ...) \
 	HODO_SDT_IN_ASM_I_(__VA_ARGS__, TEMPLATE, OPERANDS, ~)(provider, name, __VA_ARGS__)
