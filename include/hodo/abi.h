@@ -3,8 +3,8 @@
  * hodo/abi.h - the frozen part: what an instrumented object, libhodo, the
  * recorder and the kernel module agree on, byte for byte.
  *
- * Users include <hodo/trace.h>; nothing here is called by hand. Every struct
- * that crosses a boundary has its size asserted below, so that a change of
+ * Users include <hodo/trace.h>, and use nothing here directly. The size of every struct
+ * that crosses a boundary is asserted below, so that a change of
  * layout does not compile.
  *
  * Four boundaries:
@@ -34,11 +34,11 @@ extern "C" {
 
 /* ------------------------------------------------------------------ limits */
 
-#define HODO_FIELDS_MAX 32      /* fields of one event; the kernel has events of so many */
-#define HODO_TRACE_FIELDS_MAX 16 /* of those that <hodo/trace.h> and libhodo take */
+#define HODO_FIELDS_MAX 32      /* fields of one event; the kernel has events with this many */
+#define HODO_TRACE_FIELDS_MAX 16 /* the number that <hodo/trace.h> and libhodo accept */
 #define HODO_EVENTS_MAX 65536   /* event ids are 16 bits; id 0 is never given */
 #define HODO_NAME_MAX 255       /* bytes of provider, event or field name */
-#define HODO_STR_MAX 65535      /* bytes of one recorded text */
+#define HODO_STR_MAX 65535      /* bytes of one recorded string */
 #define HODO_CPUS_MAX 65536     /* the ring table is indexed by 16 bits of cpu id */
 #define HODO_PACKET_MIN 1024u   /* bytes */
 #define HODO_PACKET_MAX (4u << 20) /* bytes; keeps the event count within the commit word's 20 bits */
@@ -48,11 +48,11 @@ extern "C" {
 
 /*
  * Type of a field, one byte. Scalars are stored in the machine's byte order,
- * packed. Text is a 16-bit length and that many bytes; bytes and
+ * packed. A string is a 16-bit length and that many bytes; bytes and
  * arrays are a 32-bit element count and the elements.
  *
- * A text ends at its first NUL, if it holds one: the kernel's arrays of constant length do,
- * those of libhodo never. A NULL text is stored as the seven bytes of HODO_NULL_TEXT.
+ * A string ends at its first NUL, if it has one: the kernel's arrays of constant length do,
+ * those of libhodo never do. A NULL string is stored as the seven bytes of HODO_NULL_TEXT.
  */
 enum hodo_type {
 	HODO_TYPE_NONE = 0, /* cannot be recorded */
@@ -68,7 +68,7 @@ enum hodo_type {
 	HODO_TYPE_CHAR = 10, /* 1 byte, signed */
 	HODO_TYPE_F32 = 11,
 	HODO_TYPE_F64 = 12,
-	HODO_TYPE_PTR = 13, /* 8 bytes, also on 32-bit machines */
+	HODO_TYPE_PTR = 13, /* 8 bytes, even on 32-bit machines */
 	HODO_TYPE_STR = 14,
 	HODO_TYPE_BYTES = 15,
 	HODO_TYPE_ARRAY = 0x40 /* or-ed with the element's scalar type */
@@ -92,37 +92,37 @@ enum hodo_kind {
 /* ------------------------------------- 1. instrumented object <-> libhodo */
 
 /*
- * What a site says of its event. Read-only, in one piece and free of pointers
+ * What a site says about its event. Read-only, in one piece and free of pointers
  * (no relocation is needed to read it, in a file or in memory that the loader
  * has mapped and not yet relocated):
  *
  *   struct hodo_desc
  *   uint8_t types[nfields]                     enum hodo_type
- *   at .strings: six NUL-terminated texts: provider, name, args, format, file, function
+ *   at .strings: six NUL-terminated strings: provider, name, args, format, file, function
  *   at .labels (kind LABELS only): int64_t values[nlabels], 8-aligned; the
  *              names are the comma-separated parts of args
  *
  * args is the source text of the arguments, from which the field names come
- * (HODO_F names, else the expression made an identifier).
+ * (HODO_F names, or else the expression turned into an identifier).
  */
 struct hodo_desc {
 	uint16_t size;    /* sizeof(struct hodo_desc) */
 	uint8_t version;  /* HODO_ABI_VERSION */
 	uint8_t kind;     /* enum hodo_kind */
 	uint16_t nfields; /* 0 .. HODO_FIELDS_MAX */
-	uint16_t nlabels; /* of other kinds than LABELS: bit n says that field n is a text with a length (HODO_STR) */
+	uint16_t nlabels; /* kinds other than LABELS: bit n: field n is a string with a length (HODO_STR) */
 	uint32_t line;
 	uint32_t strings; /* offset from the start of this struct */
-	uint32_t labels;  /* offset; of other kinds than LABELS: HODO_DESC_*, or-ed */
+	uint32_t labels;  /* offset; kinds other than LABELS: HODO_DESC_*, or-ed */
 	uint32_t total;   /* bytes of the whole descriptor */
 };
 HODO_ASSERT_SIZE_(struct hodo_desc, 24);
 #define HODO_DESC_DIFFERS 1u /* other events of that name may have other fields: each definition is an event */
 
 /*
- * One record a site in section "hodo_sites"; places are relative to the field
- * that holds them. addr == 0: no code to patch (an event without a site of
- * its own, labels, or a site in flag mode, which tests state->flag); cold is
+ * One record for each site in section "hodo_sites"; places are relative to the field
+ * that holds them. addr == 0: no code to patch (an event without its own site,
+ * labels, or a site in flag mode, which tests state->flag); cold is
  * then 0, or a semaphore: a uint16_t that is 1 greater while the event is on.
  */
 struct hodo_site {
@@ -142,11 +142,11 @@ struct hodo_state {
 	struct hodo_event *event; /* NULL until registered, or refused */
 	uint16_t id;              /* event id, 0 until registered */
 	uint8_t flag;             /* 0: off; HODO_FLAG_*, or-ed: what flag mode tests */
-	uint8_t how;              /* this and the next are for sites that enter libhodo by a jump: the library's own */
-	uint16_t values;          /* their bytes; where there are texts or arrays, the descriptor's nlabels */
+	uint8_t how;              /* this and the next: the library's, for sites that enter it by a jump */
+	uint16_t values;          /* their bytes; with strings or arrays, the descriptor's nlabels */
 	uint8_t refused;          /* it gets no id */
-	uint8_t outline;          /* 1: a function of the headers', with a frame pointer, is between; in the object.
-				   * 2: it is a plan's, and the program is elsewhere: struct hodo_plan_state */
+	uint8_t outline;          /* in the object. 1: a function of the headers, with a frame pointer, is
+				   * between. 2: a plan's, the program is elsewhere: struct hodo_plan_state */
 };
 HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_OUTLINE_PLANNED 2u
@@ -157,7 +157,7 @@ HODO_ASSERT_SIZE_(struct hodo_state, 2 * sizeof(void *) + 8);
 #define HODO_ON_RECORD 1u /* exactly this value: the fast path takes the event */
 #define HODO_ON_FILTER 2u /* a filter decides first */
 #define HODO_ON_AGE 4u    /* close a packet that has become too old before writing */
-#define HODO_ON_RULES 8u   /* conditions are looked at first; also without HODO_ON_RECORD (a start trigger) */
+#define HODO_ON_RULES 8u   /* conditions are checked first; also without HODO_ON_RECORD (a start trigger) */
 #define HODO_ON_CONTEXT 16u /* the event's fields follow its context; see struct hodo_context_config */
 enum hodo_enter { HODO_ENTER_SITE, HODO_ENTER_SPAN_END, HODO_ENTERS }; /* what sites jump to on x86-64 (trace_user.h) */
 /* One run of bytes of an event's payload, in order. */
@@ -176,17 +176,17 @@ struct hodo_probes {
 };
 
 /*
- * What libhodo offers to an instrumented object. The object holds one hidden
- * pointer to it, NULL while no library is there; sites are enabled only after
+ * What libhodo provides to an instrumented object. The object holds one hidden
+ * pointer to it, which is NULL while no library is there; sites are enabled only after
  * it is set. New members are added at the end; size says how many there are.
- * All of them are safe in signal handlers unless said otherwise.
+ * All of them are safe in signal handlers unless they say otherwise.
  */
 struct hodo_ops {
 	uint32_t size;    /* bytes of this struct */
 	uint32_t version; /* HODO_ABI_VERSION */
 	/* Fields of fixed size only: len bytes at data, readable up to the next multiple of 8. */
 	void (*emit_fixed)(struct hodo_state *state, const void *data, size_t len);
-	/* Any fields: total is the sum of the lengths, SIZE_MAX / 2 or more if one is over its limit. */
+	/* Any fields: total is the sum of the lengths; SIZE_MAX / 2 or more means that one is too long. */
 	void (*emit_pieces)(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total);
 	/* The tracepoint's probes, NULL if none; keeps them valid until probe_leave(token). */
 	const struct hodo_probes *(*probe_enter)(struct hodo_state *state, uint32_t *token);
@@ -194,11 +194,11 @@ struct hodo_ops {
 	/* Not signal safe. 0 or negative errno; see register_trace_x in hodo/trace.h. */
 	int (*probe_register)(const struct hodo_desc *desc, void (*func)(void), void *data);
 	int (*probe_unregister)(const struct hodo_desc *desc, void (*func)(void), void *data);
-	/* The calling thread's role from now on, NULL: none; see hodo/tracer.h. 0 or negative errno. */
+	/* Sets the calling thread's role from now on; NULL: none. See hodo/tracer.h. 0 or negative errno. */
 	int (*thread_role)(const char *role);
 };
 
-/* Note in .note.hodo, name "Hodo", one or more an object: places relative to each field. */
+/* Note in .note.hodo, name "Hodo", one or more for each object: places relative to each field. */
 #define HODO_NOTE_TYPE 1
 struct hodo_note {
 	int32_t sites_start;
@@ -243,12 +243,12 @@ HODO_ASSERT_SIZE_(struct hodo_role, 8);
 /*
  * The commit word: byte position << 20 | events in the open packet.
  *
- * position counts bytes of ring, headers included, modulo 2^44: its low bits
- * are the offset in the packet, the rest the packet's number. 0 means that the
- * ring was never used. 2^44 bytes wrap after hours at full speed: nothing
- * compares positions of different laps; the full 64-bit sequence number stands
- * in the packet's header and is what readers and the packet switch compare.
- * The count stays below 2^20 since a packet of HODO_PACKET_MAX bytes holds
+ * position counts bytes of ring, including headers, modulo 2^44: its low bits
+ * are the offset in the packet, the rest is the packet's number. 0 means that the
+ * ring was never used. 2^44 bytes wrap around after hours at full speed, so nothing
+ * compares positions of different laps; the full 64-bit sequence number is
+ * in the packet's header, and is what readers and the packet switch compare.
+ * The count stays below 2^20 because a packet of HODO_PACKET_MAX bytes holds
  * fewer than 2^20 events of at least HODO_EVENT_HEADER bytes. Anchors are not counted.
  */
 #define HODO_WORD_COUNT_BITS 20
@@ -258,19 +258,19 @@ HODO_ASSERT_SIZE_(struct hodo_role, 8);
 struct hodo_ring {
 	uint64_t word; /* commit word; written by the CPU's writers, as the next two */
 	uint64_t anchor; /* tid << 32 | epoch of the last anchor, 0: the next event needs one first; see core/ring.h */
-	uint64_t window; /* its window's lowest address + 8, at which a frame may lie */
+	uint64_t window; /* its window's lowest address + 8, where a frame may be */
 	uint64_t latest; /* fallback ring, and the kernel's: ticks of its last event */
 	uint8_t pad0[32];
 	uint64_t consumed; /* packets 0 .. consumed-1 may be reused (discard mode); written by the consumer */
 	uint8_t pad1[56];
 	uint64_t lost_full;      /* events refused: ring full (discard mode) */
 	uint64_t lost_too_large; /* events refused: larger than a packet */
-	uint64_t lost_busy;      /* events refused: the fallback ring's lock was not to be had */
+	uint64_t lost_busy;      /* events refused: the fallback ring's lock was taken */
 	uint32_t activation;     /* 0 unused, 1 being set up, 2 in use */
 	uint32_t owner;          /* fallback ring: tid of the writer inside, 0 if none */
 	uint64_t word_before;    /* in a copy (HODO_SHM_SNAPSHOT): the commit word before the packets were copied;
 				  * word is what it was afterwards */
-	uint32_t space;          /* a futex: changed by the consumer before it wakes those who wait for room */
+	uint32_t space;          /* a futex: the consumer changes it, then wakes threads that wait for room */
 	uint32_t waiters;        /* 1: somebody may be waiting; cleared by the consumer */
 	uint8_t pad2[16];
 };
@@ -279,8 +279,9 @@ HODO_ASSERT_SIZE_(struct hodo_ring, 192);
 enum hodo_mode { HODO_MODE_DISCARD = 0, HODO_MODE_OVERWRITE = 1 };
 enum hodo_clock { HODO_CLOCK_TSC = 1, HODO_CLOCK_MONOTONIC = 2 /* ticks are ns */ };
 
-/* A thread that traced: its name at its first event. tid is stored last. In the kernel's memory: a thread that was
- * there, and its last name, anywhere in the table; tid is 0 while it is replaced. */
+/* A thread that recorded events: its name at its first event. tid is stored last. In the kernel's memory: a
+ * thread that was there, and its last name, anywhere in the table; tid is 0 while the entry is being
+ * replaced. */
 struct hodo_thread {
 	uint32_t tid; /* 0: not valid */
 	uint32_t reserved; /* in the kernel's memory: of its process */
@@ -288,44 +289,44 @@ struct hodo_thread {
 };
 HODO_ASSERT_SIZE_(struct hodo_thread, 24);
 #define HODO_THREADS_MAX 65536u
-
+/* First page of the shared memory. The recorder trusts none of it. */
 /* First page of the shared memory. The recorder trusts none of it. */
 struct hodo_shm {
 	uint8_t magic[8]; /* "HODOSHM" and NUL */
 	uint32_t version; /* HODO_ABI_VERSION */
 	uint32_t rings;
 	uint32_t pid;
-	uint32_t waits_not;     /* set by the consumer: it may never make room again, nobody is to wait for it */
+	uint32_t waits_not;     /* set by the consumer: it may never make room again: do not wait for it */
 	uint64_t catalog_used;  /* bytes of catalogue published */
 	uint64_t catalog_lost;  /* records that did not fit */
-	uint32_t threads;       /* given out; may exceed HODO_THREADS_MAX. Of the kernel's: names stored so far */
-	uint32_t stopped;       /* set by the consumer: recording is over, nobody reads on */
+	uint32_t threads;       /* given out; may exceed HODO_THREADS_MAX. Kernel: names stored so far */
+	uint32_t stopped;       /* set by the consumer: recording is over, nobody reads any more */
 	uint32_t functions;     /* traceable functions found so far, in all objects */
-	uint32_t functions_on;  /* of them, patched at present */
+	uint32_t functions_on;  /* of these, patched at present */
 	uint64_t func_missed;   /* entries that a tracer did not see: in a signal handler that interrupted it */
 	uint64_t func_deep;     /* entries that were deeper than the limit of frames */
 	uint64_t func_threads;  /* entries in threads beyond the limit of threads */
 	uint64_t profile_used;  /* entries of the profile given out; may exceed HODO_PROFILE_ENTRIES */
 	uint64_t profile_lost;  /* calls that found no entry */
-	uint32_t ended;         /* set by the process: it writes here no more */
+	uint32_t ended;         /* set by the process: it does not write here any more */
 	uint32_t wants;         /* HODO_WANTS_*, or-ed by the process */
-	uint32_t snapshots;     /* wanted so far: by triggers and by hodo_snapshot() */
+	uint32_t snapshots;     /* requested so far by triggers and by hodo_snapshot() */
 	uint32_t flags;         /* HODO_SHM_*, set when it was made */
-	uint64_t limited;       /* events that were over their rate; see HODO_SHM_LIMITED */
-	char why[80];           /* what the latest snapshot is for; NUL-terminated unless it is being written */
+	uint64_t limited;       /* events beyond their rate; see HODO_SHM_LIMITED */
+	char why[80];           /* the reason for the latest snapshot; NUL-terminated unless being written */
 	uint64_t waited_ns;     /* for room, all threads together */
 };
 HODO_ASSERT_SIZE_(struct hodo_shm, 208);
 /* What a trigger asks of the consumer. */
 #define HODO_WANTS_STOP 1u /* end this process's recording */
 #define HODO_WANTS_EXIT 2u /* end the recording of all processes */
-/* Its own asking: semaphores are up, which somebody is to take down, should the consumer be killed. */
+/* The process's own request: semaphores are up, which somebody must count down if the consumer is killed. */
 #define HODO_WANTS_GUARD 4u
-#define HODO_SHM_FLIGHT 1u   /* a file of a process's own: struct hodo_flight is there */
-#define HODO_SHM_SNAPSHOT 2u /* a copy that was made while the process ran on: see hodo_ring.word_before */
+#define HODO_SHM_FLIGHT 1u   /* a process's own file: struct hodo_flight is there */
+#define HODO_SHM_SNAPSHOT 2u /* a copy made while the process was running: see hodo_ring.word_before */
 #define HODO_SHM_LOCKED 4u   /* the file is locked (flock) as long as its process has it mapped */
 #define HODO_SHM_MAGIC "HODOSHM"
-#define HODO_SHM_MAKING "HODONEW" /* what a flight recorder's file has for it until it is whole */
+#define HODO_SHM_MAKING "HODONEW" /* the magic of a flight recorder's file until it is complete */
 
 /*
  * Layout of the shared memory, which both sides compute from the recorder's
@@ -333,27 +334,27 @@ HODO_ASSERT_SIZE_(struct hodo_shm, 208);
  */
 #define HODO_PAGE 4096u
 #define HODO_SHM_ON HODO_PAGE                                           /* uint32_t on[HODO_EVENTS_MAX] */
-#define HODO_SHM_LIMITED (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)         /* uint64_t limited[HODO_EVENTS_MAX]: over their rate */
+#define HODO_SHM_LIMITED (HODO_SHM_ON + 4ull * HODO_EVENTS_MAX)        /* uint64_t limited[HODO_EVENTS_MAX] */
 #define HODO_SHM_THREADS (HODO_SHM_LIMITED + 8ull * HODO_EVENTS_MAX)    /* struct hodo_thread[] */
 #define HODO_SHM_CATALOG (HODO_SHM_THREADS + 24ull * HODO_THREADS_MAX)  /* bytes */
 #define HODO_IMAGES_SIZE 65536ull                                       /* see struct hodo_image */
-#define HODO_CATALOG_SIZE ((16ull << 20) - HODO_IMAGES_SIZE)            /* bytes: 256 for each event, nearly */
+#define HODO_CATALOG_SIZE ((16ull << 20) - HODO_IMAGES_SIZE)            /* bytes: almost 256 for each event */
 #define HODO_SHM_IMAGES (HODO_SHM_CATALOG + HODO_CATALOG_SIZE)          /* struct hodo_image[HODO_IMAGES_MAX] */
-#define HODO_SHM_RINGS (HODO_SHM_IMAGES + HODO_IMAGES_SIZE)             /* a page a ring */
+#define HODO_SHM_RINGS (HODO_SHM_IMAGES + HODO_IMAGES_SIZE)             /* a page for each ring */
 
-/* In the first page, behind struct hodo_shm: how often each condition was met; what a flight recorder's file says of
- * itself, which a recorder knows from the conversation; and how many images were announced. */
+/* In the first page, after struct hodo_shm: how often each condition was met; what a flight recorder's file
+ * says about itself, which a recorder knows from the conversation; and how many images were announced. */
 #define HODO_SHM_MATCHED 1024u /* uint64_t matched[HODO_CONDITIONS_MAX] */
 #define HODO_SHM_FLIGHT_HEAD 2048u /* struct hodo_flight */
 #define HODO_SHM_IMAGES_HEAD 3072u /* struct hodo_images */
 
-/* The profile: entries of struct hodo_profile_entry, behind the rings, only where it was asked for. */
+/* The profile: entries of struct hodo_profile_entry, after the rings, only if it was asked for. */
 #define HODO_PROFILE_ENTRIES 98304ull
 #define HODO_PROFILE_ENTRY 704u /* bytes */
 #define HODO_PROFILE_BUCKETS 160u
 
-/* The calls that threads are inside of: struct hodo_open_thread, likewise. The first place is no thread's: its n is the
- * number of places given out, and may exceed those that there are. */
+/* The calls that threads are inside: struct hodo_open_thread, also after the rings. The first place belongs
+ * to no thread: its n is the number of places given out, and may exceed the number of places. */
 #define HODO_OPEN_THREADS 2048ull
 #define HODO_OPEN_THREAD 8192u /* bytes */
 #define HODO_OPEN_CALLS 341u
@@ -378,9 +379,9 @@ struct hodo_flight {
 	char comm[16];
 	char exe[256];
 	char hostname[64];
-	char boot_id[40]; /* as /proc/sys/kernel/random/boot_id says */
+	char boot_id[40]; /* as in /proc/sys/kernel/random/boot_id */
 	struct hodo_moment first; /* when it began */
-	struct hodo_moment last[2]; /* later ones, each written whole before latest says so */
+	struct hodo_moment last[2]; /* later ones, each fully written before latest says so */
 	uint32_t latest;  /* index into last */
 	uint32_t ended;   /* the process ended its recording, or itself by exit() */
 };
@@ -413,13 +414,13 @@ static inline int hodo_layout_init(struct hodo_layout *l, uint32_t rings, uint32
 	l->total = l->data + (uint64_t)rings * ring_size;
 	return 0;
 }
-/* Adds room for a profile (HODO_TRACER_PROFILE). */
+/* Adds space for a profile (HODO_TRACER_PROFILE). */
 static inline void hodo_layout_add_profile(struct hodo_layout *l)
 {
 	l->profile = l->total;
 	l->total += HODO_PROFILE_ENTRIES * HODO_PROFILE_ENTRY;
 }
-/* Adds room for open calls, of tracers that tell of a call at its end only; see hodo_functions_end_only(). */
+/* Adds space for open calls, for tracers that report a call only at its end; see hodo_functions_end_only(). */
 static inline void hodo_layout_add_open(struct hodo_layout *l)
 {
 	l->open = l->total;
@@ -431,40 +432,40 @@ static inline uint64_t hodo_layout_ring(uint32_t ring)
 }
 
 /*
- * Calls of one function in one thread, times in ticks. Written by that thread
- * alone; addr last when it is new. bucket[b] counts calls by duration d:
- * d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >> (o - 2) & 3); what is longer is in the last.
- * A bucket that is full stays so.
+ * Calls of one function in one thread, times in ticks. Written only by that thread; addr last when it is new.
+ * bucket[b] counts calls by duration d: d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >>
+ * (o - 2) & 3); longer ones are in the last bucket. A bucket that is full stays full.
  */
 struct hodo_profile_entry {
 	uint64_t addr; /* in the function; 0: not in use */
 	uint64_t calls;
-	uint64_t total; /* of those that are not inside of another call of the function */
-	uint64_t self;  /* of all, without what other traced functions took that it called */
+	uint64_t total; /* of those that are not inside another call of the function */
+	uint64_t self;  /* of all, without the time in other traced functions that it called */
 	uint64_t min, max;
 	uint64_t sum;     /* of all calls */
-	uint64_t no_exit; /* calls whose exit cannot be seen: in calls alone */
+	uint64_t no_exit; /* calls whose exit cannot be seen: only counted in calls */
 	uint32_t bucket[HODO_PROFILE_BUCKETS];
 };
 HODO_ASSERT_SIZE_(struct hodo_profile_entry, HODO_PROFILE_ENTRY);
 /*
- * Entries are given out in batches, each to one thread. The first of a batch is no function's: its addr is
- * HODO_PROFILE_THREAD, its calls the thread's tid, 0 where several threads came after each other.
+ * Entries are given out in batches, each to one thread. The first entry of a batch belongs to no function:
+ * its addr is HODO_PROFILE_THREAD, and its calls is the thread's tid, or 0 if several threads used the batch
+ * one after another.
  */
 #define HODO_PROFILE_BATCH 16u
 #define HODO_PROFILE_THREAD 1ull
 
 /* A call that has not ended. Times in ticks. */
 struct hodo_open_call {
-	uint64_t addr; /* in the function; 0: a call that is not to be recorded */
+	uint64_t addr; /* in the function; 0: a call that must not be recorded */
 	uint64_t entry;
 	uint32_t frame, depth;
 };
 HODO_ASSERT_SIZE_(struct hodo_open_call, 24);
-/* Written by its thread alone; n after the calls. */
+/* Written only by its thread; n after the calls. */
 struct hodo_open_thread {
 	uint32_t tid;
-	uint32_t n; /* calls, outermost first; may exceed HODO_OPEN_CALLS, of which the first are here */
+	uint32_t n; /* calls, outermost first; may exceed HODO_OPEN_CALLS: then only the first are here */
 	struct hodo_open_call call[HODO_OPEN_CALLS];
 };
 HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
@@ -472,23 +473,23 @@ HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
 /* -------------------------------------------------------------- functions */
 
 /*
- * Events of kind HODO_KIND_FUNCTION. addr lies in the function (at its start, or
- * behind a slot); frame is the address at which the function's return address
- * lies, shifted right by 3 and cut to 32 bits: the same at entry and exit, and
- * different for all frames that live at one time (those 32 GiB apart aside).
+ * Events of kind HODO_KIND_FUNCTION. addr is in the function (at its start, or
+ * after a slot); frame is the address of the function's return address,
+ * shifted right by 3 and cut to 32 bits: the same at entry and exit, and
+ * different for all frames that exist at the same time (except those 32 GiB apart).
  * Times are ticks.
  *
  *   func:entry         addr:ptr frame:u32          a function was entered …
  *   func:exit          addr:ptr frame:u32          … and is about to return, or to jump to another
- *   func:entry_sp      addr:ptr sp:u32             the same where the frame is not known: sp is the stack
+ *   func:entry_sp      addr:ptr sp:u32             the same if the frame is not known: sp is the stack
  *   func:exit_sp       addr:ptr sp:u32             pointer inside it, shifted and cut likewise; at exit near it
  *   func:reached       addr:ptr frame:u32          entered; its exit cannot be seen
  *   func:call          addr:ptr frame:u32 depth:u32 ticks:u64 left:bool
  *                                                  a call that ended now and took ticks; left by longjmp,
- *                                                  an exception and the like if left
+ *                                                  an exception or the like if left
  *   func:open          addr:ptr frame:u32 depth:u32 ticks:u64
  *                                                  a call that had not ended when its thread, its process or the
- *                                                  recording did; where func:call records the others
+ *                                                  recording did; used where func:call records the others
  *   func:callee        addr:ptr frame:u32 calls:u64 ticks:u64 max:u64
  *                                                  before the func:call of the same frame: what that called
  *   func:stack         bytes:u64 depth:u32 chain:ptr[]
@@ -504,14 +505,14 @@ HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
 
 /*
  * Append-only records at HODO_SHM_CATALOG, each 8-aligned, published by
- * hodo_shm.catalog_used. size counts the whole record, padding included.
+ * hodo_shm.catalog_used. size counts the whole record, including padding.
  */
 enum hodo_record_type {
 	HODO_RECORD_EVENT = 1,
 	HODO_RECORD_LABELS = 2,
 	HODO_RECORD_WARNING = 3,
 	HODO_RECORD_OBJECT = 4, /* an object is mapped */
-	HODO_RECORD_UNLOAD = 5, /* … and is no more */
+	HODO_RECORD_UNLOAD = 5, /* … and is not any more */
 	HODO_RECORD_CONTEXT = 6 /* struct hodo_record_context; before all events */
 };
 struct hodo_record {
@@ -521,7 +522,7 @@ struct hodo_record {
 };
 HODO_ASSERT_SIZE_(struct hodo_record, 8);
 
-/* Followed by uint8_t types[nfields] and NUL-terminated texts: full name
+/* Followed by uint8_t types[nfields] and NUL-terminated strings: full name
  * ("kv:put", "kv:compact.begin"), the nfields field names (identifiers, all
  * different), format, file, function, path of the object. */
 struct hodo_record_event {
@@ -533,7 +534,7 @@ struct hodo_record_event {
 };
 HODO_ASSERT_SIZE_(struct hodo_record_event, 16);
 
-/* Followed by int64_t values[n] and texts: provider, field name, n labels. */
+/* Followed by int64_t values[n] and strings: provider, field name, n labels. */
 struct hodo_record_labels {
 	struct hodo_record head;
 	uint32_t n;
@@ -541,20 +542,20 @@ struct hodo_record_labels {
 };
 HODO_ASSERT_SIZE_(struct hodo_record_labels, 16);
 
-/* An executable or library that is mapped; with --functions only. Followed by its path. */
+/* A mapped executable or library; with --functions only. Followed by its path. */
 struct hodo_record_object {
 	struct hodo_record head;
-	uint64_t base;  /* what is added to the file's addresses (p_vaddr, st_value) */
+	uint64_t base;  /* what must be added to the file's addresses (p_vaddr, st_value) */
 	uint64_t start; /* lowest address that is mapped from it */
-	uint64_t end;   /* behind the highest */
-	uint64_t ticks; /* when it was seen first; 0: before the recording */
+	uint64_t end;   /* after the highest */
+	uint64_t ticks; /* when it was first seen; 0: before the recording */
 	uint32_t functions; /* traceable */
 	uint16_t build_id_len;
 	uint16_t reserved;
 	uint8_t build_id[32];
-	/* Its code, if the object is short: if its calls may be records of HODO_FORM_CALL and HODO_FORM_RETURN. While
-	 * it is mapped no other object that is short has code at an address that differs from one of these by a
-	 * multiple of HODO_SHORT_SPAN. Both 0: it is not. */
+	/* Its code, if the object is short, that is, if its calls may be records of HODO_FORM_CALL and
+	 * HODO_FORM_RETURN. While it is mapped, no other short object has code at an address that differs
+	 * from one of these by a multiple of HODO_SHORT_SPAN. Both are 0 if it is not short. */
 	uint64_t short_start, short_end;
 };
 HODO_ASSERT_SIZE_(struct hodo_record_object, 96);
@@ -566,13 +567,13 @@ struct hodo_record_unload {
 };
 HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
 
-/* A warning is the record's head and one NUL-terminated text, without a
+/* A warning is the record's head and one NUL-terminated string, without a
  * trailing full stop or newline; the recorder prints "hodo: COMM[PID]: TEXT". */
 
 /* -------------------------------------------------------------- 4. socket */
 
 /*
- * SOCK_SEQPACKET Unix socket at $HODO_RECORDER, one connection a process
+ * SOCK_SEQPACKET Unix socket at $HODO_RECORDER, one connection for each process
  * image, closed by the process once its buffers are handed over:
  *
  *   process -> recorder   hodo_msg_hello
@@ -581,7 +582,7 @@ HODO_ASSERT_SIZE_(struct hodo_record_unload, 24);
  *   process -> recorder   hodo_msg_ready + the memfd (SCM_RIGHTS), or hodo_msg_failed: it has none
  *
  * The recorder opens a pidfd before it answers. The process waits at most
- * HODO_HELLO_TIMEOUT_MS for the answer, then runs on unrecorded.
+ * HODO_HELLO_TIMEOUT_MS for the answer, then runs on without being recorded.
  */
 #define HODO_RECORDER_ENV "HODO_RECORDER"
 #define HODO_HELLO_TIMEOUT_MS 2000
@@ -635,20 +636,20 @@ struct hodo_msg_config {
 	uint64_t key;
 	uint32_t patterns;     /* count of NUL-terminated patterns in text; none: all events */
 	uint32_t patterns_len; /* bytes */
-	uint32_t filter_len;   /* bytes of filter program behind the patterns; 0: none */
-	uint32_t functions_len; /* bytes of struct hodo_functions_config and its texts behind that; 0: no functions */
-	uint32_t conditions;     /* how many struct hodo_condition stand behind that */
-	uint32_t conditions_len; /* their bytes, texts and programs included */
-	uint32_t context_len;    /* 0, or bytes of struct hodo_context_config behind those */
+	uint32_t filter_len;   /* bytes of filter program after the patterns; 0: none */
+	uint32_t functions_len; /* bytes of hodo_functions_config and its strings after that; 0: none */
+	uint32_t conditions;     /* the number of struct hodo_condition after that */
+	uint32_t conditions_len; /* their bytes, including strings and programs */
+	uint32_t context_len;    /* 0, or bytes of struct hodo_context_config after those */
 	uint32_t flags;          /* HODO_CONFIG_* */
 	/* sent up to what is used */
 	uint8_t text[HODO_CONFIG_TEXT_MAX + HODO_FILTER_MAX + HODO_FUNCTIONS_MAX + HODO_EXTRAS_MAX];
 };
 #define HODO_WAIT_FOREVER UINT64_MAX
 #define HODO_CONFIG_AWAITS_START 1u /* nothing is recorded before a condition HODO_CONDITION_START is met */
-#define HODO_CONFIG_PLANS 2u        /* the process is to ask for a plan */
+#define HODO_CONFIG_PLANS 2u        /* the process must ask for a plan */
 
-/* What is to be done with functions. Unaligned in the message. */
+/* What to do with functions. Unaligned in the message. */
 struct hodo_functions_config {
 	uint32_t size;         /* sizeof(struct hodo_functions_config) */
 	uint32_t tracers;      /* 1 << enum hodo_builtin, or-ed */
@@ -656,9 +657,9 @@ struct hodo_functions_config {
 	uint32_t flags;        /* HODO_FUNCTIONS_* */
 	uint64_t limit_ticks;  /* graph, latency, loop: shorter calls are left out */
 	uint64_t ticks_per_s;  /* of the recording's clock, about */
-	uint32_t patterns;     /* NUL-terminated, behind this struct: which functions; none: all */
+	uint32_t patterns;     /* NUL-terminated, after this struct: which functions; none: all */
 	uint32_t patterns_len; /* bytes */
-	uint32_t loops;        /* likewise, behind those: event loops' functions (HODO_TRACER_LOOP) */
+	uint32_t loops;        /* likewise, after those: functions of event loops (HODO_TRACER_LOOP) */
 	uint32_t loops_len;
 };
 HODO_ASSERT_SIZE_(struct hodo_functions_config, 48);
@@ -671,13 +672,13 @@ enum hodo_builtin {
 	HODO_TRACER_LOOP = 5,
 	HODO_TRACER_THREAD = 6
 };
-/* Whether calls are recorded at their end only, so that open ones are to be kept in the shared memory. */
+/* Whether calls are recorded only at their end, so that open ones must be kept in the shared memory. */
 static inline int hodo_functions_end_only(uint32_t tracers)
 {
 	return (tracers & (1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_PROFILE)) &&
 	       !(tracers & 1u << HODO_TRACER_RECORD);
 }
-#define HODO_FUNCTIONS_RETURNS 1u /* replace return addresses where a function has a slot at its entry only */
+#define HODO_FUNCTIONS_RETURNS 1u /* replace return addresses if a function has a slot only at its entry */
 #define HODO_FUNCTIONS_ABORT 2u   /* HODO_TRACER_THREAD: raise SIGABRT in the wrong thread */
 
 struct hodo_msg_ready {

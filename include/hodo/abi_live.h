@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * hodo/abi_live.h - the frozen part, continued: processes that cannot join, conditions and context of a recording,
- * processes that are talked to while they run, flight recorders, and announced images. Included by <hodo/abi.h>.
+ * control of running processes, flight recorders, and announced images. Included by <hodo/abi.h>.
  */
 #ifndef HODO_ABI_LIVE_H
 #define HODO_ABI_LIVE_H
@@ -17,10 +17,11 @@ extern "C" {
 /* ------------------------------------------- where the recorder is */
 
 /*
- * HODO_RECORDER_ENV's value is PATH#NAME-KEY: of the recorder's socket, and of a second one at the abstract address
- * HODO_RECORDER_ABSTRACT NAME for who cannot reach that path: another user, or another root directory. Anybody
- * sees abstract addresses, and may take them once the recorder is gone. So the process shows the first half of KEY in
- * its hello, and the recorder the second half in its answer.
+ * The value of HODO_RECORDER_ENV is PATH#NAME-KEY: the path of the recorder's socket, and the name of a
+ * second one at the abstract address HODO_RECORDER_ABSTRACT NAME, for a process that cannot reach that path:
+ * another user, or another root directory. Anybody can see abstract addresses, and can take them once the
+ * recorder is gone. Therefore the process shows the first half of KEY in its hello, and the recorder the
+ * second half in its answer.
  */
 #define HODO_RECORDER_ABSTRACT "hodo-record-"
 #define HODO_RECORDER_NAME 16 /* hexadecimal digits */
@@ -29,7 +30,7 @@ extern "C" {
 
 /* ------------------------------------------- a process without buffers */
 
-/* Why a process has no buffers to hand over, and the limits that may be why. */
+/* Why a process has no buffers to hand over, and the limits that may be the reason. */
 enum hodo_failed_step { HODO_FAILED_CONFIG = 1, HODO_FAILED_FILE = 2, HODO_FAILED_MAP = 3, HODO_FAILED_MEMORY = 4 };
 enum hodo_limit {
 	HODO_LIMIT_FSIZE,
@@ -44,20 +45,20 @@ struct hodo_msg_failed {
 	uint32_t step;  /* enum hodo_failed_step */
 	int32_t error;  /* negative errno */
 	uint64_t bytes; /* of the buffers */
-	uint64_t limit[HODO_LIMITS]; /* as getrlimit(2) has them; ~0: none */
+	uint64_t limit[HODO_LIMITS]; /* as from getrlimit(2); ~0: none */
 };
 HODO_ASSERT_SIZE_(struct hodo_msg_failed, 64);
 
 /* ------------------------------------------------- conditions and context */
 
 /*
- * Something that is looked at when an event happens, before it is stored, in the
- * order given. Unaligned in the message; behind it the pattern of the events that it is
- * for (NUL-terminated) and the filter program.
+ * Something that is checked when an event happens, before it is stored, in the
+ * given order. Unaligned in the message; followed by the pattern of the events that it
+ * applies to (NUL-terminated) and the filter program.
  */
 #define HODO_CONDITIONS_MAX 64
 enum hodo_condition_kind {
-	HODO_CONDITION_RATE = 1,     /* recorded at most at a rate; what is beyond is counted */
+	HODO_CONDITION_RATE = 1,     /* recorded at most at a rate; events beyond it are counted */
 	HODO_CONDITION_SNAPSHOT = 2, /* met: hodo_shm.snapshots counts up */
 	HODO_CONDITION_START = 3,    /* met: from this event on, events are recorded */
 	HODO_CONDITION_STOP = 4,     /* met: from this event on, none are; HODO_WANTS_STOP */
@@ -65,25 +66,25 @@ enum hodo_condition_kind {
 };
 struct hodo_condition {
 	uint32_t kind;           /* enum hodo_condition_kind */
-	uint32_t after;          /* acts the n-th time that it is met and from then on (SNAPSHOT: every n-th); 0 as 1 */
+	uint32_t after;          /* acts when met n times, and from then on (SNAPSHOT: every n-th); 0: 1 */
 	uint64_t interval_ticks; /* RATE: between two events */
 	uint64_t burst_ticks;    /* RATE: how far events may be ahead of it */
-	uint32_t pattern_len;    /* bytes, the NUL included */
-	uint32_t filter_len;     /* bytes; 0: it is met by every event */
+	uint32_t pattern_len;    /* bytes, including the NUL */
+	uint32_t filter_len;     /* bytes; 0: every event meets it */
 };
 HODO_ASSERT_SIZE_(struct hodo_condition, 32);
 
 /*
- * What every event says besides its fields (functions' events do not). Stored between
- * the thread id and the fields, in the order of the bits, and declared as the
+ * What every event has besides its fields (except functions' events). Stored between
+ * the thread ID and the fields, in the order of the bits, and declared as the
  * first of the event's fields in the trace (docs/format.md, "Context").
  */
 #define HODO_CONTEXT_COMM 1u      /* comm:str, the thread's name at that moment */
 #define HODO_CONTEXT_PID 2u       /* pid:u32 */
-#define HODO_CONTEXT_IP 4u        /* ip:ptr, in the function where the event stands */
+#define HODO_CONTEXT_IP 4u        /* ip:ptr, in the function where the event is */
 #define HODO_CONTEXT_CALLSTACK 8u /* callstack:ptr[], innermost first, found by frame pointers */
-#define HODO_CONTEXT_STACK 16u    /* stack_regs:u64[] (ip, sp, bp) and stack:bytes, from sp upwards: unwound when read */
-#define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one a counter */
+#define HODO_CONTEXT_STACK 16u    /* stack_regs:u64[] (ip, sp, bp), stack:bytes, from sp upwards */
+#define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one for each counter */
 #define HODO_COUNTERS_MAX 6
 #define HODO_CONTEXT_FIELDS_MAX (6 + HODO_COUNTERS_MAX)
 #define HODO_CONTEXT_DEPTH_MAX 128u
@@ -114,38 +115,39 @@ HODO_ASSERT_SIZE_(struct hodo_record_context, 320);
 /* ------------------------------------------------ processes that listen */
 
 /*
- * A process that listens does so at $XDG_RUNTIME_DIR/hodo/PID, else at
- * /tmp/hodo-UID/PID, SOCK_SEQPACKET, for its own user and root. Each
- * connection: CONTROL from the client, ANSWER from the process, any number of
- * times; but after a RECORD that was answered by 0 the conversation above follows
- * on it, begun by the process's HELLO, and from then on the connection does
- * nothing but stand: when it ends, from whichever side, so does the recording.
+ * A process that listens does so at $XDG_RUNTIME_DIR/hodo/PID, or else at
+ * /tmp/hodo-UID/PID, SOCK_SEQPACKET, for its own user and root. On each
+ * connection, the client sends CONTROL and the process answers with ANSWER, any number of
+ * times. After a RECORD that was answered with 0, the conversation above follows
+ * on the connection, beginning with the process's HELLO. From then on nothing is sent
+ * on it: when it ends, from whichever side, the recording ends too.
  *
- * A recorder takes CONTROL of HODO_CONTROL_MEMORY, HODO_CONTROL_PROBE_* and HODO_CONTROL_PROCESS at its own socket; all
- * but the last are refused with -ENOENT where it does not record the process `pid`, 0: any.
+ * A recorder accepts CONTROL with HODO_CONTROL_MEMORY, HODO_CONTROL_PROBE_* and HODO_CONTROL_PROCESS at its
+ * own socket; all but the last are refused with -ENOENT if it does not record the process `pid`; 0: any
+ * process.
  */
 enum hodo_control_op {
 	HODO_CONTROL_STATUS = 1,
-	HODO_CONTROL_RECORD = 2,  /* text: socket at which fork children may join, or "" */
-	HODO_CONTROL_LIST = 3,    /* ANSWER brings a memfd: uint8_t state[HODO_EVENTS_MAX], then the catalogue */
-	HODO_CONTROL_ENABLE = 4,  /* text: a pattern; result: how many events match, as hodo_enable() */
+	HODO_CONTROL_RECORD = 2,  /* text: socket at which forked children may join, or "" */
+	HODO_CONTROL_LIST = 3,    /* ANSWER has a memfd: uint8_t state[HODO_EVENTS_MAX], then the catalogue */
+	HODO_CONTROL_ENABLE = 4,  /* text: a pattern; result: how many events match, as with hodo_enable() */
 	HODO_CONTROL_DISABLE = 5,
-	HODO_CONTROL_END = 6,     /* ends the recording, whoever's; result 0, -ENOTCONN: none */
-	HODO_CONTROL_LEAVE = 7,   /* likewise; and listens no more, unless the program itself wanted that */
-	HODO_CONTROL_MEMORY = 8,  /* ANSWER brings the memory of pid's recording, to make a snapshot of; text: why */
-	HODO_CONTROL_REPLAN = 9,  /* the process asks its recorder for another plan, in place of its own */
-	/* A recording's probes; ANSWER's path: the next-th one's text. -EAGAIN: a plan is just being made. */
+	HODO_CONTROL_END = 6,     /* ends the recording, whoever started it; 0, or -ENOTCONN: there is none */
+	HODO_CONTROL_LEAVE = 7,   /* likewise; and stops listening, unless the program itself wants that */
+	HODO_CONTROL_MEMORY = 8,  /* ANSWER has the memory of pid's recording, for a snapshot; text: why */
+	HODO_CONTROL_REPLAN = 9,  /* the process must ask its recorder for a plan to replace its own */
+	/* A recording's probes; ANSWER's path: the text of number next. -EAGAIN: a plan is being made. */
 	HODO_CONTROL_PROBE_ADD = 10,    /* text: of the probe; -EEXIST: there is one of that name */
 	HODO_CONTROL_PROBE_REMOVE = 11, /* text: of the probe, or its name; -ENOENT: there is none */
 	HODO_CONTROL_PROBE_LIST = 12,   /* -ENOENT: there are no more */
-	HODO_CONTROL_PROCESS = 13       /* ANSWER's pid: of the next-th process that is recorded; -ENOENT: no more */
+	HODO_CONTROL_PROCESS = 13       /* ANSWER's pid: of recorded process number next; -ENOENT: no more */
 };
 #define HODO_CONTROL_TEXT_MAX 1024
 struct hodo_msg_control {
 	struct hodo_msg head;
 	uint32_t op;  /* enum hodo_control_op */
 	uint32_t pid; /* to a recorder: which process, 0: the first one */
-	uint32_t next; /* likewise: skip so many, to get all of them one by one */
+	uint32_t next; /* likewise: skip this many, to get all of them one by one */
 	uint32_t reserved;
 	char text[HODO_CONTROL_TEXT_MAX]; /* NUL-terminated */
 };
@@ -154,54 +156,54 @@ HODO_ASSERT_SIZE_(struct hodo_msg_control, 1048);
 enum hodo_recorded_by { HODO_BY_NOBODY = 0, HODO_BY_RECORDER = 1, HODO_BY_FLIGHT = 2 };
 struct hodo_msg_answer {
 	struct hodo_msg head;
-	int32_t result;    /* negative errno: RECORD -EBUSY: by another, see by */
+	int32_t result;    /* negative errno; RECORD, -EBUSY: another records it, see by */
 	uint32_t pid;      /* the process, as it sees itself */
-	uint32_t by;       /* enum hodo_recorded_by: who records it now */
-	uint32_t recorder; /* BY_RECORDER: its pid, as the process sees it; 0: not known */
+	uint32_t by;       /* enum hodo_recorded_by: who is recording it */
+	uint32_t recorder; /* BY_RECORDER: its PID, as the process sees it; 0: unknown */
 	uint32_t events;   /* known */
 	uint32_t listens;  /* 1: because the program wants it, 2: because it was made to */
-	/* MEMORY: as in struct hodo_flight, of the recording that the memfd holds. */
+	/* MEMORY: as in struct hodo_flight, for the recording in the memfd. */
 	struct hodo_flight flight;
 	char path[256]; /* BY_FLIGHT: the file */
 };
 HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
 
-/* HODO_CONTROL_LIST: of each event, by id. */
-#define HODO_STATE_RECORDED 1u /* is recorded when it happens */
+/* HODO_CONTROL_LIST: for each event, by id. */
+#define HODO_STATE_RECORDED 1u /* recorded when it happens */
 #define HODO_STATE_DISABLED 2u /* by hodo_disable() or hodo disable */
 #define HODO_STATE_PROBED 4u
 #define HODO_STATE_FILTERED 8u
-#define HODO_STATE_LOADED 16u /* an object that is loaded has sites of it */
+#define HODO_STATE_LOADED 16u /* a loaded object has sites of it */
 
-/* A flight recorder in files, without anybody else: hodo recover reads them. */
+/* A flight recorder in files, without a recorder process: hodo recover reads them. */
 #define HODO_FLIGHT_ENV "HODO_FLIGHT"               /* directory; COMM-PID.flight in it */
-#define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes a CPU, with K, M, G; 1M */
-#define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; all */
-#define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* how many files of dead processes are kept; 64 */
-/* Behind it the errno for which there is none: the name of a mapping, where others see it. */
+#define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes for each CPU, with K, M, G; default: 1M */
+#define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; default: all */
+#define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* files of dead processes that are kept; default: 64 */
+/* Followed by the errno that explains why there is none: the name of a mapping, where others see it. */
 #define HODO_FLIGHT_ERROR "hodo-flight-error-"
 #define HODO_LISTEN_ENV "HODO_LISTEN"               /* 1: listen from the start */
 
 /*
- * Images that the process is about to become, or has spawned: the recorder expects a hello of each, and counts it as
- * not recorded if none comes. A place is taken by a vfork child, too, and given back by the process where exec has
- * failed, by the recorder once it knows what has become of the image; each by comparing who, as another may
- * have the place by then.
+ * Images that the process is about to become, or has spawned: the recorder expects a hello from each, and
+ * counts it as not recorded if none comes. A vfork child takes a place, too. The process gives it back if
+ * exec has failed, the recorder once it knows what has become of the image; each compares who before, because
+ * another image may have the place by then.
  */
 #define HODO_IMAGES_MAX 256u
 #define HODO_IMAGE_FREE 0ull
 #define HODO_IMAGE_TAKEN 1ull /* and being written */
 struct hodo_images {
 	uint32_t announced; /* so far */
-	uint32_t lost;      /* that found no place and did not fail: whether they are recorded is not known */
-	uint32_t used;      /* places that ever were, from the first on; may exceed HODO_IMAGES_MAX */
+	uint32_t lost;      /* found no place and did not fail: it is not known whether they are recorded */
+	uint32_t used;      /* places that were ever taken, from the first on; may exceed HODO_IMAGES_MAX */
 	uint32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_images, 16);
 struct hodo_image {
-	uint64_t who;   /* its pid, shifted left by 32, and a number that differs each time; stored last */
-	/* NUL-terminated: absolute; or a name to be looked for in PATH; or "..." and the end of one that is too long,
-	 * or of a relative one where it is not known where that begins. */
+	uint64_t who;   /* its PID, shifted left by 32, and a number that differs each time; stored last */
+	/* NUL-terminated: an absolute path; or a name to search for in PATH; or "..." and the end of a path
+	 * that is too long, or of a relative one if it is not known where it starts. */
 	char path[248];
 };
 HODO_ASSERT_SIZE_(struct hodo_image, 256);

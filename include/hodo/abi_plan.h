@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo/abi_plan.h - the frozen part, continued: a plan, which says what a process is to patch in code that nobody
- * prepared. Made by who has decoded that code (docs/design/probes.md), handed over as a file.
+ * hodo/abi_plan.h - the frozen part, continued: a plan, which says what a process must patch in code that
+ * nobody prepared. It is made by whoever has decoded that code (docs/design/probes.md), and handed over as a
+ * file.
  *
- * The file is a struct hodo_plan, the tables that it names, and the pages of the slots. All addresses are the
- * process's. Tables begin at multiples of 8, pages at multiples of HODO_PAGE.
+ * The file is a struct hodo_plan, the tables that it names, and the pages of the slots. All addresses are
+ * those of the process. Tables begin at multiples of 8, pages at multiples of HODO_PAGE.
  */
 #ifndef HODO_ABI_PLAN_H
 #define HODO_ABI_PLAN_H
@@ -31,7 +32,7 @@ struct hodo_plan {
 	uint32_t reserved;
 	uint64_t bytes;   /* of the file */
 	struct hodo_plan_table pages;     /* struct hodo_plan_pages, by address */
-	struct hodo_plan_table windows;   /* struct hodo_plan_window, by address, none over another */
+	struct hodo_plan_table windows;   /* struct hodo_plan_window, by address, without overlap */
 	struct hodo_plan_table traps;     /* struct hodo_plan_trap, by address */
 	struct hodo_plan_table fixes;     /* struct hodo_plan_fix */
 	struct hodo_plan_table functions; /* struct hodo_plan_function, by address */
@@ -41,11 +42,12 @@ struct hodo_plan {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan, 152);
 
-/* Pages that nothing else may be in: of slots, which are run, or of what slots refer to, which is written. */
+/* Pages that nothing else may be in: of slots, which are executed, or of data that slots refer to, which is
+ * written. */
 #define HODO_PLAN_DATA 1u
 struct hodo_plan_pages {
 	uint64_t addr;
-	uint64_t offset; /* in the file, of what is in them */
+	uint64_t offset; /* of their contents in the file */
 	uint64_t bytes;
 	uint32_t flags; /* HODO_PLAN_DATA */
 	uint32_t reserved;
@@ -53,60 +55,63 @@ struct hodo_plan_pages {
 HODO_ASSERT_SIZE_(struct hodo_plan_pages, 32);
 
 /*
- * What is replaced: the first byte by int3, and then, in a window that gets a jump, the first five by a jump. Each byte
- * of these on which an instruction begins is one that traps, in the jump as well.
+ * What is replaced: the first byte by int3, and then, in a window that gets a jump, the first five by a jump.
+ * Each of these bytes on which an instruction begins traps, in the jump as well.
  */
-#define HODO_PLAN_JUMP 1u   /* else it stays a breakpoint */
-#define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others, and stays */
-#define HODO_PLAN_STAYS 4u  /* what unwinders call: it is set with the first others, if it is as planned, and stays */
-#define HODO_PLAN_EVENT 8u  /* an event's, and no function's */
+#define HODO_PLAN_JUMP 1u   /* otherwise it stays a breakpoint */
+#define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others; stays */
+#define HODO_PLAN_STAYS 4u  /* called by unwinders: set with the first others if it is as planned; stays */
+#define HODO_PLAN_EVENT 8u  /* belongs to an event, not to a function */
 struct hodo_plan_window {
 	uint64_t addr;
-	uint8_t len;        /* bytes that must be as they are here */
+	uint8_t len;        /* how many bytes must be as here */
 	uint8_t flags;      /* HODO_PLAN_* */
 	uint8_t boundaries; /* bit k: an instruction begins at byte k, 1 to 4 */
-	uint8_t jump[5];    /* E9 and its distance */
+	uint8_t jump[5];    /* E9 and the distance */
 	uint8_t bytes[HODO_PLAN_WINDOW_BYTES];
 	uint8_t reserved[4];
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_window, 40);
 
 /*
- * Behind the instruction by which a thread makes a system call of such a window, in libhodo: it holds nothing of
- * libhodo's meanwhile, and may wait there for ever. A no-op, of which no other has this number.
+ * Comes after the instruction with which a thread in libhodo makes a system call of such a window. The thread
+ * holds nothing of libhodo meanwhile, and may wait there forever. A no-op, with a number that no other no-op
+ * has.
  */
 #define HODO_PLAN_CALL_MARK "nopl 0x6f646f68(%%rax)"
 #define HODO_PLAN_CALL_MARK_BYTES "\x0f\x1f\x80hodo"
 
-/* A thread that traps there goes on there, in a slot. One for each instruction that begins in the first 5 bytes. */
+/* A thread that traps at from goes on at to, in a slot. One for each instruction that begins in the first 5
+ * bytes. */
 struct hodo_plan_trap {
 	uint64_t from, to;
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_trap, 16);
 
-/* An address of libhodo's that slots go through: 8 bytes in pages of data. */
+/* An address in libhodo that slots go through: 8 bytes in pages of data. */
 enum hodo_plan_import {
 	HODO_IMPORT_ENTRY = 0,   /* a function's entry */
 	HODO_IMPORT_EXIT = 1,    /* its exit */
-	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, with the address behind the slot's own one in rcx */
-	HODO_IMPORT_SITE = 3,    /* an event, as sites enter libhodo (hodo/trace_user.h): r11 the values, r10 back */
-	HODO_IMPORT_READ = 4,    /* memory that may not be there, for an event's values: called */
+	HODO_IMPORT_SYSCALL = 2, /* a system call: jumped to, rcx the address after the slot's own one */
+	HODO_IMPORT_SITE = 3,    /* an event, as from sites (hodo/trace_user.h): r11 values, r10 way back */
+	HODO_IMPORT_READ = 4,    /* reads memory that may not be there, for an event's values: called */
 	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
-	HODO_IMPORT_CALL_BEGIN = 6, /* of a function whose exits are events: called, rax, r11 as below */
+	HODO_IMPORT_CALL_BEGIN = 6, /* for a function whose exits are events: called, rax, r11 as below */
 	HODO_IMPORT_CALL_END = 7,   /* at an exit: likewise */
-	HODO_IMPORT_START = 8, /* where the program begins: another plan is asked for. Called; all registers are kept */
+	HODO_IMPORT_START = 8, /* the program's begin: asks for another plan. Called; changes no register */
 	HODO_PLAN_IMPORTS = 9
 };
 /*
- * HODO_IMPORT_READ: rax is where from, r10 where to, r11 how many bytes, or, with HODO_PLAN_READ_TEXT, how many a text
- * has at most; for that there is room for 8 at least. rax becomes how many there are, of a text up to its NUL. Of what
- * cannot be read that is 0, a text becomes "(fault)", and a text at 0 r10 = 0. All other registers are kept.
+ * HODO_IMPORT_READ: rax is the source, r10 the destination, r11 the number of bytes, or, with
+ * HODO_PLAN_READ_TEXT, the most that a string has; then there is room for at least 8. rax becomes the number
+ * of bytes, for a string up to its NUL. If the memory cannot be read, that is 0, a string becomes "(fault)",
+ * and a string at 0 gives r10 = 0. All other registers are preserved.
  */
 #define HODO_PLAN_READ_TEXT 0x80000000u
 /*
- * HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END: rax is where the call's return address stands, r11 any number that is
- * the function's. At the end rax becomes how long it took, in ns, or -1: its begin was not seen. All other registers
- * are kept.
+ * HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END: rax is the address of the call's return address, r11 any
+ * number that identifies the function. At the end, rax becomes its duration in ns, or -1 if its begin was not
+ * seen. All other registers are preserved.
  */
 
 struct hodo_plan_fix {
@@ -117,41 +122,41 @@ struct hodo_plan_fix {
 HODO_ASSERT_SIZE_(struct hodo_plan_fix, 16);
 
 /*
- * A function whose calls can be traced. Its slots call, behind which a no-op stands that has a number:
+ * A function whose calls can be traced. Its slots have a call, followed by a no-op with a number:
  *
  *	ff 15 disp32            call *disp32(%rip)       a fix
  *	0f 1f 80 number         nopl number(%rax)
  *
- * The address that the call returns to plus the number is one in the function.
+ * The address that the call returns to plus the number is an address in the function.
  */
 struct hodo_plan_function {
 	uint64_t addr;   /* of its first instruction */
 	uint32_t entry;  /* its window; HODO_PLAN_NO_WINDOW: none */
-	uint32_t exits;  /* how many windows have its exits; the entry's own may be one of them */
+	uint32_t exits;  /* how many windows have its exits; the entry's may be one of them */
 	uint32_t first;  /* of these */
-	uint32_t missed; /* exits that can have none */
+	uint32_t missed; /* exits that cannot have one */
 };
 #define HODO_PLAN_NO_WINDOW UINT32_MAX
 HODO_ASSERT_SIZE_(struct hodo_plan_function, 24);
 
 /*
- * What an event's code refers to. Zero in the file, but for `outline`, 2, and what stands behind the state: where the
- * program is while a slot runs for it.
+ * What an event's code refers to. Zero in the file, except `outline`, which is 2, and the members after the
+ * state: where the program is while a slot runs for it.
  */
 struct hodo_plan_state {
 	struct hodo_state state;
-	uint64_t ip;    /* behind the first byte of the instruction */
-	uint32_t stack; /* its stack pointer is so many bytes above the slot's */
+	uint64_t ip;    /* after the first byte of the instruction */
+	uint32_t stack; /* its stack pointer is this many bytes above the slot's */
 	uint32_t counted; /* 1: the event's semaphore is up for it */
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_state, sizeof(struct hodo_state) + 16);
 
 /*
- * An event that happens at one window, or at several, or several times at one: then it stands here several times, each
- * with a state. Of one at a function's exits the entry's window is one of these.
+ * An event that happens at one window, at several, or several times at one: then it is here several times,
+ * each time with its own state. For an event at a function's exits, the entry's window is one of these.
  */
 struct hodo_plan_event {
-	uint64_t desc;   /* in the file: struct hodo_desc, of the kind HODO_KIND_EVENT; all texts have a length */
+	uint64_t desc;   /* in the file: struct hodo_desc, HODO_KIND_EVENT; all strings have a length */
 	uint64_t state;  /* struct hodo_plan_state, in pages of data */
 	uint64_t semaphore; /* of the program: a uint16_t that is 1 greater while the event is recorded; 0: none */
 	uint32_t bytes;  /* of the descriptor */
@@ -160,8 +165,8 @@ struct hodo_plan_event {
 HODO_ASSERT_SIZE_(struct hodo_plan_event, 32);
 
 /*
- * A function in whose place another one is called as long as the recording goes on. Its slot ends with a jump to that,
- * behind which stands what still calls the first one. Or where the program begins (HODO_IMPORT_START).
+ * A function in whose place another one is called while the recording goes on. Its slot ends with a jump to
+ * that one, followed by code that still calls the original. Or: where the program begins (HODO_IMPORT_START).
  */
 struct hodo_plan_replacement {
 	uint64_t original; /* of the program: a pointer that is set to `first` before; 0: none */
@@ -171,7 +176,7 @@ struct hodo_plan_replacement {
 };
 HODO_ASSERT_SIZE_(struct hodo_plan_replacement, 24);
 
-/* What an unwinder needs to know of a slot: an .eh_frame_hdr, which leads to one description and no more. */
+/* What an unwinder needs to know about a slot: an .eh_frame_hdr, which leads to exactly one description. */
 struct hodo_plan_frame {
 	uint64_t slot;
 	uint64_t header; /* in the file */
@@ -182,35 +187,36 @@ HODO_ASSERT_SIZE_(struct hodo_plan_frame, 24);
 #define HODO_PLAN_FRAME_HEADER_BYTES 8u
 
 /*
- * How a process comes to its plan, between its configuration and its buffers (hodo/abi.h, section 4), unless it is a
- * fork child, which has its parent's code:
+ * How a process gets its plan, between its configuration and its buffers (hodo/abi.h, section 4), unless it
+ * is a forked child, which has its parent's code:
  *
  *   process -> recorder   hodo_msg_plan: it asks for one
  *   recorder -> process   hodo_msg_plan + the file (SCM_RIGHTS), or without: it has none
  *   process -> recorder   hodo_msg_planned
  *
- * Where functions of a library are to be called in place of others, the first answer may be hodo_msg_plan with `load`:
- * the process loads these libraries if it can, and asks once more. It cannot while it starts, before libc is
- * there: then the plan has it ask for another one where the program begins.
+ * If functions of a library are to be called in place of others, the first answer may be hodo_msg_plan with
+ * `load`: the process loads these libraries if it can, and asks once more. It cannot while it starts, before
+ * libc is there: then the plan makes it ask for another one where the program begins.
  *
- * Once more during the recording, on a connection that is for this alone, whenever libraries have been opened: hello
- * (HODO_START_OPENED) and the configuration, as at the start, and then the same, with the objects that are new.
+ * The same happens during the recording whenever libraries have been opened, on a separate connection: hello
+ * (HODO_START_OPENED) and the configuration, as at the start, and then the same messages, with the new
+ * objects.
  *
- * With the result -EINPROGRESS the recorder is to stop all threads of the process, set the windows that are
- * HODO_PLAN_ALWAYS, and unblock SIGTRAP and SIGILL in each; the second and third message follow once more, without a
- * file. With the result -EEXIST something came to where pages are to be since the plan was made, a thread's stack, say:
- * it asks once more, HODO_PLAN_TRIES times in all.
+ * With the result -EINPROGRESS, the recorder must stop all threads of the process, set the windows that are
+ * HODO_PLAN_ALWAYS, and unblock SIGTRAP and SIGILL in each thread; the second and third message follow once
+ * more, without a file. With the result -EEXIST, something (for example a thread's stack) has taken the place
+ * of pages since the plan was made: the process asks once more, HODO_PLAN_TRIES times in all.
  */
-#define HODO_PLAN_TRIES 4 /* one of them may be answered by libraries to load */
+#define HODO_PLAN_TRIES 4 /* one of them may be answered with libraries to load */
 #define HODO_PLAN_TIMEOUT_MS 30000 /* for the recorder to make one */
 #define HODO_OPENED_TIMEOUT_MS 5000 /* during the recording: dlopen() waits */
 #define HODO_PLAN_LOAD_MAX 4096u
 struct hodo_msg_plan {
 	struct hodo_msg head;
-	char load[HODO_PLAN_LOAD_MAX]; /* sent up to its NUL, or not at all: paths, each with a newline behind it */
+	char load[HODO_PLAN_LOAD_MAX]; /* sent up to its NUL, or not at all: paths, each with a newline */
 };
 
-/* As the process asks: for all that it has mapped, or for some of it. */
+/* The process's question: for everything that it has mapped, or for part of it. */
 #define HODO_PLAN_OBJECTS_MAX 64u
 struct hodo_plan_object {
 	uint64_t start, end; /* of its code */
@@ -219,14 +225,14 @@ struct hodo_msg_ask {
 	struct hodo_msg head; /* HODO_MSG_PLAN */
 	uint32_t n; /* 0: all */
 	uint32_t reserved;
-	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX]; /* so many are sent */
+	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX]; /* n are sent */
 };
 HODO_ASSERT_SIZE_(struct hodo_msg_ask, 16 + 16 * HODO_PLAN_OBJECTS_MAX);
 struct hodo_msg_planned {
 	struct hodo_msg head;
-	int32_t result;     /* 0: it was taken in, or there was none; or negative errno */
-	uint32_t functions; /* of it that can be traced */
-	uint32_t refused;   /* that are not as they were planned */
+	int32_t result;     /* 0: it was adopted, or there was none; or negative errno */
+	uint32_t functions; /* functions of the plan that can be traced */
+	uint32_t refused;   /* functions that are not as planned */
 	uint32_t reserved;
 };
 HODO_ASSERT_SIZE_(struct hodo_msg_planned, 24);

@@ -17,10 +17,11 @@
  *	HODO_DISABLE		everything compiles to nothing
  *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
  *				(the only way on machines other than x86-64)
- *	HODO_SDT=1		each line is also a static probe (USDT) for perf, bpftrace and gdb, PROVIDER:NAME, with
- *				NAME__begin and NAME__end where a span begins and ends (HODO_SPAN: begins). This costs
- *				one more nop, and arguments are always evaluated, once each. The probe has the first
- *				12 arguments; HODO_STR, HODO_BYTES and HODO_ARRAY are addresses
+ *	HODO_SDT=1		each line is also a static probe (USDT) for perf, bpftrace and gdb:
+ *				PROVIDER:NAME, with NAME__begin and NAME__end where a span begins and ends
+ *				(HODO_SPAN: begins). This costs one more nop, and arguments are always
+ *				evaluated, once each. The probe has the first 12 arguments; HODO_STR,
+ *				HODO_BYTES and HODO_ARRAY are addresses
  *
  * Signal and thread safety: every macro that records may run anywhere in any
  * thread: signal handlers, constructors, destructors, atexit handlers, after
@@ -87,8 +88,8 @@ extern "C++" { /* in case this is included inside extern "C" */
 	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_EVENT, #provider "\0" #name "\0" #__VA_ARGS__ "\0\0", __VA_ARGS__)
 
 /* HODO_MARK(provider, name, "format", values…): like HODO_EVENT with a printf format, which the compiler
- * checks like printf's. The values are stored; the text is formatted when the trace is read. Use
- * HODO_STR(p, n) with %s; '*' as a width or precision is refused (it would have to trust an unterminated string). */
+ * checks like printf's. The values are stored; the text is formatted when the trace is read. Use HODO_STR(p,
+ * n) with %s; '*' as a width or precision is refused (it would have to trust an unterminated string). */
 #define HODO_MARK(provider, name, format, ...)                                                            \
 	do {                                                                                              \
 		HODO_NONE_(0, ##__VA_ARGS__)                                                              \

@@ -175,7 +175,7 @@ static inline HODO_OWN_ uint32_t hodo_fix_bytes_(struct hodo_builder_ *b, const 
 #define HODO_SPAN_END_(state)                                                                         \
 	do {                                                                                          \
 		HODO_EMIT_FIXED_((state), "", 0);                                                     \
-		__asm__ volatile("" : : : "memory"); /* no tail call: its place is the return address */      \
+		__asm__ volatile("" : : : "memory"); /* no tail call: its place is the return address */   \
 	} while (0)
 
 #endif

@@ -20,12 +20,12 @@
  *	STAP_PROBE_ASM_OPERANDS(n, a1, …, an)		… among the inputs of an asm
  *
  * Define before including:
- *	_SDT_HAS_SEMAPHORES	each probe has a semaphore, the program's `unsigned short PROVIDER_NAME_semaphore`
+ *	_SDT_HAS_SEMAPHORES	each probe has a semaphore, the program's unsigned short PROVIDER_NAME_semaphore
  *				(as dtrace -h and -G make it, in section ".probes"): a tool counts it up while it
  *				listens, and so does libhodo while the event is on. With -fPIC it is a hidden symbol
  *				of its library
- *	HODO_SDT_FOREIGN	semaphores belong to another library: they stay as they are, and libhodo does not count
- *				them
+ *	HODO_SDT_FOREIGN	semaphores belong to another library: libhodo does not count them, and they stay
+ *				as they are
  *	SDT_USE_VARIADIC	STAP_PROBEV
  *	STAP_SDT_ARG_CONSTRAINT	where an argument may be, as in asm but without quotes; default: nor
  *	HODO_DISABLE		only notes
