@@ -4,12 +4,12 @@
  *
  *	server DIRECTORY
  *
- * Both ports are on the loopback, and printed on standard output. The service answers each line "get KEY" by a
- * number. The admin port takes, a line each:
+ * Both ports are on the loopback interface, and are printed on standard output. The service answers each line
+ * "get KEY" with a number. The admin port accepts these commands, one per line:
  *
  *	trace start [EVENTS]    keep the newest events in a file in DIRECTORY
  *	trace on PATTERN        trace off PATTERN
- *	trace snapshot [WHY]    copy what is there beside it, and go on
+ *	trace snapshot [WHY]    copy that file next to it, and go on
  *	trace stat              trace stop
  *	quit
  *
@@ -70,7 +70,7 @@ static int get(const char *key)
 	return value;
 }
 
-/* What the functions of <hodo/control.h> return goes out as it is. */
+/* Sends what the functions of <hodo/control.h> return, unchanged. */
 static int trace(const char *command, char *argument)
 {
 	struct hodo_flight_options options = { .size = sizeof(options), .directory = directory, .events = argument };
@@ -117,7 +117,7 @@ static void serve(struct client *c, char *line)
 		c->len = sizeof(c->line); /* ends it */
 }
 
-/* False: the client is done, or says too much at once. */
+/* False: the client is done, or sends too much at once. */
 static bool hear(struct client *c)
 {
 	ssize_t n = read(c->fd, c->line + c->len, sizeof(c->line) - 1 - c->len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calc.c - a calculator whose calls can be watched, without a word about that in its functions:
+ * calc.c - a calculator whose calls can be traced, with nothing about that in its functions:
  *
  *	cc -O2 calc.c -o calc $(pkg-config --cflags --libs hodo-functions)
  *	hodo record --functions ./calc '2*(3+4)' '1+'
@@ -9,8 +9,8 @@
  * (with clang: clang -O2 -fxray-instrument -fxray-instruction-threshold=1 -I… calc.c -o calc)
  *
  * The parser descends from sums to products to atoms; hodo graph shows how deep, for how long, and the
- * event inside of the call where it happened. An error leaves all of them at once, by longjmp: their calls
- * are marked as left. Compiled without the flags it is an ordinary program.
+ * event inside the call where it happened. An error leaves all of them at once, by longjmp, and their calls
+ * are marked as left. Compiled without the flags, this is an ordinary program.
  */
 #include <hodo/trace.h>
 #include <setjmp.h>

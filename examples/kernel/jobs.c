@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * jobs - a module that is traced: a queue of jobs, which a worker takes off one by one.
+ * jobs - a traced module: a queue of jobs, which a worker processes one by one.
  *
  *	make && insmod ./jobs.ko
  *	hodo record -k -e 'jobs:*' -- sh -c 'echo 20 >/sys/module/jobs/parameters/add; sleep 1'
  *	hodo print
  *
- * The lines with HODO_ are all there is to it. Without hodo.ko, or while nobody records, each of them is one
+ * The lines with HODO_ are all that tracing needs. Without hodo.ko, or while nobody records, each of them is one
  * instruction that does nothing.
  */
 #include <hodo/trace.h>
@@ -28,14 +28,14 @@ struct job {
 };
 
 /*
- * A tracepoint: an event, and a place where other code, also of other modules, may be called. In a real module this
- * line would stand in a header that both include.
+ * A tracepoint: an event, and a place where other code may be called, even code of other modules. In a real module,
+ * this line would be in a header that both include.
  */
 HODO_TRACEPOINT(jobs, finished, (const char *, name), (unsigned int, id), (u64, took_ns));
 
 static LIST_HEAD(queue);
 static unsigned int queued;
-static DEFINE_SPINLOCK(lock); /* of both */
+static DEFINE_SPINLOCK(lock); /* for both */
 
 static void run(struct work_struct *work);
 static DECLARE_WORK(worker, run);
@@ -46,7 +46,7 @@ static void change(struct job *job, enum job_state state)
 	HODO_LABELS(jobs, state, JOB_WAITS, JOB_RUNS, JOB_DONE);
 
 	job->state = state;
-	/* Fields are named as the arguments are, or by HODO_F. */
+	/* Fields have the names of the arguments, or those from HODO_F. */
 	HODO_EVENT(jobs, state, HODO_F(id, job->id), HODO_F(state, state), HODO_BYTES(job->data, sizeof(job->data)));
 }
 
@@ -54,7 +54,7 @@ static void do_job(struct job *job)
 {
 	u64 start = ktime_get_ns();
 
-	/* From here to the end of the function, however it is left. */
+	/* A span from here to the end of the function, however it is left. */
 	HODO_SPAN(jobs, run, HODO_F(id, job->id));
 
 	change(job, JOB_RUNS);
@@ -73,7 +73,7 @@ static void run(struct work_struct *work)
 		if (job) {
 			list_del(&job->list);
 			queued--;
-			HODO_COUNTER(jobs, queue, queued); /* also under locks: an event never waits */
+			HODO_COUNTER(jobs, queue, queued); /* even under locks: an event never waits */
 		}
 		spin_unlock(&lock);
 		if (!job)
@@ -95,7 +95,7 @@ static int add(u32 id)
 	snprintf(job->name, sizeof(job->name), "job %u", id);
 	memset(job->data, id, sizeof(job->data));
 	HODO_BEGIN(jobs, life, HODO_F(id, id), job->name);
-	/* Checked by the compiler as printk's are; the text is made when the trace is read. */
+	/* The compiler checks this like printk's format; the text is formatted when the trace is read. */
 	HODO_MARK(jobs, added, "%s is number %u in the queue", job->name, queued);
 	spin_lock(&lock);
 	list_add_tail(&job->list, &queue);
@@ -106,7 +106,7 @@ static int add(u32 id)
 	return 0;
 }
 
-/* Writing a number adds so many jobs. */
+/* Writing a number adds this many jobs. */
 static int add_set(const char *text, const struct kernel_param *kp)
 {
 	static u32 last;
@@ -122,8 +122,8 @@ module_param_cb(add, &add_ops, NULL, 0200);
 MODULE_PARM_DESC(add, "write: so many jobs");
 
 /*
- * A probe on the tracepoint: called each time a job has finished, whether anybody records or not, with preemption off,
- * so it must not sleep. The module that registers it must unregister it before it goes.
+ * A probe on the tracepoint: called each time a job has finished, whether anybody records or not. Preemption is off, so
+ * it must not sleep. The module that registers it must unregister it before it is unloaded.
  */
 static atomic64_t longest_ns;
 
@@ -147,7 +147,7 @@ static int __init jobs_init(void)
 {
 	int err = register_trace_jobs_finished(probe_finished, NULL);
 
-	/* -ENOSYS: hodo.ko is not loaded. The module works without. */
+	/* -ENOSYS: hodo.ko is not loaded. The module works without it. */
 	if (err && err != -ENOSYS)
 		return err;
 	probing = err == 0;

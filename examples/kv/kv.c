@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kv.c - a key-value store in memory, under the load of some clients. docs/tutorial.md looks for what makes
- * its slowest requests slow.
+ * kv.c - a key-value store in memory, under the load of some clients. docs/tutorial.md finds out why
+ * its slowest requests are slow.
  *
  *	cc -O2 -g kv.c -o kv -pthread $(pkg-config --cflags --libs hodo-functions)
  *	./kv [-n REQUESTS] [-t CLIENTS] [-s SHARDS] [-i] [-d SECONDS] [-x REQUEST]
  *
  * Each client is a thread that asks for keys that it has put, and puts new ones. Keys are spread over shards,
- * each a hash table with a lock. A table that is full doubles: at once, with all requests of the shard waiting,
- * or with -i a little at each request. -d goes on for so long, however many requests that makes (keys then
- * come again after -n). -x makes one request malformed: the store ends itself (abort) when it sees it.
+ * each of which is a hash table with a lock. A full table doubles: at once, while all requests of the shard
+ * wait, or with -i a little at each request. -d runs for this time, however many requests that makes (after
+ * -n requests, keys repeat). -x makes one request malformed: the store aborts itself when it sees it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -40,13 +40,13 @@ struct entry {
 
 struct table {
 	struct entry **buckets;
-	size_t nbuckets; /* a power of two; 0: there is none */
+	size_t nbuckets; /* a power of two; 0: no table */
 };
 
 struct shard {
 	pthread_mutex_t lock;
 	int number;
-	struct table table, old; /* old: what is not moved yet, from the bucket "moved" on */
+	struct table table, old; /* old: what is not moved yet, from bucket "moved" on */
 	size_t moved, entries;
 };
 
@@ -89,7 +89,7 @@ static void insert(const struct table *table, struct entry *entry)
 	*at = entry;
 }
 
-/* Moves the entries of so many buckets of the old table to the new one. */
+/* Moves the entries of this many buckets of the old table to the new one. */
 static void move(struct shard *shard, size_t nbuckets)
 {
 	struct entry *entry, *next;
@@ -111,7 +111,7 @@ static void grow(struct shard *shard)
 	size_t from = shard->table.nbuckets, to = from ? from * 2 : BUCKETS_MIN;
 
 	HODO_EVENT(kv, grow, HODO_F(shard, shard->number), from, to, HODO_F(entries, shard->entries));
-	move(shard, shard->old.nbuckets); /* what is left of the last time */
+	move(shard, shard->old.nbuckets); /* what is left from the last time */
 	shard->old = shard->table;
 	shard->moved = 0;
 	shard->table.buckets = allocate(to, sizeof(*shard->table.buckets));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shop.c - a program with static probes, as any that uses <sys/sdt.h>. */
+/* shop.c - a program with static probes, like any program that uses <sys/sdt.h>. */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 #include <stdio.h>

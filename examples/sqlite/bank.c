@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bank.c - the workload on SQLite, with the events of the application itself.
+ * bank.c - the workload on SQLite, with the application's own events.
  *
- * One client in a thread is one connection. The mix: transfers (a transaction
+ * Each client is a thread with one connection. The mix: transfers (a transaction
  * of two updates and two inserts), look-ups of an account, statements of the
  * last entries of an account (a range of an index), and removal of old entries.
  */
@@ -12,7 +12,7 @@
 #include <hodo/trace.h>
 #include <stdio.h>
 
-/* Pages in the write-ahead log at which a client writes them back. */
+/* When the write-ahead log has this many pages, a client writes them back. */
 #define CHECKPOINT_PAGES 400
 
 enum statement { BEGIN, COMMIT, ROLLBACK, MOVE, ENTER, LOOK_UP, HISTORY, REMOVE, STATEMENTS };
@@ -55,7 +55,7 @@ static int on_commit(void *context, sqlite3 *db, const char *schema, int pages)
 		return SQLITE_OK;
 	rc = sqlite3_wal_checkpoint_v2(db, schema, SQLITE_CHECKPOINT_PASSIVE, &in_log, &written_back);
 	if (rc == SQLITE_BUSY)
-		return SQLITE_OK; /* another client is at it */
+		return SQLITE_OK; /* another client is doing it */
 	HODO_MARK(bank, checkpoint, "%d of %d pages written back", written_back, in_log);
 	c->counts.checkpoints++;
 	return rc;
@@ -93,7 +93,7 @@ static int client_close(struct client *c, int result)
 	return result;
 }
 
-/* Runs a statement to its end; its rows are counted, its parameters kept for the next time. */
+/* Runs a statement to its end; counts its rows and keeps its parameters for the next time. */
 static int run(struct client *c, enum statement which)
 {
 	sqlite3_stmt *stmt = c->stmt[which];
@@ -193,7 +193,7 @@ int bank_create(const char *path)
 	return client_close(&c, result);
 }
 
-/* The single value that a query gives must be the one expected. */
+/* The query's only value must be the expected one. */
 static int expect(struct client *c, const char *sql, const char *expected)
 {
 	sqlite3_stmt *stmt = NULL;

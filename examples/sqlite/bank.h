@@ -10,7 +10,7 @@ enum {
 	BANK_OPENING_CENTS = 100000, /* in each account at first */
 };
 
-/* What one client did; sums of these must agree with the database in the end. */
+/* What one client did; the sums of these must agree with the database at the end. */
 struct bank_counts {
 	unsigned long operations;
 	unsigned long transfers;
@@ -25,7 +25,7 @@ struct bank_counts {
 /* Creates the tables and accounts in a new database file. */
 int bank_create(const char *path);
 
-/* One client, on a connection of its own: operations drawn from seed. For one thread each. */
+/* One client, on its own connection: operations drawn from seed. Call it in one thread for each client. */
 int bank_client(const char *path, unsigned long operations, uint64_t seed, struct bank_counts *counts);
 
 /* Checkpoints, then checks SQLite's own integrity, the money, and the ledger against total. */

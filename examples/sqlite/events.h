@@ -2,9 +2,9 @@
 /*
  * events.h - the tracepoints of SQLite itself: statements and file accesses.
  *
- * Tracepoints rather than plain events, since the compiler then checks their
- * types wherever they are used, a probe can be attached to them, and
- * trace_X_enabled() says whether reading the clock is worth while.
+ * These are tracepoints rather than plain events, because the compiler then
+ * checks their types wherever they are used, you can attach a probe to them, and
+ * trace_X_enabled() says whether it is worth reading the clock.
  */
 #ifndef EVENTS_H
 #define EVENTS_H

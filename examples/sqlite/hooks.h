@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks.h - SQLite's two places to listen in: the statement hook and the file system layer. */
+/* hooks.h - the two places where SQLite can be observed: the statement hook and the file system layer. */
 #ifndef HOOKS_H
 #define HOOKS_H
 
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-/* What the hooks have seen, counted without Hodoscope so that a trace can be checked against it. */
+/* What the hooks have seen, counted without Hodoscope, to check a trace against it. */
 struct hook_counts {
 	atomic_ulong statements;
 	atomic_ulong rows;
@@ -16,7 +16,7 @@ struct hook_counts {
 };
 extern struct hook_counts hook_counts;
 
-/* One a connection; must live as long as the connection. Statements of one connection can overlap. */
+/* One for each connection, with the same lifetime. Statements of one connection can overlap. */
 struct statement_hook {
 	struct running_statement {
 		void *stmt;
@@ -26,13 +26,13 @@ struct statement_hook {
 	unsigned next;
 };
 
-/* Reports the statements of db as sqlite:statement. SQLite's result code. */
+/* Reports the statements of db as sqlite:statement. Returns SQLite's result code. */
 int statement_hook_install(struct statement_hook *hook, sqlite3 *db);
 
 /*
- * Registers the VFS "traced": the default one, each read, write and sync of
- * which is reported as vfs:read, vfs:write and the span vfs:sync. Call it once,
- * before opening a database with it. SQLite's result code.
+ * Registers the VFS "traced": the default one, which reports each read, write
+ * and sync as vfs:read, vfs:write and the span vfs:sync. Call this once, before
+ * you open a database with it. Returns SQLite's result code.
  */
 #define TRACED_VFS "traced"
 int traced_vfs_register(void);

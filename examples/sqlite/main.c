@@ -5,7 +5,7 @@
  *	hodo record ./sqlite-bank && hodo stat
  *
  * bank.c has the application and its events, statements.c and traced_vfs.c
- * those of SQLite. Without `hodo record` it runs just the same.
+ * those of SQLite. The program runs in the same way without `hodo record`.
  */
 #define _GNU_SOURCE
 #include "bank.h"
@@ -138,7 +138,7 @@ static int run_bank(const struct options *options, const char *path)
 	return 0;
 }
 
-/* The database and what SQLite keeps beside it. */
+/* The database and the files that SQLite keeps next to it. */
 static void remove_database(const char *path)
 {
 	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };

@@ -13,7 +13,7 @@ static struct running_statement *find(struct statement_hook *hook, void *stmt)
 	return NULL;
 }
 
-/* SQLite's own look into the schema begins and never ends here, so the place of the oldest is taken. */
+/* SQLite's own queries of the schema begin here but never end, so take the place of the oldest. */
 static struct running_statement *take(struct statement_hook *hook)
 {
 	return &hook->running[hook->next++ % (sizeof(hook->running) / sizeof(hook->running[0]))];
@@ -32,7 +32,7 @@ static void end(struct running_statement *running)
 {
 	hook_counts.statements++;
 	hook_counts.rows += running->rows;
-	/* The duration that SQLite passes to the hook counts in milliseconds: ours does not. */
+	/* The duration that SQLite passes to the hook is in milliseconds: ours is finer. */
 	if (running->start_ns)
 		trace_sqlite_statement(sqlite3_sql(running->stmt), now_ns() - running->start_ns, running->rows);
 	running->stmt = NULL;

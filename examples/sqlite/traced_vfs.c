@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traced_vfs.c - a VFS that stands over the default one and reports each read,
- * write and sync; everything else is passed on.
+ * traced_vfs.c - a VFS on top of the default one that reports each read, write
+ * and sync, and passes on everything else.
  */
 #include "events.h"
 #include "hooks.h"
 
 #include <string.h>
 
-/* SQLite allocates szOsFile bytes for a file: ours, and behind it the real VFS's. */
+/* SQLite allocates szOsFile bytes for a file: ours, followed by the real VFS's. */
 struct traced_file {
 	sqlite3_file base;
 	const char *name; /* without folders; SQLite keeps it until the file is closed */
@@ -148,7 +148,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	traced->base.pMethods = NULL;
 	traced->real->pMethods = NULL;
 	result = real_vfs->xOpen(real_vfs, path, traced->real, flags, out_flags);
-	/* SQLite calls xClose exactly when pMethods is set, also after a failed open. */
+	/* SQLite calls xClose exactly when pMethods is set, even after a failed open. */
 	if (traced->real->pMethods) {
 		bool shm = traced->real->pMethods->iVersion >= 2 && traced->real->pMethods->xShmMap;
 

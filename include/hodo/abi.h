@@ -433,8 +433,8 @@ static inline uint64_t hodo_layout_ring(uint32_t ring)
 
 /*
  * Calls of one function in one thread, times in ticks. Written only by that thread; addr last when it is new.
- * bucket[b] counts calls by duration d: d < 4: b = d; else with o = floor(log2(d)): b = 4 * (o - 1) + (d >>
- * (o - 2) & 3); longer ones are in the last bucket. A bucket that is full stays full.
+ * bucket[b] counts calls by duration d: if d < 4, b = d; otherwise, with o = floor(log2(d)),
+ * b = 4 * (o - 1) + (d >> (o - 2) & 3). Longer calls are in the last bucket. A bucket that is full stays full.
  */
 struct hodo_profile_entry {
 	uint64_t addr; /* in the function; 0: not in use */
