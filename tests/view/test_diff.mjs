@@ -83,20 +83,23 @@ async function differences(t) {
 		const rows = await figures.locator('tbody tr').evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
 		assert.deepEqual(rows.map((row) => row.slice(0, 4)), [['Before', '12', '1.920 s', '160.0 ms'], ['After', '12', '2.304 s', '192.0 ms'],
 			['Change', '±0 %', '+20.0 %', '+20.0 %']]);
-		// Both are drawn: pixels of both colours, which only what is before or after has.
+		// Both are drawn: each has bars of its own, filled with its colour, through which the background is seen.
 		const seen = await page.evaluate(() => {
 			const { theme } = globalThis.hodo.app;
 			const canvas = document.querySelector('.histogram-plot canvas');
 			const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
 			const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-			return [theme.match, theme.accent].map(rgb).map((color) => {
+			const back = rgb(theme.back);
+			const part = 0x38 / 255;
+			const filled = (hex) => rgb(hex).map((value, i) => value * part + back[i] * (1 - part));
+			return [theme.match, theme.accent].map(filled).map((color) => {
 				let n = 0;
 				for (let i = 0; i < data.length; i += 4)
-					n += color.every((value, k) => Math.abs(data[i + k] - value) < 30) ? 1 : 0;
+					n += color.every((value, k) => Math.abs((data[i + k] * data[i + 3] + back[k] * (255 - data[i + 3])) / 255 - value) < 4) ? 1 : 0;
 				return n;
 			});
 		});
-		assert.ok(seen.every((n) => n > 50), `pixels of before and after: ${seen}`);
+		assert.ok(seen.every((n) => n > 1000), `pixels of before and after: ${seen}`);
 		await t.screenshot(page, `histogram-${scheme}`);
 		await page.locator('.histograms-pane').getByRole('searchbox').fill('');
 		const names = page.getByRole('grid', { name: 'Names and how long they took' });

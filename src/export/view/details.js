@@ -15,7 +15,7 @@ import { StatisticsTable } from './statistics_table.js';
 import { WHYS } from './threads.js';
 
 const HINT = 'Click a slice for its details, drag for the statistics of an area. ? lists the keys.';
-const SLICES_MAX = 2e6; // of a recording whose statistics are shown without being asked for
+const SLICES_MAX = 1e6; // of a recording whose statistics are shown without being asked for
 
 const ANCESTORS_MAX = 40;
 const STEPS_MAX = 100; // of a critical path, which are listed
