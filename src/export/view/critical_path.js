@@ -14,7 +14,6 @@ export const WAITS_FOR_CPU = 'waits for a CPU';
 const SEGMENTS_MAX = 2000;
 const STEPS_MAX = 20000;
 const STILL_MAX = 20;
-const PREEMPTED = 0;
 
 /*
  * {segments: [{thread, from, to, what: RUNS, NOT_RUNNING, WAITS_FOR_CPU or of WHYS}…] in order of time, without gaps; cut: there is more
@@ -45,7 +44,7 @@ export function criticalPath(threads, thread, from, to) {
 		todo.push({ thread: now.thread, from: now.from, to: begin });
 		// Threads that woke each other at once are followed no further: that leads nowhere.
 		const still = begin === now.from && woken === now.to ? (now.still ?? 0) + 1 : 0;
-		if (wait.waker && wait.waker !== now.thread && wait.why !== PREEMPTED && still < STILL_MAX)
+		if (wait.waker && wait.waker !== now.thread && still < STILL_MAX)
 			todo.push({ thread: wait.waker, from: begin, to: woken, still });
 		else
 			add(now.thread, begin, woken, WHYS[wait.why] ?? WHYS.at(-1));
