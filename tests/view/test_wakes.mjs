@@ -50,13 +50,13 @@ function byHand() {
 
 async function story(t) {
 	const page = await t.open(t.view(make(t, 'MAKE_RECORDING', 'wakes')));
-	const path = await page.evaluate(() => {
+	await page.evaluate(() => {
 		const { app, model } = globalThis.hodo;
-		const slice = [...model.slices.name].findIndex((name) => model.strings[name] === 'kv:request');
-		app.focus({ slice });
-		return new Promise((done) => { setTimeout(() => done(model.path.found.segments.map(({ thread, from, to, what }) =>
-			[thread, from, to, what])), 200); });
+		app.focus({ slice: [...model.slices.name].findIndex((name) => model.strings[name] === 'kv:request') });
 	});
+	await page.waitForFunction(() => globalThis.hodo.model.path?.found);
+	const path = await page.evaluate(() => globalThis.hodo.model.path.found.segments.map(({ thread, from, to, what }) =>
+		[thread, from, to, what]));
 	const begin = await page.evaluate(() => Number(globalThis.hodo.model.beginNs % 1000000000n));
 	const ms = (value) => value * 1e6 - begin;
 	assert.deepEqual(path, [[10, ms(1), ms(2), 'runs'], [11, ms(2), ms(3), 'runs'], [12, ms(3), ms(4), 'runs'], [11, ms(4), ms(4.2), 'waits for a CPU'],
@@ -69,7 +69,8 @@ async function story(t) {
 	assert.equal((await lists.nth(1).locator('li').allTextContents())[1], 'log 11 runs 1.000 ms');
 	await t.screenshot(page, 'path');
 
-	// It is drawn below the tracks, in colours of what was done: most of it as running.
+	// It is drawn below the tracks once the view has settled, in colours of what was done: most of it as running.
+	await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 	const drawn = await page.evaluate(() => {
 		const { theme } = globalThis.hodo.app;
 		const canvas = document.querySelector('canvas.overlay');
