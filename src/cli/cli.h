@@ -157,6 +157,9 @@ bool hodo_put_unended(struct hodo_text *to, const struct hodo_read *reader, bool
 struct hodo_symbols;
 /* Says of which objects functions are shown as addresses, why, and what helps. */
 void hodo_tell_unnamed(const struct hodo_symbols *symbols);
+/* Names of a recording's functions as the options say: short ones, or with --full-names and --json whole ones. */
+struct hodo_symbols *hodo_open_symbols(const struct hodo_args *a, const char *recording);
+bool hodo_shortens_names(const struct hodo_args *a);
 void hodo_tell_lost(const struct hodo_read *reader);
 
 /* Process images that are not recorded, with the reasons; nothing, if there are none. */

@@ -80,6 +80,7 @@ static int run(void *args)
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
+	a->out.args.full_names = a->out.args.full_names || a->format->whole_names;
 	status = hodo_open_selected(&r, &a->out.args);
 	a->export = (struct hodo_export){ .reader = r, .warn = a->out.args.quiet ? say_nothing : warn,
 					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns };
@@ -98,6 +99,7 @@ static const struct hodo_option options[] = {
 	  .help = "one of those above" },
 	HODO_OPTION_OUTPUT,
 	HODO_OPTION_FORCE,
+	HODO_OPTION_FULL_NAMES,
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },

@@ -264,7 +264,7 @@ static int run(void *args)
 
 	if (status)
 		return status;
-	g.symbols = hodo_must(hodo_symbols_new(o->args.dir));
+	g.symbols = hodo_open_symbols(&o->args, o->args.dir);
 	g.text = hodo_must(hodo_read_text_new());
 	g.calls = hodo_must(hodo_read_calls_new(&ops, &g));
 	g.pairs = hodo_must(hodo_pairs_new());
@@ -293,6 +293,7 @@ static const struct hodo_option options[] = {
 	  .min = 1, .max = INT64_MAX,
 	  .help = "calls and spans that took TIME at least: 10us, 5ms, 1s" },
 	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
+	HODO_OPTION_FULL_NAMES,
 	HODO_OPTION_LIMIT("lines", "the first N lines"),
 	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),

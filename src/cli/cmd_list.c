@@ -22,6 +22,7 @@ static int list_recording(const struct hodo_list_args *a)
 		for (uint32_t k = 0; k < p->nclasses; k++)
 			hodo_list_add_class(&l, p->classes[k], p->classes[k]->object);
 	}
+	l.short_names = hodo_shortens_names(&a->args);
 	/* Which functions were seen only the events show. */
 	err = hodo_list_add_recorded(&l, r, a->functions || (a->args.look.json && !a->events) ? a->path : NULL);
 	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
@@ -111,6 +112,7 @@ static const struct hodo_option options[] = {
 	{ .name = "events", HODO_AT(struct hodo_list_args, events), .help = "the events only, no word about functions" },
 	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
 	HODO_OPTION_SORT("by this column, in place of the name", tables),
+	HODO_OPTION_FULL_NAMES,
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },

@@ -44,7 +44,7 @@ static int run(void *args)
 	struct hodo_args *a = args;
 	unsigned flags = hodo_use_color(a->color, STDOUT_FILENO) ? HODO_READ_COLOR : 0;
 	struct hodo_read_text *text = hodo_must(hodo_read_text_new());
-	struct hodo_symbols *symbols = hodo_must(hodo_symbols_new(a->dir));
+	struct hodo_symbols *symbols = hodo_open_symbols(a, a->dir);
 	struct hodo_callers *callers = hodo_must(hodo_callers_new(symbols));
 	HODO_AUTO_READ struct hodo_read *r = NULL;
 	struct hodo_out out;
@@ -74,6 +74,7 @@ static const struct hodo_option options[] = {
 	{ .name = "around", .kind = HODO_OPTION_NAME, .arg = "TIME[,SPAN]", HODO_AT(struct hodo_args, around),
 	  .wants = "a time, and how far around it", .help = "what is no farther than SPAN (10ms) from TIME" },
 	HODO_OPTION_LIMIT("events", "the first N events only"),
+	HODO_OPTION_FULL_NAMES,
 	HODO_OPTION_COLOR,
 	HODO_OPTION_NO_PAGER,
 	HODO_OPTION_QUIET("no warnings, no word about lost events"),

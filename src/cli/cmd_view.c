@@ -195,6 +195,7 @@ static const struct hodo_option options[] = {
 	  .help = "slices and points to show at most (2000000); of more, the\n"
 		  "longest are shown, and exact figures over all" },
 	HODO_OPTION_DIFF(struct args, diff, "compare with that recording, on the same page"),
+	HODO_OPTION_FULL_NAMES,
 	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },

@@ -16,7 +16,7 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 	arguments = graph_values_take(&t->arguments, place.name);
 	if (t->root && call->depth <= t->root->depth)
 		t->root = NULL;
-	if (g->o->function && !t->root && !hodo_function_is(g->o->function, place.name))
+	if (g->o->function && !t->root && !hodo_function_is(g->o->function, &place))
 		return;
 	if (graph_depth(t, call->depth) >= g->o->depth && !(g->o->function && !t->root))
 		return;

@@ -27,6 +27,7 @@ int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object
 		hodo_list_add_class(l, hodo_read_elf_class(file->elf, i), file->object);
 	if (!err && !a->events && !a->functions)
 		err = hodo_list_add_sdt(l, file, path, a->args.quiet);
+	l->short_names = hodo_shortens_names(&a->args);
 	return !err && !a->events && !a->sdt ? hodo_list_add_functions(l, file, path) : err;
 }
 

@@ -61,7 +61,7 @@ struct hodo_list {
 	uint32_t nsdt;
 	struct hodo_list_file *files;
 	uint32_t nfiles;
-	bool recording;
+	bool recording, short_names;
 	uint64_t traceable; /* functions of a recording's objects */
 	uint32_t objects;   /* that have traceable functions */
 	struct hodo_symbols *symbols; /* of a recording */

@@ -33,7 +33,7 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 			.name = found[i].name,
 		};
 		if (file->sym && hodo_sym_find(file->sym, f->addr, &symbol))
-			f->name = symbol.name;
+			f->name = l->short_names ? hodo_sym_brief(file->sym, &symbol) : symbol.name;
 	}
 	return 0;
 }
@@ -95,6 +95,8 @@ int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char 
 	if (!path || !has_function_events(r))
 		return 0;
 	l->symbols = hodo_must(hodo_symbols_new(path));
+	if (l->short_names)
+		hodo_symbols_shorten(l->symbols);
 	while ((got = hodo_read_next(r, &e)) > 0) {
 		struct hodo_place place;
 

@@ -110,6 +110,7 @@ struct hodo_args {
 	struct hodo_look look;
 	enum hodo_color color; /* --color; of verbs with tables, what follows from it is look.color */
 	bool no_pager, quiet;
+	bool full_names; /* of C++ functions, in text; JSON has no others */
 };
 
 /* Options of several verbs, for arguments that begin with a struct hodo_args. */
@@ -122,6 +123,9 @@ struct hodo_args {
 	{ .name = "no-pager", HODO_AT(struct hodo_args, no_pager), .help = "also on a terminal" }
 /* Of verbs that write for people or, with --json, for programs. */
 #define HODO_OPTIONS_SHOWN(json_text) HODO_OPTION_JSON(json_text), HODO_OPTION_COLOR, HODO_OPTION_NO_PAGER
+#define HODO_OPTION_FULL_NAMES \
+	{ .name = "full-names", HODO_AT(struct hodo_args, full_names), \
+	  .help = "names of C++ functions in full" }
 #define HODO_OPTION_QUIET(text) \
 	{ .name = "quiet", .letter = 'q', HODO_AT(struct hodo_args, quiet), .help = text }
 #define HODO_OPTION_COLUMNS(text, of) \

@@ -204,7 +204,7 @@ int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const
 				  struct hodo_symbols *symbols),
 		     void *data)
 {
-	struct hodo_symbols *symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	struct hodo_symbols *symbols = hodo_open_symbols(&a->args, a->args.dir);
 	struct hodo_callers *callers = hodo_must(hodo_callers_new(symbols));
 	struct hodo_output t = { 0 };
 	struct hodo_text text = HODO_TEXT_TO(write_output, &t);

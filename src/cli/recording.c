@@ -263,6 +263,20 @@ static void tell_unnamed(const struct hodo_unnamed *u)
 			     "has no symbols, or is another build" : "is not here");
 }
 
+bool hodo_shortens_names(const struct hodo_args *a)
+{
+	return !a->full_names && !a->look.json;
+}
+
+struct hodo_symbols *hodo_open_symbols(const struct hodo_args *a, const char *recording)
+{
+	struct hodo_symbols *symbols = hodo_must(hodo_symbols_new(recording));
+
+	if (hodo_shortens_names(a))
+		hodo_symbols_shorten(symbols);
+	return symbols;
+}
+
 void hodo_tell_unnamed(const struct hodo_symbols *symbols)
 {
 	struct hodo_unnamed u;

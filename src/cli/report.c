@@ -33,7 +33,7 @@ struct report_call {
 static struct report_function *find_row(struct report *rep, uint64_t key, const struct hodo_place *place)
 {
 	struct report_function *f = hodo_map_find_u64(&rep->functions, key);
-	static const struct hodo_place others = { .name = "(others)", .object = "" };
+	static const struct hodo_place others = { .name = "(others)", .full = "(others)", .object = "" };
 
 	if (f)
 		return f;
@@ -57,7 +57,7 @@ static struct report_function *row_of(struct report *rep, const struct hodo_read
 	if (!rep->events.o->diff)
 		return find_row(rep, place.id, &place);
 	/* Functions of one name as one, whatever object they are of: another build is another object. */
-	name = hodo_strings_add(&rep->names, place.name);
+	name = hodo_strings_add(&rep->names, place.full);
 	if (name == HODO_STRINGS_NONE)
 		exit(hodo_no_memory());
 	return find_row(rep, name + 1ull, &place);
@@ -261,7 +261,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	status = hodo_open_selected(&rep->r, &args);
 	if (status)
 		return status;
-	rep->symbols = hodo_must(hodo_symbols_new(dir));
+	rep->symbols = hodo_open_symbols(&o->args, dir);
 	report_lists_start(&rep->lists, rep->symbols, &o->args);
 	report_slowest_start(&rep->slowest, rep->symbols, &o->args);
 	hodo_must(hodo_read_spans(rep->r) < 0 ? NULL : rep);

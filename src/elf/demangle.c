@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/brief_name.h>
 #include <core/symbol_name.h>
 
 #define DEMANGLED_MAX 16384u /* bytes */
@@ -80,6 +81,20 @@ static char *demangled(const char *mangled, int options)
 char *hodo_elf_demangle(const char *mangled)
 {
 	return demangled(mangled, DMGL_PARAMS | DMGL_ANSI);
+}
+
+char *hodo_elf_demangle_brief(const char *mangled, bool parameters)
+{
+	char *name = demangled(mangled, parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_ANSI), *brief;
+	size_t len = name ? strlen(name) : 0;
+
+	if (!name || strncmp(mangled, "_Z", 2) != 0)
+		return name;
+	brief = malloc(len + 1);
+	if (brief)
+		brief[hodo_brief_name(name, len, brief)] = 0;
+	free(name);
+	return brief;
 }
 
 /* Length of "operator<<" and the like at the text; 0: there is none. */

@@ -121,6 +121,7 @@ static void drop(void *state)
 const struct hodo_export_format hodo_export_ctf = {
 	.name = "ctf",
 	.suffix = "ctf",
+	.whole_names = true,
 	.does = "CTF, all said in each event: Trace Compass, babeltrace2",
 	.folder = true,
 	.state_bytes = sizeof(struct ctf),

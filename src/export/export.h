@@ -28,6 +28,7 @@ struct hodo_export_format {
 	const char *does;   /* one line for --help, and what opens it */
 	bool binary;        /* not for a terminal */
 	bool folder;        /* of several files */
+	bool whole_names;   /* C++ functions' names are never short ones: for programs */
 	/* These are called in this order with the format's state, which is all zero at first. Any may be NULL; 0, or a
 	 * negative errno, which ends the export. The last one is called in any case. */
 	size_t state_bytes;

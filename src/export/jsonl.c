@@ -19,6 +19,7 @@ static int on_event(void *state, struct hodo_export *e, const struct hodo_read_e
 const struct hodo_export_format hodo_export_jsonl = {
 	.name = "jsonl",
 	.suffix = "jsonl",
+	.whole_names = true,
 	.does = "a line of JSON for each event, as hodo print --json: jq, DuckDB",
 	.open = open_jsonl,
 	.event = on_event,

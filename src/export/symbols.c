@@ -70,6 +70,7 @@ struct hodo_symbols {
 	struct hodo_map sources;
 	struct hodo_map unnamed; /* texts by address */
 	struct hodo_map places;
+	bool shorten;
 };
 
 /* ------------------------------------------------------------------- new and free */
@@ -99,6 +100,11 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 		return NULL;
 	}
 	return s;
+}
+
+void hodo_symbols_shorten(struct hodo_symbols *symbols)
+{
+	symbols->shorten = true;
 }
 
 void hodo_symbols_free(struct hodo_symbols *symbols)
@@ -272,13 +278,15 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 	place->object = o ? o->path : "";
 	place->mapped = o;
 	if (source && source->sym && hodo_sym_find(source->sym, address - o->base, &symbol)) {
-		place->name = symbol.name;
+		place->full = symbol.name;
+		place->name = s->shorten ? hodo_sym_brief(source->sym, &symbol) : symbol.name;
 		place->start = symbol.start + o->base;
 	} else {
 		place->name = unnamed(s, address);
 		place->start = place->name ? address : o ? o->base : 0;
 		if (!place->name)
 			place->name = "0x?";
+		place->full = place->name;
 	}
 	key.where = source ? hodo_map_index(&s->sources, source) + 1ull : (uintptr_t)(m ? m->process : NULL);
 	key.start = source ? place->start - o->base : place->start;
@@ -365,13 +373,14 @@ bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_pro
 	return one.id == two.id || !hodo_place_named(&one) || !hodo_place_named(&two);
 }
 
-bool hodo_function_is(const char *glob, const char *name)
+bool hodo_function_is(const char *glob, const struct hodo_place *place)
 {
+	const char *name = place->full;
 	size_t len = strlen(name), depth = 0;
 	char *part;
 	bool is;
 
-	if (fnmatch(glob, name, 0) == 0)
+	if (fnmatch(glob, name, 0) == 0 || fnmatch(glob, place->name, 0) == 0)
 		return true;
 	if (!memchr(name, '(', len))
 		return false;

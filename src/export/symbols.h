@@ -17,6 +17,7 @@ struct hodo_place {
 	/* Demangled; "0x…" if it has none, "0x?" for all of an object beyond the first 262,144 of these. Lives as
 	 * long as the hodo_symbols. */
 	const char *name;
+	const char *full; /* name, or the whole of it where hodo_symbols_shorten() was asked for */
 	const char *object; /* path, "" if none is known there */
 	const struct hodo_read_object *mapped; /* NULL: none is known */
 	uint64_t start;     /* address of the function in the process; the address asked for if it has no symbol; of
@@ -32,6 +33,8 @@ static inline bool hodo_place_named(const struct hodo_place *place)
 /* recording: the directory that was opened: symbols kept in it are found there. NULL: no memory. */
 struct hodo_symbols *hodo_symbols_new(const char *recording);
 void hodo_symbols_free(struct hodo_symbols *symbols); /* NULL is allowed */
+/* From now on names of C++ functions are short ones (core/brief_name.h): for people. Before the first is asked for. */
+void hodo_symbols_shorten(struct hodo_symbols *symbols);
 
 /* Never fails: place is always filled. Fast for addresses asked for before. */
 void hodo_symbols_find(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
@@ -55,8 +58,8 @@ const char *hodo_function_name_at(void *symbols, const struct hodo_read_process 
 /* Whether two addresses lie in one function, as far as that is known. */
 bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 			uint64_t a, uint64_t b);
-/* Whether a name is of the glob, with its parameters or without. */
-bool hodo_function_is(const char *glob, const char *name);
+/* Whether a function's name is of the glob: as it is shown, or the whole of it with its parameters or without. */
+bool hodo_function_is(const char *glob, const struct hodo_place *place);
 
 /* Narrows a time around ts_ns to that in which the object neither comes nor goes. */
 static inline void hodo_object_changes(const struct hodo_read_object *o, int64_t ts_ns, int64_t *from_ns,

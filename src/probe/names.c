@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <base/scope.h>
+#include <core/brief_name.h>
 #include <core/glob.h>
 #include <core/symbol_name.h>
 #include <elf/demangle.h>
@@ -55,6 +56,22 @@ static bool is(const struct hodo_names *n, const char *name)
 	return n->whole || strchr(n->wanted, ' ') ? is_same(n->wanted, name) : strcmp(n->wanted, name) == 0;
 }
 
+/* … or its short form is. */
+static bool is_either(const struct hodo_names *n, const char *name)
+{
+	HODO_AUTO_FREE char *brief = NULL;
+	size_t len;
+
+	if (!name || is(n, name))
+		return name;
+	len = strlen(name);
+	brief = malloc(len + 1);
+	if (!brief)
+		return false;
+	brief[hodo_brief_name(name, len, brief)] = 0;
+	return is(n, brief);
+}
+
 /* f.cold, f.part.0: not all of f. */
 static bool is_part(const char *name, size_t whole)
 {
@@ -79,12 +96,12 @@ bool hodo_names_match(const struct hodo_names *n, const char *symbol)
 	if (!mangled || !strstr(symbol, n->part))
 		return false;
 	full = hodo_elf_demangle(symbol);
-	if (full && is(n, full))
+	if (is_either(n, full))
 		return true;
 	for (unsigned templates = 0; templates < 2 && !n->whole; templates++) {
 		HODO_AUTO_FREE char *brief = hodo_elf_demangle_short(symbol, templates);
 
-		if (brief && is(n, brief))
+		if (is_either(n, brief))
 			return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.h - which functions a name in a probe's text means: those of the symbol tables, by any of their names, as C++
- * has them with or without parameters, and with * ? [...]. */
+ * has them with or without parameters, in full or short (core/brief_name.h), and with * ? [...]. */
 #ifndef HODO_PROBE_NAMES_H
 #define HODO_PROBE_NAMES_H
 

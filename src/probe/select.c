@@ -117,6 +117,14 @@ static void make_short(char *name)
 	*to = 0;
 }
 
+/* Whether a C++ name in its short form is meant, with parameters or without. */
+static bool brief_matches(const char *glob, size_t len, const char *symbol, bool parameters)
+{
+	HODO_AUTO_FREE char *brief = hodo_elf_demangle_brief(symbol, parameters);
+
+	return brief && hodo_glob(glob, len, brief, strlen(brief));
+}
+
 static bool one_matches(const char *glob, const char *symbol)
 {
 	size_t len = strlen(glob);
@@ -127,7 +135,9 @@ static bool one_matches(const char *glob, const char *symbol)
 	name = symbol[0] == '_' ? hodo_elf_demangle(symbol) : NULL;
 	if (!name)
 		return false;
-	if (hodo_glob(glob, len, name, strlen(name)))
+	if (hodo_glob(glob, len, name, strlen(name)) ||
+	    (strpbrk(glob, "<(") &&
+	     (brief_matches(glob, len, symbol, false) || brief_matches(glob, len, symbol, true))))
 		return true;
 	make_short(name);
 	return hodo_glob(glob, len, name, strlen(name));

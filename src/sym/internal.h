@@ -4,6 +4,7 @@
  *
  *	table    functions by address         table.c, filled by sym.c (of files), saved.c or kallsyms.c
  *	lines    DWARF, opened when asked     lines.c
+ *	brief    short names                  brief.c
  */
 #ifndef HODO_SYM_INTERNAL_H
 #define HODO_SYM_INTERNAL_H
@@ -16,7 +17,7 @@
 #include <elf/object.h>
 
 struct hodo_sym_function {
-	char *demangled;     /* made when asked for */
+	char *demangled, *brief; /* made when asked for */
 	uint32_t file, line; /* saved symbols: of the first instruction; file counts from 1, 0 is not known */
 };
 
@@ -27,6 +28,8 @@ struct hodo_sym {
 	struct hodo_sym_function *functions; /* of the symbol with the same index */
 	char **files; /* saved symbols: source files */
 	uint32_t nfiles;
+	uint32_t *by_name; /* brief.c: the functions whose names are mangled, sorted by these; made when asked for */
+	uint32_t nby_name;
 	char *path;       /* of the object, "" if not known */
 	uid_t owner;      /* with whose rights its files are opened */
 	bool saved;       /* read from saved symbols */

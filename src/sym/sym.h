@@ -31,6 +31,7 @@ struct hodo_symbol {
 	const char *mangled; /* as in the symbol table */
 	uint64_t start;      /* address in the file */
 	uint64_t size;       /* bytes, without its parts elsewhere; 0 unknown */
+	uint32_t index;      /* of the function, among the hodo_sym's */
 };
 
 /*
@@ -48,6 +49,9 @@ void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
 /* The function that holds the file's address. A compiler's part of a function (f.cold, f.part.0, f.isra.0) counts
  * as the function, and so does a clone of it. false: none. */
 bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol);
+/* The short name of a function that was found (core/brief_name.h), without parameters unless another function of the
+ * object would look the same: "Store<string>::put". Lives as long as the hodo_sym. */
+const char *hodo_sym_brief(struct hodo_sym *sym, const struct hodo_symbol *symbol);
 /* Source file and line; false: not known. file lives as long as sym. Saved symbols have those of the function's
  * first instruction for all of it. */
 bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line);

@@ -42,11 +42,15 @@ int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
 
 void hodo_sym_forget(struct hodo_sym *s)
 {
-	for (uint32_t i = 0; s->functions && i < s->object.symbols.n; i++)
+	for (uint32_t i = 0; s->functions && i < s->object.symbols.n; i++) {
 		free(s->functions[i].demangled);
+		free(s->functions[i].brief);
+	}
 	hodo_elf_object_close(&s->object);
 	free(s->functions);
 	free(s->files);
+	free(s->by_name);
+	s->by_name = NULL;
 	s->functions = NULL;
 	s->files = NULL;
 	s->nfiles = 0;
@@ -79,6 +83,7 @@ bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *s
 	symbol->mangled = s->name;
 	symbol->start = s->start;
 	symbol->size = s->size;
+	symbol->index = i;
 	return true;
 }
 

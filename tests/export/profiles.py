@@ -109,7 +109,8 @@ class Case(exporting.Case):
     def export(self, to, recording, *options):
         """The file's path, and what was warned of."""
         path = self.dir / f"{recording}.{to}"
-        return path, self.hodo("export", "--to", to, "-f", "-o", path, *options, recording, status=0).stderr
+        args = "export", "--full-names", "--to", to, "-f", "-o", path, *options, recording
+        return path, self.hodo(*args, status=0).stderr
 
     def make(self, scenario, n=0):
         self.ok(os.environ["GEN_CALLS"], scenario, scenario, n)

@@ -16,7 +16,7 @@ import hodo_test
 from hodo_test import compare, json_lines, main, program, run
 
 HERE = pathlib.Path(__file__).resolve().parent
-WAYS, CALLS = program("WAYS"), program("CALLS")
+WAYS, CALLS, NAMES = program("WAYS"), program("CALLS"), program("NAMES")
 
 
 class Case(hodo_test.Case):
@@ -356,7 +356,7 @@ class Recorded(Case):
                          (0, 1, 2, 0))
         text = self.ok("graph", "ways")
         self.assertIn("/* ways:leaf shard 3 */", text)
-        self.assertIn("ways::jumps(int): left", text)
+        self.assertIn("ways::jumps: left", text)
         compare("ways", **self.how({}))
 
     def test_stripped(self):
@@ -423,6 +423,64 @@ class Recorded(Case):
         full = lines(self.record("--functions"))
         self.assertEqual(lines(self.record("--tracer", "graph")), full)
         self.assertEqual(len([line for line in full if "Guard" in line]), 11)
+
+
+@unittest.skipUnless(NAMES, "functions are not recorded on this machine")
+class Names(Case):
+    """Names of C++ functions: short for people, whole for programs and with --full-names."""
+
+    SHORT = {"main", "shop::Store<string>::put", "shop::Store<vector<int>>::put", "shop::Store<string>::size()",
+             "shop::Store<string>::size() const", "shop::over(int)", "shop::over(double)", "shop::takes"}
+    STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+    def setUp(self):
+        super().setUp()
+        done = self.hodo("record", "-q", "-o", "names", "--functions=shop::*,main", "--", NAMES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def whole(self):
+        return {c["function"] for c in self.calls("names")[0]}
+
+    def test_short(self):
+        """The same everywhere, and overloads are told apart."""
+        shown = {b.rstrip(";{ ").removesuffix("()") if "size" not in b else b.rstrip(";{ ") for b in
+                 (line.partition(" | ")[2].strip() for line in self.ok("graph", "-q", "names").splitlines()[1:])
+                 if not b.startswith("}")}
+        self.assertEqual(shown, self.SHORT)
+        rows = self.ok("report", "-q", "names", "--columns", "name").split("\n\n")[0].splitlines()[1:]
+        self.assertEqual({row.strip() for row in rows}, self.SHORT)
+        printed = self.ok("print", "-q", "names")
+        for name in self.SHORT:
+            self.assertRegex(printed, rf"(?m) func:entry {re.escape(name)} ")
+            self.assertIn(name, self.ok("list", "-q", "--functions", "names"))
+            self.assertIn(name, self.ok("export", "-q", "--to", "folded", "-o", "-", "names"))
+        self.assertIn("shop::Store<string>::put", self.ok("list", "-q", "--functions", NAMES))
+
+    def test_full(self):
+        put = f"shop::Store<{self.STRING} >::put(int, {self.STRING} const&)"
+        whole = self.whole()
+        self.assertIn(put, whole)
+        self.assertEqual(len(whole), len(self.SHORT))
+        for name in whole:
+            for args in (["graph"], ["report"], ["print"], ["list", "--functions"],
+                         ["export", "--to", "folded", "-o", "-"]):
+                self.assertIn(name, self.ok(*args, "-q", "--full-names", "names"), args)
+        self.assertIn(put, self.ok("list", "-q", "--functions", "--full-names", NAMES))
+        # Programs read whole names in any case.
+        self.assertEqual({json.loads(line).get("function") for line in
+                          self.ok("export", "-q", "--to", "jsonl", "-o", "-", "names").splitlines()} - {None}, whole)
+        self.assertEqual({f["function"] for f in json.loads(self.ok("report", "-q", "--json", "names"))["functions"]},
+                         whole)
+
+    def test_patterns(self):
+        """A function is found by its name as it is shown, as it is whole, and without what stands in brackets."""
+        for glob, n in (("shop::Store<string>::put", 1), ("shop::Store*::put", 2), ("shop::over(int)", 1),
+                        ("shop::over", 2), (f"shop::Store<{self.STRING} >::put", 1), ("shop::Store<string>::size*", 2)):
+            self.assertEqual(len(self.ok("graph", "-q", "names", "--function", glob).splitlines()) - 1, n, glob)
+
+    def test_diff_tells_apart(self):
+        rows = json.loads(self.ok("report", "-q", "names", "--diff", "names", "--json"))["functions"]
+        self.assertEqual({row["function"] for row in rows}, self.whole())
 
 
 main()
