@@ -84,6 +84,8 @@ int hodo_context_options_add(struct hodo_context_config *context, const char *wo
 /* At the end, on standard error. stopped: by a signal, before the command's end; overview: of hodo PROGRAM. */
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *stats, bool stopped,
 			 bool overview);
+/* Why there is no event, and what would have given some. */
+void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_session_stats *stats);
 /* Whether any process's buffers were written for themselves, and not only snapshots. */
 bool hodo_record_wrote_all(const struct hodo_session_stats *stats);
 

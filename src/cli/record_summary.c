@@ -305,39 +305,6 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 				   missing[i].cause);
 }
 
-/* ------------------------------------------------------------------------- nothing */
-
-static uint64_t count_classes(const struct hodo_read *r)
-{
-	const struct hodo_read_process *p;
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; (p = hodo_read_process(r, i)); i++)
-		n += p->nclasses;
-	return n;
-}
-
-/* Why there is no event, and what would have given some. */
-static void put_nothing(const struct hodo_record_options *o)
-{
-	const struct hodo_read_options silent = { .size = sizeof(silent) };
-	HODO_AUTO_READ struct hodo_read *r = NULL;
-	const char *what = o->command[0] ? o->command[0] : "what is recorded";
-	uint64_t there;
-	char n[32];
-
-	/* What could not be written has been said. */
-	if (hodo_read_open(&r, o->out, &silent) < 0)
-		return;
-	there = count_classes(r);
-	if (there)
-		hodo_error("none of the %s event%s that %s has happened as was asked for: 'hodo list %s' lists them",
-			   hodo_grouped(there, n), plural(there), what, o->out);
-	else
-		hodo_error("%s has no events: 'hodo record --functions' records its functions as they are, 'hodo record -e"
-			   " probe:FUNCTION' the calls of one", what);
-}
-
 /* ------------------------------------------------------------------------- whole */
 
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *s, bool stopped,
@@ -350,8 +317,9 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), o->out);
 	/* Beside the kernel it may be any program. */
 	if (o->command[0] && !s->command && !s->command_refused && !s->kernel && !stopped && !o->args.quiet)
-		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static, set-user-id or"
-			   " of another architecture?", o->command[0]);
+		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static (then link it with"
+			   " `pkg-config --static --libs hodo`), set-user-ID or of another architecture?",
+			   o->command[0]);
 	put_snapshots(&o->snapshots, s, o->out, o->args.quiet);
 	if (!o->args.quiet)
 		put_parts(s);
@@ -364,5 +332,5 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 	if (o->functions.functions.tracers && s->processes > 0)
 		put_functions(o, &s->functions);
 	else if (!s->events && s->processes && !s->kernel && !o->args.quiet && hodo_record_wrote_all(s))
-		put_nothing(o);
+		hodo_record_nothing(o, s);
 }

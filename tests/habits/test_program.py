@@ -3,11 +3,14 @@
 """hodo PROGRAM: records it and shows what came of it; a verb always wins."""
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
+import unittest
 
 from habits import APP, Case
-from hodo_test import main
+from hodo_test import main, run
 
 
 class Program(Case):
@@ -82,6 +85,67 @@ class Program(Case):
             self.assertIn(words, self.hodo("record", "-o", "none", *command).stderr)
             self.assertEqual(self.hodo("record", "-q", "-o", "none", *command).stderr, "")
         self.assertNotIn("happened", self.hodo("record", "-o", "some", "./app", 1).stderr)
+
+    def none(self, *command):
+        """What is said of a recording without events."""
+        done = self.hodo("record", "-o", "none", *command)
+        self.assertRegex(done.stderr, r"hodo: 0 events of \d+ process")
+        return done.stderr
+
+    def test_no_environment(self):
+        """The reason, and two ways: both of them work."""
+        said = self.none("env", "-i", self.path("app"), 3)
+        self.assertIn("hodo: the program was started without what brings libhodo in, as by env -i or sudo: put hodo behind "
+                      "it, as in 'env -i hodo record PROGRAM', or attach: 'hodo record -p PID'\n", said)
+        self.assertNotIn("env has no events", said)
+        hodo, library = os.environ["HODO"], os.environ["HODO_LIBRARY"]
+        run("env", "-i", f"HODO_LIBRARY={library}", hodo, "record", "-q", "-o", "behind", self.path("app"), 3, status=0,
+            **self.how({}))
+        self.assertIn("app:tick", self.ok("print", "behind"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may change the root directory")
+    def test_other_root(self):
+        """A program in a chroot is recorded if libhodo is where it says."""
+        root = self.path("root")
+        ldd = subprocess.run(["ldd", self.path("app")], capture_output=True, text=True, check=True).stdout
+        os.mkdir(root)
+        shutil.copy(self.path("app"), root)
+        for file in re.findall(r"/\S+", ldd):
+            subprocess.run(["cp", "-L", "--parents", file, root], check=True)
+        said = self.none("chroot", root, "/app", 3)
+        found = re.search(r"\nhodo: the program has another root directory \(chroot, container\), in which there is no "
+                          r"libhodo: copy (\S+)/libhodo\*\.so\* and (\S+)/hodo-preload to the same place there\n", said)
+        self.assertTrue(found, said)
+        os.makedirs(root + found[1])
+        subprocess.run(f'cp -a "{found[1]}"/libhodo*.so* "{found[2]}/hodo-preload" "{root}{found[1]}/"', shell=True, check=True)
+        self.assertEqual(self.hodo("record", "-q", "-o", "there", "chroot", root, "/app", 3).returncode, 0)
+        self.assertEqual(self.ok("print", "there").count("app:tick"), 3)
+
+    def test_static(self):
+        """What is static says how it is recorded, started by hodo and by another program; and so it is."""
+        source = os.environ["SOURCE"]
+        flags = ["-static", f"-I{source}/include", f"{source}/tests/habits/app.c"]
+        library = os.path.dirname(os.environ["HODO_LIBRARY"])
+        self.assertEqual(subprocess.run(["cc", *flags, "-o", self.path("alone")]).returncode, 0)
+        self.assertIn("(then link it with `pkg-config --static --libs hodo`)", self.none("./alone", 3))
+        self.assertIn("hodo: a static program is recorded if libhodo is linked into it: `pkg-config --static --libs hodo`\n",
+                      self.none("env", "./alone", 3))
+        with open(os.path.join(library, "../../hodo.pc")) as file:
+            libs = re.findall(r"-(?:Wl|l)\S+", "".join(line for line in file if line.startswith("Libs")))
+        self.assertIn("-Wl,-u,hodo_library_start", libs)
+        run("cc", *flags, "-o", self.path("linked"), f"-L{library}", *libs, status=0)
+        self.assertEqual(self.hodo("record", "-q", "-o", "linked.data", "./linked", 3).returncode, 0)
+        self.assertEqual(self.ok("print", "linked.data").count("app:tick"), 3)
+
+    def test_attached_without_events(self):
+        """The next command has the process's number."""
+        with subprocess.Popen(["sleep", "1000"]) as sleeper:
+            try:
+                said = self.none("-p", sleeper.pid, "--duration", "200ms")
+            finally:
+                sleeper.kill()
+        self.assertIn(f"hodo: process {sleeper.pid} has no events: 'hodo record -p {sleeper.pid} --functions' records its "
+                      "functions as they are", said)
 
     def test_lost(self):
         done = self.hodo("./app", 3000000)
