@@ -17,6 +17,7 @@
 
 struct pattern {
 	const char *glob; /* NULL: a range */
+	const char *file; /* "libz.so.1!deflate*": of objects with that name only; NULL: of all */
 	uintptr_t low, high;
 	bool without; /* "!" */
 };
@@ -60,9 +61,24 @@ static bool parse_address(const char **p, uintptr_t *value)
 	return q > first;
 }
 
+/* Where a file's name ends, a NUL then; NULL: none is named. The "!" of C++'s operators is a part of their names. */
+static char *end_file(char *p)
+{
+	static const char name[] = "operator";
+	size_t len = 0, n = sizeof(name) - 1;
+
+	while (p[len] && p[len] != '!')
+		len++;
+	if (!p[len] || (len >= n && __builtin_memcmp(p + len - n, name, n) == 0))
+		return 0;
+	p[len] = 0;
+	return p + len;
+}
+
 static int parse_item(char *p, struct pattern *out)
 {
 	const char *q;
+	char *end;
 
 	while (*p == ' ' || *p == '\t')
 		p++;
@@ -70,6 +86,9 @@ static int parse_item(char *p, struct pattern *out)
 		p[--len] = 0;
 	*out = (struct pattern){ .without = *p == '!' };
 	q = p + out->without;
+	end = end_file(p + out->without);
+	out->file = end ? q : 0;
+	q = end ? end + 1 : q;
 	out->glob = is_address(q) ? 0 : q;
 	if (out->glob)
 		return *q ? 0 : -EINVAL;
@@ -234,6 +253,7 @@ uint64_t hodo_select_active(void)
 /* A function while it is compared, by one of its names at a time: the short form is made when a pattern needs it. */
 struct candidate {
 	const struct hodo_names *names;
+	const char *path; /* of its object */
 	uintptr_t addr;
 	uint32_t n;       /* names */
 	const char *name; /* NULL: not looked up yet */
@@ -281,8 +301,24 @@ static bool glob_matches(struct candidate *c, const struct pattern *p)
 	return false;
 }
 
+/* As src/probe/file_name.c has it: by its path, by its name as a glob, or by that up to a dot. */
+static bool file_matches(const char *file, const char *path)
+{
+	size_t len = __builtin_strlen(file), path_len = __builtin_strlen(path), at = path_len;
+	const char *name;
+
+	while (at && path[at - 1] != '/')
+		at--;
+	name = path + at;
+	return (path_len == len && __builtin_memcmp(file, path, len) == 0) ||
+	       hodo_glob(file, len, name, path_len - at) ||
+	       (path_len - at > len && __builtin_memcmp(file, name, len) == 0 && name[len] == '.');
+}
+
 static bool pattern_matches(struct candidate *c, const struct pattern *p)
 {
+	if (p->file && !file_matches(p->file, c->path))
+		return false;
 	return p->glob ? glob_matches(c, p) : c->addr >= p->low && c->addr < p->high;
 }
 
@@ -344,6 +380,7 @@ void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_in
 	if (!c)
 		return;
 	c->names = names ? hodo_names_open(info, object->path) : 0;
+	c->path = object->path;
 	for (uint32_t i = 0; i < object->nfunctions; i++) {
 		c->addr = object->text + object->functions[i].addr;
 		select_function(&object->functions[i], todo, c);

@@ -12,6 +12,7 @@
 #include <hodo/abi.h>
 
 #define SITE_BYTES  5u
+#define STUB_BYTES  17u /* src/func/stubs */
 #define ENDBR_BYTES 4u
 
 struct rseq_section {
@@ -63,6 +64,10 @@ static int mark_slots(struct hodo_probe_object *o, const struct hodo_elf *e)
 			segment->bytes[slot->addr - segment->start] = slot->idle;
 		hodo_probe_mark(o, slot->addr, slot->addr + slot->bytes, HODO_PROBE_MARK_SITE);
 	}
+	/* What slots call has no slot, and is no function of the program's. */
+	for (uint32_t i = 0; i < s.ntargets; i++)
+		if (s.target[i].role == HODO_ELF_STUB_ENTRY || s.target[i].role == HODO_ELF_STUB_EXIT)
+			hodo_probe_mark(o, s.target[i].addr, s.target[i].addr + STUB_BYTES, HODO_PROBE_MARK_SITE);
 	if (s.ncode)
 		qsort(s.code, s.ncode, sizeof(*s.code), by_address);
 	o->slots = s.code;
