@@ -60,9 +60,14 @@ install(FILES ${PROJECT_BINARY_DIR}/HodoConfig.cmake ${PROJECT_BINARY_DIR}/HodoC
   DESTINATION ${package_dir}
 )
 
-# Relative to where the .pc file lies, so that an installed tree can be moved.
-file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+# Relative to where the .pc file lies, so that an installed tree can be moved. But below /usr as it stands: pkg-config
+# then leaves out the -I and -L of the system's own folders, which would be searched before those of others.
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(pc_prefix /usr)
+else()
+  file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_prefix}")
+endif()
 foreach(module hodo hodo-functions hodo-read hodo-sdt)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${module}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
