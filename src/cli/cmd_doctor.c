@@ -67,12 +67,12 @@ static void check_library(struct doctor_finding *f)
 	size_t len;
 
 	if (hodo_launch_library(path, sizeof(path), why, sizeof(why)) < 0) {
-		doctor_found(f, DOCTOR_BAD, "install it, or set HODO_LIBRARY", "%s", why);
+		doctor_found(f, DOCTOR_BAD, "install it (libhodo0), or set HODO_LIBRARY", "%s", why);
 		return;
 	}
 	len = strlen(path);
 	if (hodo_launch_add_functions(path, sizeof(path), why, sizeof(why)) < 0)
-		doctor_found(f, DOCTOR_WARN, "install it beside libhodo.so", "%s", why);
+		doctor_found(f, DOCTOR_WARN, "install it beside libhodo.so: libhodo0 has both", "%s", why);
 	else
 		doctor_found(f, DOCTOR_OK, NULL, "%.*s", (int)len, path);
 }

@@ -42,7 +42,7 @@ static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a
 	if (a->args.quiet || a->args.look.json)
 		return;
 	if (a->functions && !l->nfunctions)
-		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions'",
+		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions' (libhodo-dev)",
 			     a->path);
 	else if (a->sdt && !l->nsdt)
 		hodo_warning("%s has no static probes: nothing in it uses <sys/sdt.h>", a->path);

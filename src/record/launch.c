@@ -117,8 +117,8 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 				 "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so", given);
 	if (!(given && *given) && !find_library(found))
 		return hodo_fail(error, error_size, -ENOENT,
-				 "libhodo.so is not installed beside this program: set HODO_LIBRARY to its "
-				 "path");
+				 "libhodo.so is not installed beside this program: install it (libhodo0), or set "
+				 "HODO_LIBRARY to its path");
 	/* The loader takes LD_PRELOAD apart at these, and knows no way to quote them. */
 	if (strpbrk(found, " :\t\n"))
 		return hodo_fail(error, error_size, -EINVAL, "%s: a path with a space or colon cannot be preloaded:"
@@ -140,7 +140,7 @@ int hodo_launch_add_functions(char *library, size_t size, char *error, size_t er
 		return fail_long(error, error_size, library);
 	if (!is_file(path))
 		return hodo_fail(error, error_size, -ENOENT,
-				 "%s: no such library: functions cannot be traced without it", path);
+				 "%s: no such library: functions cannot be traced without it; libhodo0 has it", path);
 	strcat(library, ":");
 	strcat(library, path);
 	return 0;
