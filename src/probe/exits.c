@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <base/vec.h>
 
@@ -48,6 +49,22 @@ static bool is_elsewhere(const struct hodo_probe_object *o, const struct hodo_pr
 	return !to || to->reason == HODO_PROBE_PLT || (!to->part && to->start == target);
 }
 
+#define SITE_BACK_BYTES 7u /* lea back(%rip),%r10 */
+#define SITE_BACK_MAX   64
+
+/* One of an event's, which comes back behind it: hodo/trace_user.h. */
+static bool is_site(const struct hodo_probe_object *o, uint32_t function, uint64_t addr)
+{
+	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, addr);
+	const uint8_t *lea = s->bytes + (addr - s->start) - SITE_BACK_BYTES;
+	int32_t distance;
+
+	if (addr - o->functions[function].start < SITE_BACK_BYTES || memcmp(lea, "\x4c\x8d\x15", 3) != 0)
+		return false;
+	memcpy(&distance, lea + 3, sizeof(distance));
+	return distance > 0 && distance <= SITE_BACK_MAX;
+}
+
 int hodo_probe_exits_take(struct hodo_probe_object *o, uint32_t function, const struct hodo_instruction *i,
 			  uint64_t addr, const struct hodo_probe_tables *tables)
 {
@@ -61,7 +78,7 @@ int hodo_probe_exits_take(struct hodo_probe_object *o, uint32_t function, const 
 		return add(o, addr, function, tables->since, HODO_PROBE_TAIL);
 	case HODO_INSTRUCTION_JUMP_REGISTER:
 	case HODO_INSTRUCTION_JUMP_MEMORY:
-		if (i->notrack || i->indexed)
+		if (i->notrack || i->indexed || is_site(o, function, addr))
 			return 0;
 		return add(o, addr, function, tables->since, HODO_PROBE_TAIL_INDIRECT);
 	case HODO_INSTRUCTION_JUMP_IF:
