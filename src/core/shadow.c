@@ -235,20 +235,26 @@ static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool
 	return UINT32_MAX;
 }
 
+/* A parked frame of that address is over: the place is in use again. */
+static void close_parked(struct hodo_shadow *s, uint64_t at, uint64_t function, bool sp)
+{
+	struct hodo_frame old;
+	uint64_t when;
+
+	if (!hodo_parked_take(s->parked, at, function, sp, 1, &old))
+		return;
+	if (returned_elsewhere(s, &old, &when))
+		s->closed(s, &old, HODO_FRAME_RETURNED, when);
+	else
+		close_away(s, &old);
+}
+
 static __attribute__((noinline)) struct hodo_frame *enter_slow(struct hodo_shadow *s, uint64_t at, uint64_t function,
 							       uint64_t now, bool sp)
 {
-	struct hodo_frame old;
 	uint32_t lane;
 
-	if (hodo_parked_take(s->parked, at, function, sp, 1, &old)) {
-		uint64_t when;
-
-		if (returned_elsewhere(s, &old, &when))
-			s->closed(s, &old, HODO_FRAME_RETURNED, when);
-		else
-			close_away(s, &old);
-	}
+	close_parked(s, at, function, sp);
 	lane = find_lane(s, at, now, sp);
 	if (own(s, at) && at > s->own_high)
 		s->own_high = at; /* frames pushed elsewhere lie below one of these */
@@ -369,6 +375,19 @@ void hodo_shadow_gone(struct hodo_shadow *s, uint64_t at, uint64_t now)
 
 	if (i != UINT32_MAX)
 		unwind(s, i, lane_of(s, i), at, true, now);
+}
+
+void hodo_shadow_landed(struct hodo_shadow *s, uint64_t at, uint64_t now, bool other_stack)
+{
+	close_parked(s, at, 0, false);
+	/* Nothing of its lane is above: the function that goes on is not traced, nor are those around it. */
+	if (s->n && !other_stack) {
+		uint32_t first = lane_of(s, s->n - 1);
+
+		if (s->frames[first].at <= at)
+			unwind(s, first, first, at, true, now);
+	}
+	find_lane(s, at, now, false);
 }
 
 void hodo_shadow_clear(struct hodo_shadow *s, uint64_t now)

@@ -116,6 +116,13 @@ uint64_t hodo_shadow_near(struct hodo_shadow *shadow, uint64_t at, uint64_t func
  * parks what lies inside of it. */
 void hodo_shadow_gone(struct hodo_shadow *shadow, uint64_t at, uint64_t now);
 
+/*
+ * The thread goes on where `at` lies just below its stack pointer: whatever was entered deeper on that stack is over
+ * (an exception was caught, or longjmp called). Closes or parks it, as an entry at this address would, and enters
+ * nothing. other_stack: the thread may have come from another stack, whose frames wait.
+ */
+void hodo_shadow_landed(struct hodo_shadow *shadow, uint64_t at, uint64_t now, bool other_stack);
+
 /* Gives up all frames of the chain, closed as left at now. Parked ones stay. */
 void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now);
 

@@ -221,6 +221,13 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	hodo_calls_enter(t->process->calls, t, f, 0);
 }
 
+static void landed(struct calls_thread *t, uint64_t at, bool other_stack)
+{
+	if (at && t->process->threads.n > 1)
+		take_place(t, at);
+	hodo_shadow_landed(&t->shadow, at, (uint64_t)t->process->calls->now_ns, other_stack);
+}
+
 static void leave(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp)
 {
 	struct calls_process *p = t->process;
@@ -263,6 +270,10 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 	case HODO_CALL_EVENT_EXIT:
 	case HODO_CALL_EVENT_EXIT_SP:
 		leave(t, e, at, kind == HODO_CALL_EVENT_EXIT_SP);
+		break;
+	case HODO_CALL_EVENT_LANDED:
+	case HODO_CALL_EVENT_SWITCHED:
+		landed(t, at, kind == HODO_CALL_EVENT_SWITCHED);
 		break;
 	case HODO_CALL_EVENT_CALLEE:
 		hodo_calls_callee(t, e, at);

@@ -86,6 +86,61 @@ TEST(exception)
 	assert_int_equal(nlog, 5);
 }
 
+TEST(landed)
+{
+	struct hodo_frame frames[8];
+	struct hodo_shadow s;
+
+	/* Where an exception is caught nothing is entered: what lies deeper is over all the same. */
+	start(&s, frames, 8, true);
+	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
+	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
+	hodo_shadow_enter(&s, 0x7fd000, 3, 30, false);
+	hodo_shadow_landed(&s, 0x7fe800, 40, false);
+	assert_int_equal(s.n, 1);
+	is_told(0, 0x7fd000, HODO_FRAME_LEFT, 10, 0);
+	is_told(1, 0x7fe000, HODO_FRAME_LEFT, 20, 10);
+	hodo_shadow_landed(&s, 0x7fe800, 50, false);
+	hodo_shadow_landed(&s, 0x7fd000, 50, false);
+	assert_int_equal(nlog, 2);
+	assert_true(hodo_shadow_exit(&s, 0x7ff000, 1, 60, false, 0));
+	/* In a function that is not traced, and none around it is. */
+	hodo_shadow_enter(&s, 0x7fe000, 2, 70, false);
+	hodo_shadow_landed(&s, 0x7fe000, 80, false);
+	is_told(3, 0x7fe000, HODO_FRAME_LEFT, 10, 0);
+	assert_int_equal(s.n, 0);
+}
+
+TEST(landed_somewhere)
+{
+	struct hodo_frame frames[8];
+	struct hodo_shadow s;
+
+	/* Where no stack is known: parked, as left. */
+	start(&s, frames, 8, false);
+	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
+	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
+	hodo_shadow_landed(&s, 0x7fe800, 30, false);
+	assert_int_equal(s.n, 1);
+	hodo_shadow_landed(&s, 0x7ff800, 40, false);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(parked.count, 2);
+	for (unsigned i = 0; i < 64; i++)
+		assert_true(!table[i].at || table[i].lane == 1);
+	/* On a coroutine's stack, which lies higher: the other one's calls wait, and no others are touched. */
+	hodo_shadow_enter(&s, 0x10000, 3, 50, false);
+	hodo_shadow_landed(&s, 0x7f0000, 60, true);
+	assert_int_equal(s.n, 1);
+	hodo_shadow_enter(&s, 0x7ef000, 4, 70, false);
+	hodo_shadow_landed(&s, 0xf800, 80, true);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(parked.count, 3);
+	assert_true(hodo_shadow_exit(&s, 0x7ef000, 4, 90, false, 0));
+	is_told(0, 0x7ef000, HODO_FRAME_RETURNED, 20, 0);
+	assert_true(hodo_shadow_exit(&s, 0x10000, 3, 100, false, 0));
+	is_told(1, 0x10000, HODO_FRAME_RETURNED, 50, 10);
+}
+
 TEST(nobody_is_above)
 {
 	struct hodo_frame frames[8];
