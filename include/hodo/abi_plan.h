@@ -62,6 +62,7 @@ HODO_ASSERT_SIZE_(struct hodo_plan_pages, 32);
 #define HODO_PLAN_ALWAYS 2u /* a system call that may change a signal mask: set before all others; stays */
 #define HODO_PLAN_STAYS 4u  /* called by unwinders: set with the first others if it is as planned; stays */
 #define HODO_PLAN_EVENT 8u  /* belongs to an event, not to a function */
+#define HODO_PLAN_LANDING 16u /* a thread lands there (HODO_IMPORT_LANDED): set while functions are traced */
 struct hodo_plan_window {
 	uint64_t addr;
 	uint8_t len;        /* how many bytes must be as here */
@@ -99,7 +100,8 @@ enum hodo_plan_import {
 	HODO_IMPORT_CALL_BEGIN = 6, /* for a function whose exits are events: called, rax, r11 as below */
 	HODO_IMPORT_CALL_END = 7,   /* at an exit: likewise */
 	HODO_IMPORT_START = 8, /* the program's begin: asks for another plan. Called; changes no register */
-	HODO_PLAN_IMPORTS = 9
+	HODO_IMPORT_LANDED = 9, /* calls are left, such as by an exception: called, rax, r11 as below */
+	HODO_PLAN_IMPORTS = 10
 };
 /*
  * HODO_IMPORT_READ: rax is the source, r10 the destination, r11 the number of bytes, or, with
@@ -113,6 +115,20 @@ enum hodo_plan_import {
  * number that identifies the function. At the end, rax becomes its duration in ns, or -1 if its begin was not
  * seen. All other registers are preserved.
  */
+
+/*
+ * HODO_IMPORT_LANDED: at the entry of a function by which calls are left. rax is where its return address stands, r11
+ * its address and, in the eight highest bits, what it says of where the thread goes on. All registers are kept but
+ * rax, r11 and the flags.
+ */
+enum hodo_plan_landing {
+	HODO_LANDING_HERE = 0,    /* the function was called there: __cxa_begin_catch(), _Unwind_Resume() */
+	HODO_LANDING_JUMP = 1,    /* where its first argument says, a jmp_buf */
+	HODO_LANDING_CONTEXT = 2, /* … a ucontext_t, maybe of another stack */
+	HODO_LANDING_CONTEXT_2 = 3, /* where its second one says, likewise */
+	HODO_LANDINGS = 4
+};
+#define HODO_LANDING_SHIFT 56
 
 struct hodo_plan_fix {
 	uint64_t addr;   /* a multiple of 8 */

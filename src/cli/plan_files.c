@@ -11,6 +11,7 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <elf/slots.h>
+#include <probe/landings.h>
 #include <probe/syscalls.h>
 
 static uint64_t entry_of(Elf *elf)
@@ -39,6 +40,16 @@ bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path)
 		f->calls = hodo_probe_may_call(&e);
 	f->calls_known = true;
 	return f->calls;
+}
+
+unsigned hodo_plan_file_landings(struct hodo_plan_file *f, const char *path)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+
+	if (!f->landings_known && hodo_elf_open(&e, path) == 0)
+		f->landings = hodo_probe_landings_in(e.elf);
+	f->landings_known = true;
+	return f->landings;
 }
 
 const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path)

@@ -26,6 +26,8 @@ struct hodo_plan_file {
 	struct hodo_probe_image *image; /* NULL: not opened */
 	bool slots_known, slots; /* it has functions that were built to be traced */
 	bool calls_known, calls; /* it may have system calls that its libhodo must see */
+	bool landings_known;
+	unsigned landings; /* HODO_PROBE_LANDS_* */
 	bool by_default; /* its functions were asked for in a process that was */
 	bool said;       /* why it is refused */
 	bool said_sources; /* that it has no debug information */
@@ -50,6 +52,8 @@ void hodo_plan_files_free(struct hodo_plan_files *p);
 /* Each looks at the file once. */
 bool hodo_plan_file_has_slots(struct hodo_plan_file *f, const char *path);
 bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path);
+/* HODO_PROBE_LANDS_*, of functions by which calls are left. */
+unsigned hodo_plan_file_landings(struct hodo_plan_file *f, const char *path);
 const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path); /* "": none */
 void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path);
 /* For probes' texts. 0, -ENOMEM, or why it cannot be read. */

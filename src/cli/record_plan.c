@@ -19,6 +19,7 @@
 #include <probe/arguments.h>
 #include <probe/build.h>
 #include <probe/events.h>
+#include <probe/landings.h>
 #include <probe/plan.h>
 #include <probe/sdt.h>
 #include <probe/select.h>
@@ -41,6 +42,9 @@ struct planning {
 	uint64_t start;  /* where its program begins, … */
 	uint32_t program; /* … which is that of the targets */
 	bool meant;      /* some file is */
+	bool traced;     /* functions of some file are: they have slots, or get some */
+	bool lands;      /* some file may leave calls, by exceptions and the like */
+	bool landings;   /* so where it does is planned */
 	uint32_t wanted; /* functions */
 };
 
@@ -127,6 +131,18 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
 }
 
+/* For calls that are left (probe/landings.h): which must be calls of functions that are traced. */
+static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+			      const struct hodo_probe_choice *choice)
+{
+	const unsigned how = HODO_PROBE_LANDS_REFERS | (is_program(p->pid, f) ? HODO_PROBE_LANDS_DEFINES : 0);
+
+	if (!p->planner->functions->tracers)
+		return;
+	p->traced = p->traced || hodo_probe_select_means(choice) || hodo_plan_file_has_slots(f, mapped->ours);
+	p->lands = p->lands || hodo_plan_file_landings(f, mapped->ours) & how;
+}
+
 /* Before anything is decoded. */
 static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 {
@@ -138,6 +154,7 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice, mapped);
+		look_for_landings(p, f, mapped, &choice);
 	}
 	return 0;
 }
@@ -216,12 +233,14 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
+	bool landings;
 	int err = 0;
 
 	if (!f)
 		return 0;
 	choice = choice_of(p, f, mapped);
-	if (!is_meant(p, &choice, mapped) && !hodo_plan_file_may_call(f, mapped->ours))
+	landings = p->landings && hodo_plan_file_landings(f, mapped->ours) & HODO_PROBE_LANDS_DEFINES;
+	if (!is_meant(p, &choice, mapped) && !hodo_plan_file_may_call(f, mapped->ours) && !landings)
 		return 0;
 	hodo_plan_file_decode(f, mapped->ours);
 	if (!f->object) {
@@ -232,7 +251,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	t = hodo_vec_add(p->targets, p->ntargets);
 	if (!t)
 		return -ENOMEM;
-	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = true };
+	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = true, .landings = landings };
 	if (f->entry && is_program(p->pid, f)) {
 		p->start = f->entry;
 		p->program = p->ntargets - 1;
@@ -280,9 +299,14 @@ static int build(const struct planning *p, struct hodo_probe_built *built)
 	return err;
 }
 
-static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built)
+/* only_left: nothing but where calls are left was to be planned. */
+static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built, bool only_left)
 {
-	if (err == -EOPNOTSUPP)
+	if (only_left)
+		hodo_warning("process %d: it is not seen at once where exceptions and longjmp() leave calls, which seem to"
+			     " last longer: %s", (int)pid,
+			     err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err));
+	else if (err == -EOPNOTSUPP)
 		hodo_warning("process %d: nothing is patched in it: its system call at 0x%llx of the file, which may change"
 			     " signal masks, cannot be replaced: %s", (int)pid, (unsigned long long)built->call,
 			     hodo_probe_reason_text(built->reason));
@@ -352,21 +376,24 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 		err = hodo_process_files(pid, look_at_file, &p);
 	/* Where there is a plan already, there are traps: what is opened must have its system calls seen. */
 	p.meant |= request->n > 0;
+	/* What is opened lands in calls of functions that may be in what was there before. */
+	p.landings = planner->functions->tracers && ((p.traced && p.lands) || request->n);
+	p.meant |= p.landings;
 	if (!err && p.meant)
 		err = hodo_process_files(pid, add_file, &p);
 	err = err ? err : look_at_libraries(&p);
 	if (!err)
-		err = p.wanted || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
+		err = p.wanted || p.landings || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
 	if (!err || err == -ENOENT)
 		say_missing(&p);
-	if (!err && !built.windows) {
+	if (!err && (!built.windows || !(p.wanted || request->n || built.landings))) {
 		close(built.fd);
 		err = -ENOENT;
 	}
 	if (!err)
 		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
 	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
-		say_flaw(pid, err, &built);
+		say_flaw(pid, err, &built, !p.wanted && !request->n);
 	for (uint32_t i = 0; i < p.ntargets; i++)
 		free_target(&p.targets[i]);
 	free(p.targets);

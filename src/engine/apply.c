@@ -271,6 +271,19 @@ void hodo_engine_want(uintptr_t window, uint8_t what, bool on)
 		*state |= what;
 }
 
+/* Beside the functions that have the same windows, if any: on last, off first. */
+void hodo_engine_want_landings(bool on)
+{
+	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
+		const struct hodo_engine_plan *p = &hodo_engine_plans[i];
+
+		for (uint32_t k = 0; k < p->head->windows.n && (p->present || !on); k++) {
+			if (p->windows[k].flags & HODO_PLAN_LANDING)
+				hodo_engine_want(p->windows[k].addr, HODO_ENGINE_WANTED, on);
+		}
+	}
+}
+
 void hodo_engine_forget(uintptr_t start, uintptr_t end)
 {
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {

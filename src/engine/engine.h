@@ -115,6 +115,9 @@ HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uin
 
 /* By its address: whether the next apply is to have it on for this, HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT. */
 HODO_HIDDEN void hodo_engine_want(uintptr_t window, uint8_t what, bool on);
+/* Likewise, of all windows at which a thread lands, of plans that are present: after what functions want. off: they are
+ * no function's any more either. */
+HODO_HIDDEN void hodo_engine_want_landings(bool on);
 /* Whether the byte is of a window that is on, or changes: nobody else may write it. */
 HODO_HIDDEN bool hodo_engine_has(uintptr_t addr);
 /* Switches those that are wanted otherwise than they are. 0, or what patching says: some are as they were then. */

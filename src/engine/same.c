@@ -2,13 +2,13 @@
 /*
  * same.c - a plan that was taken in before, for another recording with the same functions: its slots are as good as
  * those of a new one, so that any number of recordings of a process takes no more memory than the first. What slots of
- * functions do follows from the windows and functions alone; what those of events do does not.
+ * functions and landings do follows from the windows and functions alone; what those of events do does not.
  */
 #include "engine.h"
 
 static bool is_only_functions(const struct hodo_plan *head)
 {
-	return head->functions.n && !head->events.n && !head->replacements.n;
+	return head->windows.n && !head->events.n && !head->replacements.n;
 }
 
 /* Where the slots are does not count. */

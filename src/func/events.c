@@ -38,6 +38,8 @@ static const struct description descriptions[HODO_FUNC_EVENTS] = {
 	[HODO_FUNC_PROFILE] = EVENT("profile", "addr, tid, calls, total, self, min, max, buckets, sum, no_exit", 10,
 				    PTR, U32, U64, U64, U64, U64, U64, U32 | HODO_TYPE_ARRAY, U64, U64),
 	[HODO_FUNC_OPEN] = EVENT("open", "addr, frame, depth, ticks", 4, PTR, U32, U32, U64),
+	[HODO_FUNC_LANDED] = EVENT("landed", "addr, frame", 2, PTR, U32),
+	[HODO_FUNC_SWITCHED] = EVENT("switched", "addr, frame", 2, PTR, U32),
 };
 
 /* Registers the events once, and binds their states to the present recording's on words. */

@@ -283,6 +283,10 @@ HODO_HIDDEN void hodo_duration_begin(uintptr_t at, uintptr_t function);
 HODO_HIDDEN long hodo_duration_end(uintptr_t at, uintptr_t function);
 HODO_HIDDEN void hodo_x86_duration_begin(void);
 HODO_HIDDEN void hodo_x86_duration_end(void);
+
+/* landings.c, by x86_64/durations.S: as HODO_IMPORT_LANDED; rdi, rsi: the function's arguments. */
+HODO_HIDDEN void hodo_landed(uintptr_t at, uintptr_t function, uintptr_t rdi, uintptr_t rsi);
+HODO_HIDDEN void hodo_x86_landed(void);
 /* Under the control lock: calls that have begun before are not seen any more. */
 HODO_HIDDEN void hodo_durations_recording(void);
 
@@ -379,7 +383,7 @@ static inline const char *hodo_func_config_texts(void)
 enum hodo_func_event {
 	HODO_FUNC_ENTRY, HODO_FUNC_EXIT, HODO_FUNC_ENTRY_SP, HODO_FUNC_EXIT_SP, HODO_FUNC_REACHED, HODO_FUNC_CALL,
 	HODO_FUNC_CALLEE, HODO_FUNC_STACK, HODO_FUNC_HELD, HODO_FUNC_WRONG_THREAD, HODO_FUNC_PROFILE,
-	HODO_FUNC_OPEN, HODO_FUNC_EVENTS
+	HODO_FUNC_OPEN, HODO_FUNC_LANDED, HODO_FUNC_SWITCHED, HODO_FUNC_EVENTS
 };
 extern HODO_HIDDEN struct hodo_state hodo_func_states[HODO_FUNC_EVENTS];
 

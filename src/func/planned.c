@@ -111,6 +111,7 @@ static int take(int file, bool more, uint32_t *functions, uint32_t *refused)
 	hodo_engine_gives_up = hodo_planned_given_up;
 	hodo_engine_import(HODO_IMPORT_CALL_BEGIN, (uintptr_t)hodo_x86_duration_begin);
 	hodo_engine_import(HODO_IMPORT_CALL_END, (uintptr_t)hodo_x86_duration_end);
+	hodo_engine_import(HODO_IMPORT_LANDED, (uintptr_t)hodo_x86_landed);
 	error = hodo_loader_blind ? -EOPNOTSUPP : hodo_engine_take(file, more);
 	if (!error || error == -EINPROGRESS)
 		count(functions, refused);

@@ -285,6 +285,7 @@ int hodo_slots_patch(uint64_t sets)
 
 	if (!hodo_patch_possible())
 		return sets ? -EOPNOTSUPP : 0; /* they stay calls, of a hook that does nothing */
+	hodo_engine_want_landings(false);
 	hodo_patch_begin(&patch);
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
 		struct hodo_func_object *o = &hodo_func_objects[i];
@@ -296,6 +297,8 @@ int hodo_slots_patch(uint64_t sets)
 		for (uint32_t f = 0; f < o->nfunctions; f++)
 			on += (o->functions[f].sets & sets) != 0;
 	}
+	if (sets)
+		hodo_engine_want_landings(true);
 	error = hodo_patch_end(&patch);
 	if (!error)
 		error = hodo_engine_apply();

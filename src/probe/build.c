@@ -222,7 +222,7 @@ static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, b
 
 /*
  * First events, then the jump to another function, behind which the call begins or ends: of who calls the one that is
- * replaced all the same.
+ * replaced all the same. Calls that are left by this one have ended before it begins.
  */
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
@@ -236,6 +236,9 @@ static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_
 		if (h->kind >= HODO_HOOK_REPLACE && h->instruction == instruction)
 			n += hodo_build_put_replacement(x, h, address + n, to + n);
 	n = put_events(x, instruction, true, address, to, n);
+	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next)
+		if (h->kind == HODO_HOOK_LANDING && h->instruction == instruction)
+			n += hodo_build_put_landing(x, h, address + n, to + n);
 	for (const struct hodo_plan_hook *h = x->hooks; h; h = h->next) {
 		if (h->kind > HODO_HOOK_EXIT || h->instruction != instruction)
 			continue;
@@ -301,6 +304,8 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 		err = hodo_build_add_event(b, &t->events[i]);
 	}
 	t->object->enter_windows = false;
+	if (!err)
+		err = hodo_build_landings(b);
 	if (!err)
 		err = hodo_build_replacements(b);
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)

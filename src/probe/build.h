@@ -51,6 +51,7 @@ struct hodo_probe_target {
 	struct hodo_probe_replacement *replacements;
 	uint32_t nreplacements;
 	uint64_t start; /* where the program begins, at which it is to ask for another plan; 0: nowhere */
+	bool landings;     /* the functions by which calls are left are planned as well */
 	bool system_calls; /* those that may change signal masks are planned as well: of every object that has some */
 };
 
@@ -65,6 +66,7 @@ struct hodo_probe_built {
 	uint32_t events;    /* that can happen; … */
 	uint32_t without;   /* … that have no window */
 	uint32_t replaced;
+	uint32_t landings;  /* functions by which calls are left */
 	uint32_t windows;
 	uint64_t bytes;     /* of slots */
 	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */

@@ -19,7 +19,9 @@ struct hodo_plan_data {
 	uint32_t states; /* so far */
 };
 
-enum hodo_plan_hook_kind { HODO_HOOK_ENTRY, HODO_HOOK_EXIT, HODO_HOOK_EVENT, HODO_HOOK_REPLACE, HODO_HOOK_START };
+enum hodo_plan_hook_kind {
+	HODO_HOOK_ENTRY, HODO_HOOK_EXIT, HODO_HOOK_EVENT, HODO_HOOK_LANDING, HODO_HOOK_REPLACE, HODO_HOOK_START
+};
 
 /* What is run in front of an instruction of a window. */
 struct hodo_plan_hook {
@@ -27,7 +29,8 @@ struct hodo_plan_hook {
 	struct hodo_probe_event *event; /* HODO_HOOK_EVENT */
 	const struct hodo_probe_replacement *replacement; /* HODO_HOOK_REPLACE; … */
 	uint64_t first;      /* … where it can be called that is replaced, or the slot's begin, once that is written */
-	uint64_t state;      /* of the event; all of its hooks have one. Of a replacement where its address stands */
+	uint64_t state;      /* of the event; all of its hooks have one. Of a replacement where its address stands; of a
+			      * landing what r11 is to be (HODO_IMPORT_LANDED) */
 	uint32_t stack;      /* bytes that its code has on the stack */
 	uint16_t bytes;
 	uint8_t kind;        /* enum hodo_plan_hook_kind */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build_impl.h - between build.c, build_windows.c, build_events.c and build_replacements.c. */
+/* build_impl.h - between build.c and the other build_….c that make windows. */
 #ifndef HODO_PROBE_BUILD_IMPL_H
 #define HODO_PROBE_BUILD_IMPL_H
 
@@ -64,6 +64,14 @@ int hodo_build_add_event(struct hodo_build *b, struct hodo_probe_event *e);
 /* Writes an event's hook. Returns how many bytes it has. */
 size_t hodo_build_put_event(const struct hodo_plan_item *x, const struct hodo_plan_hook *h, uint64_t address,
 			    uint8_t *to);
+
+/* ------------------------------------------------------------------- build_landings.c */
+
+/* All of the target: those that can have a window. 0 or -ENOMEM. */
+int hodo_build_landings(struct hodo_build *b);
+/* Writes the hook. Returns how many bytes it has. */
+size_t hodo_build_put_landing(const struct hodo_plan_item *x, const struct hodo_plan_hook *h, uint64_t address,
+			      uint8_t *to);
 
 /* --------------------------------------------------------------- build_replacements.c */
 

@@ -7,6 +7,7 @@
 
 #include <elf/symbols.h>
 
+#include "landings.h"
 #include "parts.h"
 
 static enum hodo_probe_reason refuse(Elf *elf)
@@ -53,9 +54,12 @@ int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e
 		hodo_probe_mark_labels(o, e); /* tables that are damaged cost windows or traps */
 	if (!err)
 		err = hodo_probe_object_decode(o, e);
-	if (err)
+	if (err) {
 		hodo_probe_object_close(o);
-	else if (hodo_elf_find_symbol(e->elf, "_dl_find_object", &finder))
+		return err;
+	}
+	if (hodo_elf_find_symbol(e->elf, "_dl_find_object", &finder))
 		o->finder = finder.st_value;
-	return err;
+	hodo_probe_landings_find(o, e->elf);
+	return 0;
 }

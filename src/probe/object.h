@@ -10,6 +10,7 @@
  *	exits.c       where calls end; which functions are parts of others, and which exits are certain
  *	tables.c      targets of jumps through tables
  *	marks.c       what no probe may replace
+ *	landings.c    functions by which calls are left
  *	object.c      all together
  *
  * Slots that a compiler left for tracing (elf/slots.h) are as libhodo makes them while nobody traces: no-ops.
@@ -67,6 +68,13 @@ struct hodo_probe_exit {
 	bool unsure;    /* nothing known leads to that code: it may be data */
 };
 
+/* A function by which calls are left. */
+struct hodo_probe_landing {
+	uint64_t addr;
+	uint8_t landing; /* enum hodo_plan_landing */
+};
+#define HODO_PROBE_LANDINGS_MAX 16u
+
 struct hodo_probe_object {
 	struct hodo_probe_segment *segments;
 	uint32_t nsegments;
@@ -78,6 +86,8 @@ struct hodo_probe_object {
 	uint32_t nslots;
 	uint64_t ninstructions;
 	uint64_t finder; /* of libc: _dl_find_object(), by which unwinders find descriptions; 0: it is not here */
+	struct hodo_probe_landing landings[HODO_PROBE_LANDINGS_MAX];
+	uint32_t nlandings;
 	/* Set by who plans: */
 	bool enter_windows; /* known jumps may lead between the instructions that are replaced: a trap each time */
 	bool no_jumps;      /* all by traps: for a window that turned out to be entered often, say */

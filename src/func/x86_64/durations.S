@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durations.S - what slots of functions whose exits are events call (HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END).
+ * durations.S - what slots of functions whose exits are events call (HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END), and
+ * those of functions at which a thread lands (HODO_IMPORT_LANDED).
  *
  * hodo_x86_duration_begin                          rax: at, r11: function; keeps all but rax, r11 and the flags
  *
@@ -9,6 +10,10 @@
  * hodo_x86_duration_end                            the same
  *
  *	rax = hodo_duration_end(rax, r11)
+ *
+ * hodo_x86_landed                                  the same, for HODO_IMPORT_LANDED
+ *
+ *	hodo_landed(rax, r11, rdi, rsi)
  */
 #include <arch/x86_64/x86.inc>
 
@@ -26,6 +31,8 @@
 	pushq	%\reg
 	.endr
 	andq	$-16, %rsp
+	movq	%rsi, %rcx
+	movq	%rdi, %rdx
 	movq	%rax, %rdi
 	movq	%r11, %rsi
 	cld
@@ -46,3 +53,4 @@
 
 	KEPT	hodo_x86_duration_begin, hodo_duration_begin
 	KEPT	hodo_x86_duration_end, hodo_duration_end
+	KEPT	hodo_x86_landed, hodo_landed
