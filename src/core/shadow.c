@@ -384,7 +384,7 @@ void hodo_shadow_landed(struct hodo_shadow *s, uint64_t at, uint64_t now, bool o
 	if (s->n && !other_stack) {
 		uint32_t first = lane_of(s, s->n - 1);
 
-		if (s->frames[first].at <= at)
+		if (s->frames[first].at <= at && one_stack(s, at, s->frames[first].at))
 			unwind(s, first, first, at, true, now);
 	}
 	find_lane(s, at, now, false);

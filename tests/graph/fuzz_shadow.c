@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_shadow.c - core/shadow.c: worlds that the input decides, whose truth is
- * known, and entries and exits of any addresses at all, for which every
+ * known, and entries, exits and landings of any addresses at all, for which every
  * frame must be closed exactly once.
  */
 #include <stdlib.h>
@@ -51,6 +51,10 @@ static void raw(const uint8_t *data, size_t len)
 
 		if (data[0] & 1) {
 			hodo_shadow_exit(s, at, function, now, data[0] & 2, data[0] & 4 ? agrees : NULL);
+			continue;
+		}
+		if (data[0] >> 4 == 0xe && data[0] != 0xee) {
+			hodo_shadow_landed(s, at, now, data[0] & 2);
 			continue;
 		}
 		if (data[0] == 0xfe)

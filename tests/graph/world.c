@@ -183,6 +183,9 @@ static void throw_exception(struct world *w, struct world_thread *t)
 	mess(w, t);
 	if (s->n)
 		leave_frames(w, s, below(w, s->n + 1));
+	/* Where it is caught, that may be seen. */
+	if (!w->o.coroutines && below(w, 2))
+		hodo_shadow_landed(&t->shadow, (s->n ? w->frames[s->ids[s->n - 1]].sp : s->top) - 8, ++w->now, false);
 }
 
 /* A signal handler, on its own stack or on the one that runs. */

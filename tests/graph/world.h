@@ -2,7 +2,7 @@
 /*
  * world.h - threads that call, return, throw, longjmp, change stacks and get
  * signals, and know it all: the truth that core/shadow.c is compared with, which is given entries
- * and exits only.
+ * and exits only, and some of the places where exceptions are caught.
  */
 #ifndef HODO_TESTS_GRAPH_WORLD_H
 #define HODO_TESTS_GRAPH_WORLD_H
