@@ -118,6 +118,9 @@ struct hodo_desc {
 };
 HODO_ASSERT_SIZE_(struct hodo_desc, 24);
 #define HODO_DESC_DIFFERS 1u /* other events of that name may have other fields: each definition is an event */
+/* There is a seventh text, of the labels that fields of this event have: "0:RED=0,GREEN=1;3:OFF=0,ON=1;", each field by
+ * its place. libhodo makes records of them, with the event's name in the place of a provider's. */
+#define HODO_DESC_LABELLED 2u
 
 /*
  * One record for each site in section "hodo_sites"; places are relative to the field
@@ -534,7 +537,8 @@ struct hodo_record_event {
 };
 HODO_ASSERT_SIZE_(struct hodo_record_event, 16);
 
-/* Followed by int64_t values[n] and strings: provider, field name, n labels. */
+/* Followed by int64_t values[n] and strings: provider, field name, n labels. Instead of the provider there may be the full
+ * name of an event ("kv:put"), which has a colon: the labels then belong to that event only, and precede its provider's. */
 struct hodo_record_labels {
 	struct hodo_record head;
 	uint32_t n;

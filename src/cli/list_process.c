@@ -18,28 +18,20 @@
 
 /* ------------------------------------------------------------ what it says itself */
 
-static struct hodo_read_labels *find_labels(const struct hodo_catalog *c, struct hodo_read_labels *labels,
-					    const struct hodo_catalog_event *e, const char *field)
+static const struct hodo_read_labels *find_labels(const struct hodo_catalog *c, struct hodo_arena *memory,
+						  const struct hodo_catalog_event *e, const char *field)
 {
-	size_t provider = strcspn(e->name, ":");
+	const struct hodo_catalog_labels *found = hodo_catalog_labels_of(c, e, field);
+	struct hodo_read_labels *labels = found ? hodo_must(hodo_arena_alloc(memory, sizeof(*labels))) : NULL;
 
-	for (uint32_t i = 0; i < c->labels_count; i++) {
-		const struct hodo_catalog_labels *l = c->labels[i];
-
-		if (strlen(l->provider) == provider && strncmp(l->provider, e->name, provider) == 0 &&
-		    strcmp(l->field, field) == 0) {
-			labels[i] = (struct hodo_read_labels){ l->n, l->value, l->label };
-			return &labels[i];
-		}
-	}
-	return NULL;
+	if (labels)
+		*labels = (struct hodo_read_labels){ found->n, found->value, found->label };
+	return labels;
 }
 
 /* The events of a catalogue as the reader's classes. */
 static void add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struct hodo_arena *memory)
 {
-	struct hodo_read_labels *labels = hodo_arena_alloc(memory, (c->labels_count + 1) * sizeof(*labels));
-
 	for (uint32_t i = 0; i < c->events; i++) {
 		const struct hodo_catalog_event *e = c->event[i];
 		struct hodo_read_field *fields = hodo_arena_alloc(memory, (e->nfields + 1u) * sizeof(*fields));
@@ -50,7 +42,7 @@ static void add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struc
 
 		for (uint32_t k = 0; k < e->nfields; k++)
 			hodo_must(fields)[k] = (struct hodo_read_field){ e->field[k], e->type[k],
-							      find_labels(c, hodo_must(labels), e, e->field[k]) };
+							      find_labels(c, memory, e, e->field[k]) };
 		hodo_list_add_class(l, &class, e->object);
 	}
 }

@@ -3,6 +3,6 @@
 # What writes events:
 CORE_WRITER := ring config fields glob filter filter_bind filter_tests filter_steps filter_run condition
 # What more is in traced programs:
-CORE_INJECTED := key
+CORE_INJECTED := key labels
 # ... and in the kernel:
 CORE_KERNEL := $(CORE_WRITER) payload filter_lex filter_emit filter_parse kprobe

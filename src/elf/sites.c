@@ -50,7 +50,11 @@ static int find_texts(const struct hodo_desc *d, const char *s[HODO_ELF_TEXTS])
 {
 	const char *p = (const char *)d + d->strings, *end = (const char *)d + d->total;
 
-	for (unsigned i = 0; i < HODO_ELF_TEXTS; i++) {
+	bool labelled = d->kind != HODO_KIND_LABELS && d->labels & HODO_DESC_LABELLED;
+	unsigned texts = labelled ? HODO_ELF_TEXTS : HODO_ELF_LABELS;
+
+	s[HODO_ELF_LABELS] = "";
+	for (unsigned i = 0; i < texts; i++) {
 		const char *nul = p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
 
 		if (!nul)

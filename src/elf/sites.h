@@ -7,9 +7,9 @@
 
 #include "file.h"
 
-/* The texts of a descriptor, in their order. */
+/* The texts of a descriptor, in their order. The last is "" where it is not HODO_DESC_LABELLED. */
 enum { HODO_ELF_PROVIDER, HODO_ELF_EVENT, HODO_ELF_FIELDS, HODO_ELF_FORMAT, HODO_ELF_SOURCE, HODO_ELF_FUNCTION,
-       HODO_ELF_TEXTS };
+       HODO_ELF_LABELS, HODO_ELF_TEXTS };
 
 /*
  * Takes a descriptor that so many sites have: whole, and its texts end within it; nothing else is checked. It

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <base/scope.h>
+#include <base/text.h>
 #include <core/fields.h>
 #include <core/kind.h>
+#include <core/labels.h>
 #include <elf/sites.h>
 #include <elf/slots.h>
 
@@ -48,6 +51,38 @@ static int name_fields(struct elf_class *c, const struct hodo_desc *d, const cha
 	return 0;
 }
 
+/* The labels of a field of an event, which the text goes on with. */
+static int add_field_labels(struct hodo_read_elf *e, const char *event, const char *field, const char **text)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text names = { 0 };
+	HODO_AUTO_FREE int64_t *values = NULL;
+	struct hodo_label label;
+	uint32_t n = 0;
+	int err = 0;
+	char *copy;
+
+	while (!err && hodo_labels_next(text, &label)) {
+		hodo_text_add(&names, n ? "," : "");
+		hodo_text_bytes(&names, label.name, label.len);
+		err = hodo_vec_push(values, n, label.value);
+	}
+	if (err || !n || names.error)
+		return err ? err : names.error ? names.error : -EBADMSG;
+	copy = hodo_arena_copy(&e->labels.memory, names.data, names.len);
+	return copy ? hodo_read_labels_add(&e->labels, event, field, copy, values, n) : -ENOMEM;
+}
+
+/* Damaged ones are left out: the event is what it is. */
+static int add_own_labels(struct hodo_read_elf *e, const struct elf_class *c, const char *text)
+{
+	unsigned field;
+	int err = 0;
+
+	while (!err && hodo_labels_field(&text, &field) && field < c->pub.nfields)
+		err = add_field_labels(e, c->pub.name, c->fields[field].name, &text);
+	return err == -EBADMSG || err == -EINVAL ? 0 : err;
+}
+
 static int add_class(struct hodo_read_elf *e, struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS],
 		     uint32_t sites)
 {
@@ -74,7 +109,7 @@ static int add_class(struct hodo_read_elf *e, struct hodo_desc *d, const char *c
 	c->pub.nfields = d->nfields;
 	c->pub.fields = c->fields;
 	c->pub.sites = sites;
-	return 0;
+	return add_own_labels(e, c, s[HODO_ELF_LABELS]);
 }
 
 static int add_labels(struct hodo_read_elf *e, struct hodo_desc *d, const char *const s[HODO_ELF_TEXTS])

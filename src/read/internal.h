@@ -309,7 +309,7 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 
 /* ---------------------------------------------------------------------- traces */
 
-/* Names for values, by provider and field. All zero: none. */
+/* Names for values, by provider or event, and field. All zero: none. */
 struct hodo_labels {
 	struct hodo_map by_field;
 	struct hodo_arena memory;

@@ -9,7 +9,7 @@
 #include <base/text.h>
 #include <core/search.h>
 
-/* Of a field of all events of a provider. */
+/* Of a field of all events of a provider, or of one event. */
 struct labels {
 	struct hodo_bytes key; /* key_of() */
 	struct hodo_read_labels pub;
@@ -73,6 +73,13 @@ int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char
 	return 0;
 }
 
+static const struct labels *find(const struct hodo_labels *l, struct hodo_text *key, const char *owner, size_t len,
+				 const char *field)
+{
+	key_of(key, owner, len, field);
+	return key->error ? NULL : hodo_map_find_bytes(&l->by_field, key->data, key->len);
+}
+
 int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, struct hodo_read_field *fields,
 			    uint32_t nfields)
 {
@@ -84,8 +91,9 @@ int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, stru
 
 		if (f->type < HODO_TYPE_I8 || f->type > HODO_TYPE_U64)
 			continue;
-		key_of(&key, event, strcspn(event, ":"), f->name);
-		labels = key.error ? NULL : hodo_map_find_bytes(&l->by_field, key.data, key.len);
+		labels = find(l, &key, event, strlen(event), f->name);
+		if (!labels)
+			labels = find(l, &key, event, strcspn(event, ":"), f->name);
 		f->labels = labels ? &labels->pub : NULL;
 	}
 	return key.error;

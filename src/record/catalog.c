@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <base/vec.h>
+#include <core/labels.h>
 
 #include "names.h"
 #include "shm.h"
@@ -137,6 +138,24 @@ static int add_labels(struct hodo_catalog *c, void *record, size_t size)
 	for (uint32_t i = 0; i < r->n; i++)
 		l->label[i] = texts_next(&t);
 	return t.bad ? -EBADMSG : hodo_vec_push(c->labels, c->labels_count, l);
+}
+
+const struct hodo_catalog_labels *hodo_catalog_labels_of(const struct hodo_catalog *c,
+							 const struct hodo_catalog_event *e, const char *field)
+{
+	enum hodo_labels_of best = HODO_LABELS_OF_OTHERS;
+	const struct hodo_catalog_labels *found = NULL;
+
+	for (uint32_t i = c->labels_count; i-- > 0 && best != HODO_LABELS_OF_EVENT;) {
+		const struct hodo_catalog_labels *l = c->labels[i];
+		enum hodo_labels_of of = hodo_labels_of(l->provider, e->name);
+
+		if (l->n > 0 && of > best && strcmp(l->field, field) == 0) {
+			best = of;
+			found = l;
+		}
+	}
+	return found;
 }
 
 static int add_warning(struct hodo_catalog *c, void *record, size_t size)

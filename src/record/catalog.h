@@ -95,6 +95,9 @@ static inline bool hodo_catalog_is_read(const struct hodo_catalog *c, uint64_t u
 int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used);
 /* Adds an object that is not in the catalogue itself; its path stays the caller's. 0; -EEXIST: too many; -ENOMEM. */
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path);
+/* The labels that an event's field has, its own before its provider's, of several the latest; or NULL. */
+const struct hodo_catalog_labels *hodo_catalog_labels_of(const struct hodo_catalog *c,
+							 const struct hodo_catalog_event *e, const char *field);
 void hodo_catalog_free(struct hodo_catalog *c);
 
 #endif

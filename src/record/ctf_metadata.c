@@ -131,17 +131,7 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 						   const struct hodo_catalog_event *e, unsigned int field)
 {
-	if (!hodo_ctf_has_labels(e->type[field]))
-		return NULL;
-	for (uint32_t i = c->labels_count; i-- > 0;) {
-		const struct hodo_catalog_labels *l = c->labels[i];
-		size_t len = strlen(l->provider);
-
-		if (l->n > 0 && strcmp(l->field, e->field[field]) == 0 &&
-		    strncmp(e->name, l->provider, len) == 0 && e->name[len] == ':')
-			return l;
-	}
-	return NULL;
+	return hodo_ctf_has_labels(e->type[field]) ? hodo_catalog_labels_of(c, e, e->field[field]) : NULL;
 }
 
 /* A member of a structure of TSDL; one that varies comes behind its length. labels: NULL, or those of an integer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - the events of a process: ids, conflicts, labels, and whether they are on.
+ * registry.c - the events of a process: ids, conflicts, and whether they are on.
  *
  * Rule for ids: an id belongs to one name with one list of fields, format included, for the life of the process, and is
  * never given to another. A library that is closed and opened again gets its old ids back, so cycles of dlopen and
@@ -24,8 +24,7 @@ static uint16_t *hash_table; /* HASH_SIZE ids by name, 0: free; behind the event
 
 /* ------------------------------------------------------------- descriptors */
 
-/* The n-th text of a descriptor of which room bytes may be read; "" if it is not there. */
-static const char *desc_text(const struct hodo_desc *desc, size_t room, unsigned n)
+const char *hodo_registry_text(const struct hodo_desc *desc, size_t room, unsigned n)
 {
 	const char *p = (const char *)desc + desc->strings;
 	const char *end = (const char *)desc + (desc->total < room ? desc->total : room);
@@ -54,9 +53,9 @@ static bool desc_valid(const struct hodo_desc *desc, size_t room)
 static void full_name(const struct hodo_desc *desc, size_t room, char *out, size_t size)
 {
 	out[0] = 0;
-	hodo_text_add(out, size, desc_text(desc, room, 0));
+	hodo_text_add(out, size, hodo_registry_text(desc, room, 0));
 	hodo_text_add(out, size, ":");
-	hodo_text_add(out, size, desc_text(desc, room, 1));
+	hodo_text_add(out, size, hodo_registry_text(desc, room, 1));
 	hodo_text_add(out, size, hodo_kind_suffix((uint8_t)desc->kind));
 }
 
@@ -72,9 +71,9 @@ static struct hodo_record_event *build_event(const struct hodo_desc *desc, size_
 	__builtin_memcpy(build->bytes + build->used, desc + 1, desc->nfields);
 	build->used += desc->nfields;
 	hodo_catalog_text(name);
-	hodo_catalog_names(desc_text(desc, room, 2), desc->nfields);
+	hodo_catalog_names(hodo_registry_text(desc, room, 2), desc->nfields);
 	for (unsigned i = 3; i <= 5; i++)
-		hodo_catalog_text(desc_text(desc, room, i));
+		hodo_catalog_text(hodo_registry_text(desc, room, i));
 	hodo_catalog_text(object);
 	return (struct hodo_record_event *)build->bytes;
 }
@@ -221,68 +220,6 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 struct hodo_event *hodo_registry_find(const struct hodo_desc *desc)
 {
 	return hodo_registry_add(desc, desc->total, "");
-}
-
-/* ------------------------------------------------------------------ labels */
-
-#define LABEL_SETS_MAX 1024
-static uint32_t label_sets[LABEL_SETS_MAX];
-static unsigned nlabel_sets;
-
-/* The labels of a provider's field; NULL: it has none. *names: the first one's name. */
-static const struct hodo_record_labels *find_labels(const char *provider, size_t len, const char *field,
-						    const char **names)
-{
-	for (unsigned i = 0; i < nlabel_sets; i++) {
-		const struct hodo_record_labels *r = (const void *)hodo_catalog_at(label_sets[i]);
-		const char *p = (const char *)(r + 1) + 8 * (size_t)r->n;
-
-		if (__builtin_strlen(p) != len || __builtin_memcmp(p, provider, len) != 0 ||
-		    __builtin_strcmp(p + len + 1, field) != 0)
-			continue;
-		*names = p + len + 1 + __builtin_strlen(field) + 1;
-		return r;
-	}
-	return 0;
-}
-
-void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
-{
-	const struct hodo_record_labels record = { { 0, HODO_RECORD_LABELS, 0 }, desc->nlabels, 0 };
-	const char *provider = desc_text(desc, room, 0), *field = desc_text(desc, room, 1), *names;
-	struct hodo_catalog_build *build = &hodo_catalog_build;
-	uint32_t at;
-
-	/* An inlined statement brings its labels once a copy. */
-	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->nlabels > HODO_TRACE_FIELDS_MAX ||
-	    desc->total > room || desc->labels != sizeof(*desc) ||
-	    desc->strings < desc->labels + 8u * desc->nlabels || nlabel_sets == LABEL_SETS_MAX ||
-	    find_labels(provider, __builtin_strlen(provider), field, &names))
-		return;
-	hodo_catalog_begin(&record, sizeof(record));
-	__builtin_memcpy(build->bytes + build->used, (const char *)desc + desc->labels, 8u * desc->nlabels);
-	build->used += 8u * desc->nlabels;
-	hodo_catalog_text(provider);
-	hodo_catalog_text(field);
-	hodo_catalog_names(desc_text(desc, room, 2), desc->nlabels);
-	at = hodo_catalog_append();
-	if (at)
-		label_sets[nlabel_sets++] = at;
-}
-
-bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
-			 int64_t *value)
-{
-	const char *name = hodo_registry_name(event), *colon = __builtin_strchr(name, ':'), *p;
-	const struct hodo_record_labels *r = find_labels(name, (size_t)(colon - name), field, &p);
-
-	for (uint32_t k = 0; r && k < r->n; k++, p += __builtin_strlen(p) + 1) {
-		if (__builtin_strlen(p) == len && __builtin_memcmp(p, label, len) == 0) {
-			__builtin_memcpy(value, (const char *)(r + 1) + 8 * (size_t)k, sizeof(*value));
-			return true;
-		}
-	}
-	return false;
 }
 
 /* ------------------------------------------------------------ names, states */

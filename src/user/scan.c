@@ -78,6 +78,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 		state->refused = 1;
 		return;
 	}
+	hodo_registry_event_labels(event, desc, size);
 	if (!s->addr && s->cold)
 		hodo_want_guard();
 	hodo_state_bind(state, event, desc);

@@ -313,7 +313,12 @@ extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mappe
 extern HODO_HIDDEN uint32_t hodo_nevents;
 HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
+/* The n-th text of a descriptor of which room bytes may be read; "" if it is not there. */
+HODO_HIDDEN const char *hodo_registry_text(const struct hodo_desc *desc, size_t room, unsigned n);
+/* labels.c, as the next: what a HODO_LABELS says, and what an event's descriptor does (core/labels.h). */
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
+HODO_HIDDEN void hodo_registry_event_labels(const struct hodo_event *event, const struct hodo_desc *desc,
+					    size_t room);
 #define HODO_EVENT_NAME_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
 /* Its on word, from its state. Also in a section, without the lock; see rules.c. */
 HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
@@ -321,7 +326,7 @@ HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const void *event);
 /* Bytes of the span's name, which is the event's without .begin or .end; 0: it is of none. */
 HODO_HIDDEN size_t hodo_registry_span_len(const struct hodo_event *event);
-/* The value of a label of the event's field; false: it has no such label. */
+/* The value of a label of the event's field; false: it has no such label. Likewise in labels.c. */
 HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
 				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
