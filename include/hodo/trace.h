@@ -11,8 +11,8 @@
  * disabled line is one 5-byte instruction that does nothing; its arguments are
  * evaluated, once each, only when the event is enabled.
  *
- * C11 and C++17 with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux. The same lines work in kernel
- * modules (C, Linux >= 6.1), but without floats: docs/kernel-instrumentation.md.
+ * C11, and C++17, C++20 or C++23, with GNU extensions, GCC >= 9 or Clang >= 11, 64-bit Linux. The same lines work in
+ * kernel modules (C, Linux >= 6.1), but without floats: docs/kernel-instrumentation.md.
  * Define before including:
  *	HODO_DISABLE		everything compiles to nothing
  *	HODO_STATIC_KEYS=0	test a byte instead of patching the instruction
@@ -36,6 +36,11 @@
  *	HODO_BYTES(p, n)	n bytes
  *	HODO_ARRAY(p, n)	n integers, floats or bools at p
  *	HODO_F(name, expr)	any of these under a name that you choose
+ * In C++ also what docs/cxx.md lists, without another header: std::string and its like, paths, durations and time
+ * points (with their unit in the field's name), std::optional, arrays, vectors and spans of numbers, char[N] (at most N
+ * bytes), std::atomic, error codes, smart pointers (the address), long double (as double), 128-bit integers (two of
+ * 64 bits), enum class with the names of its enumerators, and
+ *	HODO_VALUE(type, name, expression)	at global scope: what is recorded of a type of your own
  * In C++17, a value cannot contain a lambda expression: put it in a variable first. In C++20 it can.
  * Anything else is an error at compile time. Cast a char * that does not point to a
  * string (for example to print with %p) to void *. An event that is longer than a
@@ -45,6 +50,11 @@
 #define HODO_TRACE_H
 
 #pragma GCC system_header
+
+#if defined(__cplusplus) && __cplusplus < 201703L && !defined(HODO_DISABLE)
+#error "hodo: <hodo/trace.h> needs C++17: compile with -std=c++17 or later, or define HODO_DISABLE to leave tracing out"
+#define HODO_DISABLE /* so that this is all there is to read */
+#endif
 
 #include <hodo/abi.h>
 #ifndef __KERNEL__
@@ -67,11 +77,22 @@ extern "C++" { /* in case this is included inside extern "C" */
 /* Hodoscope's own functions: they are not part of the program, and get no slots for tracers. Functions that
  * they call by pointer are in libhodo, which Clang's control-flow integrity does not know. */
 #if defined(__clang__) && __clang_major__ >= 16
-#define HODO_OWN_ __attribute__((no_instrument_function, no_sanitize("cfi-icall", "kcfi")))
+#define HODO_OWN_                                                                                          \
+	__attribute__((no_instrument_function, patchable_function_entry(0, 0), xray_never_instrument, \
+		       no_sanitize("cfi-icall", "kcfi")))
 #elif defined(__clang__)
-#define HODO_OWN_ __attribute__((no_instrument_function, no_sanitize("cfi-icall")))
+#define HODO_OWN_                                                                                          \
+	__attribute__((no_instrument_function, patchable_function_entry(0, 0), xray_never_instrument, \
+		       no_sanitize("cfi-icall")))
 #else
-#define HODO_OWN_ __attribute__((no_instrument_function))
+#define HODO_OWN_ __attribute__((no_instrument_function, patchable_function_entry(0, 0)))
+#endif
+
+/* In a C++ module "struct hodo_state" would declare another one. */
+#ifdef __cplusplus
+#define HODO_STRUCT_
+#else
+#define HODO_STRUCT_ struct
 #endif
 
 #ifdef __KERNEL__
@@ -162,6 +183,17 @@ struct hodo_bytes_ {
 	size_t n;
 };
 
+#ifdef __cplusplus
+extern "C++" {
+/*
+ * What is recorded of a type that hodo/trace.h does not know: HODO_VALUE(type, name, expression) at global scope, or
+ * for a template
+ *	template <class T> struct hodo_value<Box<T>> { static const T &of(const Box<T> &box) { return box.item; } };
+ */
+template <class T> struct hodo_value;
+}
+#endif
+
 /* ------------------------------------------------------------ macro machinery */
 
 #define HODO_CALL_(m, ...) m(__VA_ARGS__)
@@ -244,17 +276,25 @@ struct hodo_bytes_ {
 #define HODO_NEEDS_SEMICOLON_ _Static_assert(1, "")
 #endif
 
+#ifdef __cplusplus
+#define HODO_CANNOT_                                                                                                 \
+	"hodo: a value of this type cannot be recorded: pass a scalar, a text, HODO_BYTES(p, n) or HODO_ARRAY(p, n)," \
+	" or say once with HODO_VALUE(type, name, expression) what to record of it"
+#else
 #define HODO_CANNOT_ \
 	"hodo: a value of this type cannot be recorded: pass a scalar, a text, or HODO_BYTES(p, n), HODO_ARRAY(p, n)"
+#endif
 #define HODO_STAR_ "hodo: '*' is not possible in a mark's format: use HODO_STR(p, n) with %s"
 
 #ifdef HODO_DISABLE
 
 #ifdef __cplusplus
 extern "C++" {
-template <class A> inline void hodo_nothing_(const A &) {}
+template <class A> inline HODO_OWN_ __attribute__((always_inline)) void hodo_nothing_(const A &) {}
 }
 #define HODO_NOTHING_(i, a) hodo_nothing_(a);
+#define HODO_VALUE(type_, name_, ...) HODO_NEEDS_SEMICOLON_
+#define HODO_ENUM_RANGE(type_, least_, greatest_) HODO_NEEDS_SEMICOLON_
 #else
 #define HODO_NOTHING_(i, a) (void)(a);
 #endif
@@ -368,10 +408,10 @@ extern "C++" {
 
 /* What happens while it is on: the event, then the probes. */
 #define HODO_TP_COLD_(id, empty, ...)                                                           \
-	HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
+	HODO_TP_EMIT_(id, __VA_ARGS__)                                                          \
 	{                                                                                       \
 		uint32_t hodo_token_;                                                           \
-		const struct hodo_probes *hodo_list_ =                                          \
+		const HODO_STRUCT_ hodo_probes *hodo_list_ =                                    \
 			HODO_PROBE_ENTER_(&hodo_tp_state_##id, &hodo_token_);                   \
 		if (hodo_list_) {                                                               \
 			for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)          \
@@ -406,13 +446,13 @@ extern "C++" {
 	static inline __attribute__((unused)) HODO_OWN_ int register_trace_##id(                        \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                          \
 	{                                                                                               \
-		return HODO_PROBE_REGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id, \
+		return HODO_PROBE_REGISTER_(&hodo_tp_state_##id, (const HODO_STRUCT_ hodo_desc *)&hodo_tp_desc_##id, \
 					     (void (*)(void))probe, data);                              \
 	}                                                                                               \
 	static inline __attribute__((unused)) HODO_OWN_ int unregister_trace_##id(                      \
 		void (*probe)(HODO_TP_PROBE_(empty, __VA_ARGS__)), void *data)                          \
 	{                                                                                               \
-		return HODO_PROBE_UNREGISTER_(&hodo_tp_state_##id, (const struct hodo_desc *)&hodo_tp_desc_##id, \
+		return HODO_PROBE_UNREGISTER_(&hodo_tp_state_##id, (const HODO_STRUCT_ hodo_desc *)&hodo_tp_desc_##id, \
 					     (void (*)(void))probe, data);                              \
 	}                                                                                               \
 	HODO_NEEDS_SEMICOLON_

@@ -295,7 +295,8 @@ static inline HODO_OWN_ void hodo_check_format_(const char *format, ...) { (void
 		   HODO_TP_TYPES_(__VA_ARGS__), HODO_TP_BOUNDED_(__VA_ARGS__), HODO_N_(__VA_ARGS__))
 #define HODO_TP_BOUNDED_(...) (0 HODO_EACH_(HODO_TP_BOUNDED_BIT_, __VA_ARGS__))
 #define HODO_TP_BOUNDED_BIT_(i, pair) HODO_BOUNDED_BIT_(i, *(HODO_TP_TYPE_(pair) *)0)
-#define HODO_TP_VALUE_(pair) HODO_TP_TYPE_(pair)
+#define HODO_TP_EMIT_(id, ...) \
+	HODO_CALL_(HODO_EMIT_, &hodo_tp_state_##id HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__));
 #define HODO_TP_TYPES_(...) { HODO_EACH_(HODO_TP_TYPE_ITEM_, __VA_ARGS__) 0 }
 #define HODO_TP_STATE_INIT_ { 0 }
 

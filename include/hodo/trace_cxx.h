@@ -10,82 +10,18 @@
 #else
 #define HODO_PRESERVE_
 #endif
+#include <hodo/trace_values.h>
+#include <hodo/trace_meaning.h>
+
 namespace hodo_detail_
 {
-
-template <class T> struct array_ {
-	const void *data;
-	size_t n;
-};
-template <class T> inline array_<std::remove_cv_t<T>> array_of_(T *data, size_t n) { return { data, n }; }
-inline HODO_OWN_ hodo_str_ str_of_(const char *data, size_t n) { return { data, n }; }
-inline HODO_OWN_ hodo_bytes_ bytes_of_(const void *data, size_t n) { return { data, n }; }
-
-/* ----------------------------------------------------------------- types */
-
-constexpr uint8_t int_id_(size_t size, bool is_signed)
-{
-	return size == 1 ? (is_signed ? HODO_TYPE_I8 : HODO_TYPE_U8)
-	     : size == 2 ? (is_signed ? HODO_TYPE_I16 : HODO_TYPE_U16)
-	     : size == 4 ? (is_signed ? HODO_TYPE_I32 : HODO_TYPE_U32)
-	     : size == 8 ? (is_signed ? HODO_TYPE_I64 : HODO_TYPE_U64)
-			 : HODO_TYPE_NONE;
-}
-
-template <class T, bool = std::is_enum<T>::value> struct under_ {
-	using type = T;
-};
-template <class T> struct under_<T, true> {
-	using type = std::underlying_type_t<T>;
-};
-
-/* id of a scalar type */
-template <class T> constexpr uint8_t scalar_()
-{
-	using U = typename under_<T>::type;
-	if constexpr (std::is_same<U, bool>::value)
-		return HODO_TYPE_BOOL;
-	else if constexpr (std::is_same<U, char>::value)
-		return HODO_TYPE_CHAR;
-	else if constexpr (std::is_integral<U>::value)
-		return int_id_(sizeof(U), std::is_signed<U>::value);
-	else if constexpr (std::is_same<U, float>::value)
-		return HODO_TYPE_F32;
-	else if constexpr (std::is_same<U, double>::value)
-		return HODO_TYPE_F64;
-	else if constexpr (std::is_pointer<U>::value || std::is_null_pointer<U>::value)
-		return HODO_TYPE_PTR;
-	else
-		return HODO_TYPE_NONE;
-}
-
-template <class T> struct type_ {
-	static constexpr uint8_t id = scalar_<T>();
-	static constexpr size_t fixed = sizeof(T); /* bytes in the fixed part */
-	static constexpr bool var = false;
-};
-template <uint8_t Id, size_t Fixed> struct var_type_ {
-	static constexpr uint8_t id = Id;
-	static constexpr size_t fixed = Fixed;
-	static constexpr bool var = true;
-};
-template <> struct type_<char *> : var_type_<HODO_TYPE_STR, 2> {};
-template <> struct type_<const char *> : var_type_<HODO_TYPE_STR, 2> {};
-template <> struct type_<hodo_str_> : var_type_<HODO_TYPE_STR, 2> {};
-template <> struct type_<hodo_bytes_> : var_type_<HODO_TYPE_BYTES, 4> {};
-template <class T> struct type_<array_<T>> : var_type_<HODO_TYPE_ARRAY | scalar_<T>(), 4> {
-	static_assert(scalar_<T>() != HODO_TYPE_NONE && scalar_<T>() != HODO_TYPE_PTR, HODO_CANNOT_);
-};
-
-template <class... T> struct list_ {};
-template <class... A> list_<std::decay_t<A>...> types_(const A &...);
 
 /* ----------------------------------------------------------- descriptors */
 
 template <size_t N> struct text_ {
 	char s[N];
 };
-template <size_t N> constexpr text_<N> make_text_(const char (&text)[N])
+template <size_t N> constexpr HODO_OWN_ text_<N> make_text_(const char (&text)[N])
 {
 	text_<N> t{};
 	for (size_t i = 0; i < N; i++)
@@ -99,20 +35,23 @@ template <size_t NTypes, size_t NText> struct desc_ {
 	char strings[NText];
 };
 
-template <class... T, size_t N>
-constexpr desc_<sizeof...(T), N> make_desc_(list_<T...>, unsigned kind, uint32_t line, const char (&text)[N])
+template <class... A, size_t N>
+constexpr HODO_OWN_ auto make_desc_(list_<A...> values, unsigned kind, uint32_t line, const char (&text)[N])
 {
-	static_assert(((type_<T>::id != HODO_TYPE_NONE) && ...), HODO_CANNOT_);
-	static_assert(sizeof...(T) <= HODO_TRACE_FIELDS_MAX, "hodo: an event has at most 16 values");
-	desc_<sizeof...(T), N> d{ { sizeof(hodo_desc), HODO_ABI_VERSION, (uint8_t)kind, sizeof...(T), 0, line,
-				    sizeof(hodo_desc) + sizeof...(T) + 1, kind >> 8, sizeof(desc_<sizeof...(T), N>) },
-				  { type_<T>::id..., 0 },
-				  {} };
-	const bool bounded[] = { std::is_same<T, hodo_str_>::value..., false };
-	for (size_t i = 0; i < sizeof...(T); i++)
+	constexpr size_t n = sizeof...(A), room = texts_room_(list_<A...>{}, N) + are_labelled_(list_<A...>{});
+	static_assert(n <= HODO_TRACE_FIELDS_MAX, "hodo: an event has at most 16 values");
+	const unsigned flags = kind >> 8 | (are_labelled_(values) ? HODO_DESC_LABELLED : 0);
+	desc_<n, room> d{ { sizeof(hodo_desc), HODO_ABI_VERSION, (uint8_t)kind, n, 0, line, sizeof(hodo_desc) + n + 1,
+			    flags, sizeof(desc_<n, room>) },
+			  { type_<wire_<A>>::id..., 0 },
+			  {} };
+	const bool bounded[] = { std::is_same<wire_<A>, hodo_str_>::value..., false };
+	const auto texts = texts_<room>(values, text);
+
+	for (size_t i = 0; i < n; i++)
 		d.head.nlabels = (uint16_t)(d.head.nlabels | bounded[i] << i);
-	for (size_t i = 0; i < N; i++)
-		d.strings[i] = text[i];
+	for (size_t i = 0; i < room; i++)
+		d.strings[i] = texts.s[i];
 	return d;
 }
 
@@ -136,7 +75,7 @@ template <size_t NLabels, size_t NText> struct labels_ {
 	char strings[NText];
 };
 template <size_t N, class... V>
-constexpr labels_<sizeof...(V), N> make_labels_(uint32_t line, const char (&text)[N], V... values)
+constexpr HODO_OWN_ labels_<sizeof...(V), N> make_labels_(uint32_t line, const char (&text)[N], V... values)
 {
 	using L = labels_<sizeof...(V), N>;
 	L d{ { sizeof(hodo_desc), HODO_ABI_VERSION, HODO_KIND_LABELS, 0, sizeof...(V), line,
@@ -151,7 +90,7 @@ template <class Tag> struct __attribute__((visibility("hidden"))) hold_labels_ {
 	static constexpr auto desc = Tag::make_();
 };
 
-template <auto *State, auto *Desc> inline __attribute__((always_inline)) bool branch_()
+template <auto *State, auto *Desc> HODO_INLINED_ bool branch_()
 {
 	HODO_BRANCH_(State, Desc, on);
 	return false;
@@ -163,45 +102,55 @@ on:
 
 #if HODO_JUMPS_
 
-/* The values one behind the other. */
+/* The values one behind the other, as a site hands them over. */
 template <class... T> struct __attribute__((packed)) values_ {};
 template <class T, class... Rest> struct __attribute__((packed)) values_<T, Rest...> {
 	T value;
 	values_<Rest...> rest;
 };
-inline __attribute__((always_inline)) HODO_OWN_ void put_(values_<> &) {}
-template <class T, class... Rest>
-inline __attribute__((always_inline)) HODO_OWN_ void put_(values_<T, Rest...> &to, T v, Rest... rest)
+HODO_INLINED_ void put_(values_<> &) {}
+template <class T, class... Rest, class W, class... More>
+HODO_INLINED_ void put_(values_<T, Rest...> &to, const W &v, const More &...more)
 {
-	to.value = v;
-	put_(to.rest, rest...);
+	to.value = stored_(v);
+	put_(to.rest, more...);
 }
 
-/* By value: a text array decays, as in C. Evaluated by the caller, in order, once. */
-template <auto *State, class... T> inline __attribute__((always_inline)) HODO_OWN_ void emit_(T... v)
+template <auto *State, class... W> HODO_INLINED_ void emit_made_(W... v)
 {
-	struct __attribute__((aligned(8))) : values_<T...> {
+	struct __attribute__((aligned(8))) : values_<stored_t_<W>...> {
 	} values;
 
 	put_(values, v...);
-	HODO_BARRIER_((type_<T>::var || ... || false));
+	HODO_BARRIER_((type_<W>::var || ... || false));
 	HODO_JUMP_EVENT_(values, State);
-	HODO_BARRIER_((type_<T>::var || ... || false));
+	HODO_BARRIER_((type_<W>::var || ... || false));
+}
+
+/* Evaluated by the caller, in order, once. What is made of the values lives until the event is written. */
+template <auto *State, class... A> HODO_INLINED_ void emit_(list_<A...>, param_<A>... v)
+{
+	emit_made_<State>(of_(given_<A>(v))...);
 }
 
 #else
 
-template <class T> inline T fix_(hodo_builder_ &, const T &v) { return v; }
-inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, char *const &v) { return hodo_take_cstr_(&b, v); }
-inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, const char *const &v) { return hodo_take_cstr_(&b, v); }
-inline HODO_OWN_ uint16_t fix_(hodo_builder_ &b, const hodo_str_ &v) { return hodo_take_str_(&b, &v); }
-inline HODO_OWN_ uint32_t fix_(hodo_builder_ &b, const hodo_bytes_ &v) { return hodo_take_bytes_(&b, v.data, v.n, 1); }
-template <class T> inline uint32_t fix_(hodo_builder_ &b, const array_<T> &v)
+template <class T> HODO_INLINED_ T fix_(hodo_builder_ &, const T &v) { return v; }
+HODO_INLINED_ const void *fix_(hodo_builder_ &, const refused_ &) { return nullptr; }
+HODO_INLINED_ uint16_t fix_(hodo_builder_ &b, char *const &v) { return hodo_take_cstr_(&b, v); }
+HODO_INLINED_ uint16_t fix_(hodo_builder_ &b, const char *const &v) { return hodo_take_cstr_(&b, v); }
+HODO_INLINED_ uint16_t fix_(hodo_builder_ &b, const hodo_str_ &v) { return hodo_take_str_(&b, &v); }
+HODO_INLINED_ uint32_t fix_(hodo_builder_ &b, const hodo_bytes_ &v) { return hodo_take_bytes_(&b, v.data, v.n, 1); }
+template <class T> HODO_INLINED_ uint32_t fix_(hodo_builder_ &b, const array_<T> &v)
+{
+	return hodo_take_bytes_(&b, v.data, v.n, sizeof(T));
+}
+template <class T, size_t N> HODO_INLINED_ uint32_t fix_(hodo_builder_ &b, const few_<T, N> &v)
 {
 	return hodo_take_bytes_(&b, v.data, v.n, sizeof(T));
 }
 
-template <class T> inline __attribute__((always_inline)) void put_(hodo_builder_ &b, char *base, size_t &at, T v)
+template <class T> HODO_INLINED_ void put_(hodo_builder_ &b, char *base, size_t &at, const T &v)
 {
 	const auto fixed = fix_(b, v);
 	static_assert(sizeof(fixed) == type_<T>::fixed, "hodo: layout");
@@ -211,11 +160,10 @@ template <class T> inline __attribute__((always_inline)) void put_(hodo_builder_
 		hodo_builder_add_(&b, at);
 }
 
-/* By value: a text array decays, as in C. Evaluated by the caller, in order, once. */
 /* Out of line and cold, so that the function with the site need not make room for the event on its stack. */
 template <class... T>
 __attribute__((noinline, cold, visibility("hidden"))) HODO_OWN_ HODO_PRESERVE_
-void emit_(const hodo_ops *ops, hodo_state *state, T... v)
+void emit_made_(const hodo_ops *ops, hodo_state *state, T... v)
 {
 	constexpr size_t fixed = (type_<T>::fixed + ... + 0);
 	constexpr size_t nvar = ((size_t)type_<T>::var + ... + 0);
@@ -239,10 +187,19 @@ void emit_(const hodo_ops *ops, hodo_state *state, T... v)
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory");
 }
 
+/* Evaluated by the caller, in order, once. What is made of the values lives until the event is written. */
+template <class... A> HODO_INLINED_ void emit_(const hodo_ops *ops, hodo_state *state, list_<A...>, param_<A>... v)
+{
+	emit_made_(ops, state, of_(given_<A>(v))...);
+}
+
 #endif
 
-inline HODO_OWN_ const char *format_arg_(const hodo_str_ &v) { return v.data; }
-template <class T> inline const T &format_arg_(const T &v) { return v; }
+/* What printf would be given. */
+HODO_INLINED_ const char *format_made_(const hodo_str_ &v) { return v.data; }
+HODO_INLINED_ const char *format_made_(const refused_ &) { return ""; }
+template <class T> HODO_INLINED_ T format_made_(const T &v) { return v; }
+template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_made_(of_(given_(v))); }
 
 } /* namespace hodo_detail_ */
 
@@ -251,12 +208,14 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 #define HODO_ARRAY(p, n) (hodo_detail_::array_of_((p), (size_t)(n)))
 
 #define HODO_PAREN_(a) (a)
+/* list: of the values' types. */
 #if HODO_JUMPS_
-#define HODO_EMIT_(state, ...) \
-	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_<(state)>(HODO_LIST_(HODO_PAREN_, __VA_ARGS__))
+#define HODO_EMIT_LIST_(state, list, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_<(state)>(list{} HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
 #else
-#define HODO_EMIT_(state, ...) \
-	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_(hodo_ops_ptr_, (state)HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
+#define HODO_EMIT_LIST_(state, list, ...) \
+	HODO_NONE_(0, ##__VA_ARGS__)      \
+	hodo_detail_::emit_(hodo_ops_ptr_, (state), list{} HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
 #define HODO_SPAN_END_(state)                                                                           \
 	do {                                                                                            \
 		hodo_emit_fixed_((state), "", 0);                                                       \
@@ -281,6 +240,7 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 #define HODO_HOLD_(hold, tag, kind, text, ...)                                                       \
 	HODO_TAG_(tag, kind, text);                                                                  \
 	using tag##list_ = decltype(hodo_detail_::types_(HODO_LIST_(HODO_PAREN_, __VA_ARGS__)));     \
+	HODO_CHECK_(tag##list_, __VA_ARGS__);                                                        \
 	using hold = hodo_detail_::hold_<tag, tag##list_>
 
 #define HODO_SITE_(kind, text, ...) HODO_SITE_WITH_(, kind, text, __VA_ARGS__)
@@ -290,15 +250,16 @@ template <class T> inline const T &format_arg_(const T &v) { return v; }
 	do {                                                                                               \
 		HODO_HOLD_(hodo_hold_, hodo_tag_, kind, text, __VA_ARGS__);                                \
 		more                                                                                       \
-		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, HODO_EMIT_(&hodo_hold_::state, __VA_ARGS__)); \
+		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc,                                                    \
+			   HODO_EMIT_LIST_(&hodo_hold_::state, hodo_tag_list_, __VA_ARGS__));                      \
 	} while (0)
 
 struct hodo_span_ {
 	hodo_state *hodo_end_ = nullptr; /* set when the begin was taken */
-	hodo_span_() {}
+	HODO_INLINED_ hodo_span_() {}
 	hodo_span_(const hodo_span_ &) = delete;
 	hodo_span_ &operator=(const hodo_span_ &) = delete;
-	~hodo_span_()
+	HODO_INLINED_ ~hodo_span_()
 	{
 		if (__builtin_expect(hodo_end_ != nullptr, 0)) {
 			HODO_SPAN_END_(hodo_end_);
@@ -320,7 +281,7 @@ struct hodo_span_ {
 		HODO_HOLD_(hodo_end_hold_, hodo_end_tag_, HODO_KIND_SPAN_END, text "\0\0", );              \
 		HODO_NO_SITE_(&hodo_end_hold_::state, &hodo_end_hold_::desc);                              \
 		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, span.hodo_end_ = &hodo_end_hold_::state; \
-			   HODO_EMIT_(&hodo_hold_::state, __VA_ARGS__));                                   \
+			   HODO_EMIT_LIST_(&hodo_hold_::state, hodo_tag_list_, __VA_ARGS__));                      \
 	} while (0)
 
 #define HODO_LABELS_I_(text, ...)                                                                          \
@@ -350,11 +311,59 @@ inline HODO_OWN_ __attribute__((format(printf, 1, 2))) void hodo_check_format_(c
 
 /* -------------------------------------------------------- tracepoints' parts */
 
-#define HODO_TP_DESC_(var, text, ...)                                                              \
-	alignas(8) static constexpr auto var __attribute__((unused)) = hodo_detail_::make_desc_(   \
-		hodo_detail_::list_<HODO_LIST_(HODO_TP_DECAY_, __VA_ARGS__)>{},                  \
-		HODO_KIND_TRACEPOINT, __LINE__, text __FILE__ "\0")
 #define HODO_TP_DECAY_(pair) std::decay_t<HODO_TP_TYPE_(pair)>
-#define HODO_TP_VALUE_(pair) HODO_TP_DECAY_(pair)
+#define HODO_TP_LIST_(...) hodo_detail_::list_<HODO_LIST_(HODO_TP_DECAY_, __VA_ARGS__)>
+#define HODO_TP_DESC_(var, text, ...)                                                            \
+	alignas(8) static constexpr auto var __attribute__((unused)) = hodo_detail_::make_desc_( \
+		HODO_TP_LIST_(__VA_ARGS__){}, HODO_KIND_TRACEPOINT, __LINE__, text __FILE__ "\0")
+#define HODO_TP_CHECK_(...)                                                    \
+	using hodo_list_ __attribute__((unused)) = HODO_TP_LIST_(__VA_ARGS__); \
+	HODO_CHECK_(hodo_list_, HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__));
+#define HODO_TP_EMIT_(id, ...)                                                        \
+	{                                                                             \
+		HODO_TP_CHECK_(__VA_ARGS__)                                           \
+		HODO_CALL_(HODO_EMIT_LIST_, &hodo_tp_state_##id,                      \
+			   hodo_list_ HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
+	}
+
+#if HODO_JUMPS_
+namespace hodo_detail_
+{
+/* A parameter for the probes: of what is not recorded as it is, where it is. */
+template <class T, bool = is_number_<bare_<T>>> struct kept_ {
+	using type = bare_<T>;
+	template <class F> HODO_INLINED_ type from(F stored) const { return (type)stored; }
+};
+template <class T> struct kept_<T, false> {
+	std::remove_reference_t<T> *at;
+	using type = std::remove_reference_t<T> &;
+	template <class F> HODO_INLINED_ type from(const F &) const { return *at; }
+};
+template <class T> HODO_INLINED_ kept_<T> keep_(std::remove_reference_t<T> &v)
+{
+	if constexpr (is_number_<bare_<T>>)
+		return {};
+	else
+		return { &v };
+}
+}
+#define HODO_TP_MEMBERS_(...) HODO_EACH_(HODO_TP_MEMBER_, __VA_ARGS__) HODO_EACH_(HODO_TP_KEPT_, __VA_ARGS__)
+#define HODO_TP_MEMBER_(i, pair) hodo_detail_::stored_t_<hodo_detail_::wire_<HODO_TP_DECAY_(pair)>> f##i;
+#define HODO_TP_KEPT_(i, pair) hodo_detail_::kept_<HODO_TP_TYPE_(pair)> k##i;
+#define HODO_TP_HELD_(i, pair)                                                        \
+	typename hodo_detail_::kept_<HODO_TP_TYPE_(pair)>::type HODO_TP_NAME_(pair) = \
+		hodo_w_->k##i.from(hodo_w_->f##i);
+#define HODO_TP_TAKE_(id, empty, ...)                \
+	HODO_TP_CHECK_(__VA_ARGS__)                  \
+	HODO_EACH_(HODO_TP_MADE_, __VA_ARGS__)       \
+	struct hodo_tp_values_##id hodo_w_;          \
+	HODO_EACH_(HODO_TP_FILL_, __VA_ARGS__)
+#define HODO_TP_MADE_(i, pair)                                                    \
+	auto &&hodo_g##i##_ = hodo_detail_::given_(HODO_TP_NAME_(pair));          \
+	const auto hodo_m##i##_ = hodo_detail_::of_(hodo_g##i##_);
+#define HODO_TP_FILL_(i, pair)                                                    \
+	hodo_w_.f##i = hodo_detail_::stored_(hodo_m##i##_);                       \
+	hodo_w_.k##i = hodo_detail_::keep_<HODO_TP_TYPE_(pair)>(HODO_TP_NAME_(pair));
+#endif
 
 #endif

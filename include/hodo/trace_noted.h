@@ -50,22 +50,43 @@
 #define HODO_NOTED_N_16_ 12
 
 #ifdef __cplusplus
-#define HODO_HELD_TYPE_ const auto
+#define HODO_HELD_TYPE_(a) hodo_detail_::noted_type_<decltype(hodo_detail_::types_((a)))>
 #else
-#define HODO_HELD_TYPE_ __extension__ __auto_type
+#define HODO_HELD_TYPE_(a) __extension__ __auto_type
 #endif
 /* A comma before it: g++ warns about a NULL that becomes a variable. */
-#define HODO_HOLD_VALUE_(i, a) HODO_HELD_TYPE_ hodo_h##i##_ = ((void)0, a);
+#define HODO_HOLD_VALUE_(i, a) HODO_HELD_TYPE_(a) hodo_h##i##_ = ((void)0, a);
 
 /* The part of a value that is an argument: for a string with a length, bytes and arrays, the address. */
 #ifdef __cplusplus
 extern "C++" {
 namespace hodo_detail_
 {
-template <class T> inline __attribute__((always_inline)) T noted_(const T &v) { return v; }
-inline HODO_OWN_ __attribute__((always_inline)) const void *noted_(const hodo_str_ &v) { return v.data; }
-inline HODO_OWN_ __attribute__((always_inline)) const void *noted_(const hodo_bytes_ &v) { return v.data; }
-template <class T> inline __attribute__((always_inline)) const void *noted_(const array_<T> &v) { return v.data; }
+/* Numbers, and what an atomic holds at that time, are copied; others stay where they are. */
+template <class A> constexpr auto hold_as_()
+{
+	if constexpr (looks_<A>() == as_::atomic)
+		return list_<const bare_<decltype(some_<A>().load(decltype(order_of_(&A::load)){}))>>{};
+	else
+		return list_<std::conditional_t<is_number_<A>, const A, const A &>>{};
+}
+template <class L> struct noted_as_;
+template <class A> struct noted_as_<list_<A>> {
+	using type = decltype(hold_as_<A>());
+};
+template <class L> struct only_;
+template <class T> struct only_<list_<T>> {
+	using type = T;
+};
+template <class L> using noted_type_ = typename only_<typename noted_as_<L>::type>::type;
+
+HODO_INLINED_ const void *noted_made_(const hodo_str_ &v) { return v.data; }
+HODO_INLINED_ const void *noted_made_(const hodo_bytes_ &v) { return v.data; }
+HODO_INLINED_ const void *noted_made_(const refused_ &) { return nullptr; }
+template <class T> HODO_INLINED_ const void *noted_made_(const array_<T> &v) { return v.data; }
+template <class T, size_t N> HODO_INLINED_ T noted_made_(const few_<T, N> &v) { return v.n ? v.data[0] : T{}; }
+template <class T> HODO_INLINED_ T noted_made_(const T &v) { return v; }
+template <class A> HODO_INLINED_ auto noted_(const A &v) { return noted_made_(of_(given_(v))); }
 }
 }
 #define HODO_NOTED_VALUE_(v) hodo_detail_::noted_(v)

@@ -147,9 +147,9 @@ __asm__(".ifndef .Lhodo_note\n"
 
 /* ------------------------------------------------------- handing it to libhodo */
 
-#define HODO_STATE_TYPE_ struct hodo_state
-#define HODO_STATE_(var, desc) static struct hodo_state var
-#define HODO_TP_STATE_(var, desc) static struct hodo_state var __attribute__((unused)) = HODO_TP_STATE_INIT_
+#define HODO_STATE_TYPE_ HODO_STRUCT_ hodo_state
+#define HODO_STATE_(var, desc) static HODO_STATE_TYPE_ var
+#define HODO_TP_STATE_(var, desc) static HODO_STATE_TYPE_ var __attribute__((unused)) = HODO_TP_STATE_INIT_
 
 #if HODO_JUMPS_
 
@@ -222,10 +222,10 @@ static inline HODO_OWN_ __attribute__((always_inline)) void hodo_span_end_(struc
 /* A tracepoint's values, and the function that calls its probes with them. */
 #define HODO_TP_OUTLINE_(id, empty, ...)                                                                      \
 	__extension__ struct __attribute__((packed, aligned(8))) hodo_tp_values_##id {                               \
-		HODO_EACH_(HODO_TP_MEMBER_, __VA_ARGS__)                                                      \
+		HODO_TP_MEMBERS_(__VA_ARGS__)                                                                 \
 	};                                                                                                    \
-	static __attribute__((unused)) HODO_OWN_ void hodo_tp_call_##id(const struct hodo_probes *hodo_list_, \
-									const struct hodo_tp_values_##id *hodo_w_) \
+	static __attribute__((unused)) HODO_OWN_ void hodo_tp_call_##id(                                      \
+		const HODO_STRUCT_ hodo_probes *hodo_list_, const HODO_STRUCT_ hodo_tp_values_##id *hodo_w_)  \
 	{                                                                                                     \
 		HODO_EACH_(HODO_TP_HELD_, __VA_ARGS__)                                                        \
 		for (uint32_t hodo_i_ = 0; hodo_i_ < hodo_list_->n; hodo_i_++)                                \
@@ -233,13 +233,18 @@ static inline HODO_OWN_ __attribute__((always_inline)) void hodo_span_end_(struc
 				hodo_list_->probe[hodo_i_].data HODO_EACH_(HODO_TP_COMMA_NAME_, __VA_ARGS__)); \
 		(void)hodo_w_;                                                                                \
 	}
+#ifndef __cplusplus
 #define HODO_TP_INIT_1(...)
 #define HODO_TP_INIT_0(...) = { HODO_LIST_(HODO_TP_NAME_, __VA_ARGS__) }
-#define HODO_TP_MEMBER_(i, pair) HODO_TP_VALUE_(pair) f##i;
-#define HODO_TP_HELD_(i, pair) HODO_TP_VALUE_(pair) HODO_TP_NAME_(pair) = hodo_w_->f##i;
+#define HODO_TP_MEMBERS_(...) HODO_EACH_(HODO_TP_MEMBER_, __VA_ARGS__)
+#define HODO_TP_MEMBER_(i, pair) HODO_TP_TYPE_(pair) f##i;
+#define HODO_TP_HELD_(i, pair) HODO_TP_TYPE_(pair) HODO_TP_NAME_(pair) = hodo_w_->f##i;
+#define HODO_TP_TAKE_(id, empty, ...) \
+	struct hodo_tp_values_##id hodo_w_ HODO_PASTE_(HODO_TP_INIT_, empty)(__VA_ARGS__);
+#endif
 #define HODO_TP_ON_(id, empty, ...)                                                           \
 	{                                                                                     \
-		struct hodo_tp_values_##id hodo_w_ HODO_PASTE_(HODO_TP_INIT_, empty)(__VA_ARGS__); \
+		HODO_TP_TAKE_(id, empty, __VA_ARGS__)                                         \
 		HODO_BARRIER_(1);                                                             \
 		HODO_JUMP_PROBES_(hodo_w_, &hodo_tp_state_##id, hodo_tp_call_##id);           \
 		HODO_BARRIER_(1);                                                             \

@@ -92,7 +92,7 @@ extern "C++" {
 namespace hodo_detail_
 {
 inline HODO_OWN_ __attribute__((always_inline)) const void *plain_(const char *v) { return v; }
-template <class T> inline __attribute__((always_inline)) auto plain_(const T &v)
+template <class T> inline HODO_OWN_ __attribute__((always_inline)) auto plain_(const T &v)
 {
 	if constexpr (std::is_convertible<T, const char *>::value && std::is_pointer<T>::value)
 		return (const void *)v;
@@ -104,8 +104,10 @@ template <class T> inline __attribute__((always_inline)) auto plain_(const T &v)
 }
 }
 #define HODO_SDT_PLAIN_(v) hodo_detail_::plain_(v)
+#define HODO_SDT_HOLD_(i, a) const auto hodo_h##i##_ = ((void)0, a);
 #define HODO_SDT_PICK_(i, a) hodo_h##i##_
 #else
+#define HODO_SDT_HOLD_ HODO_HOLD_VALUE_
 #define HODO_SDT_PLAIN_(v)                                                                                  \
 	__builtin_choose_expr(HODO_TYPE_(v) == HODO_TYPE_NONE, HODO_BYTES(&(v), sizeof(v)),                 \
 			      _Generic((v), char *: *(const void *const *)(const void *)&(v),               \
@@ -119,7 +121,7 @@ template <class T> inline __attribute__((always_inline)) auto plain_(const T &v)
 #define HODO_SDT_PROBE_I_(provider, name, n, ...)                                                                 \
 	do {                                                                                                      \
 		HODO_SDT_KEEP_(provider, name)                                                                    \
-		HODO_EACH_(HODO_HOLD_VALUE_, __VA_ARGS__)                                                         \
+		HODO_EACH_(HODO_SDT_HOLD_, __VA_ARGS__)                                                           \
 		HODO_SDT_ASM_(HODO_SDT_NOTE_(#provider, #name, HODO_SDT_SEMAPHORE_(provider, name),               \
 					     HODO_SDT_ARGS_##n##_)                                                \
 			      :                                                                                   \
