@@ -12,7 +12,6 @@
 #include <base/map.h>
 #include <base/vec.h>
 #include <errno.h>
-#include <read/fields.h>
 #include <read/threads.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +19,9 @@
 #define NONE        INT64_MIN
 #define THREADS_MAX (1u << 17) /* known at once; the kernel's own limit is 4 million, of which few run */
 
-enum what { IGNORED, SWITCH, WAKING, WAKEUP, WAKEUP_NEW };
-enum { PREV_TID, NEXT_TID, PREV_STATE, FIELDS }; /* SWITCH */
-enum { TID };                                    /* the others */
-
-/* Where the fields of an event class are; -1: it has none. */
 struct binding {
 	uint64_t address; /* of the class */
-	enum what what;
-	int field[FIELDS];
+	struct hodo_sched_class is;
 };
 
 enum where { NOWHERE, ON, OFF };
@@ -63,28 +56,6 @@ struct hodo_sched {
 
 /* ---------------------------------------------------------------------- classes */
 
-static int find_integer(const struct hodo_read_class *cls, const char *name)
-{
-	int i = hodo_read_field(cls, name);
-
-	return i >= 0 && cls->fields[i].type >= HODO_TYPE_I8 && cls->fields[i].type <= HODO_TYPE_U64 ? i : -1;
-}
-
-static void bind(struct binding *b, const struct hodo_read_class *cls)
-{
-	static const char *const names[] = { [SWITCH] = "sched:sched_switch", [WAKING] = "sched:sched_waking",
-					     [WAKEUP] = "sched:sched_wakeup", [WAKEUP_NEW] = "sched:sched_wakeup_new" };
-
-	for (unsigned i = SWITCH; i <= WAKEUP_NEW; i++)
-		if (strcmp(cls->name, names[i]) == 0)
-			b->what = (enum what)i;
-	b->field[PREV_STATE] = find_integer(cls, "prev_state");
-	b->field[NEXT_TID] = find_integer(cls, "next_pid");
-	b->field[TID] = find_integer(cls, b->what == SWITCH ? "prev_pid" : "pid");
-	if (b->field[TID] < 0 || (b->what == SWITCH && b->field[NEXT_TID] < 0))
-		b->what = IGNORED;
-}
-
 /* As many as the recording's metadata has. NULL: no memory. */
 static const struct binding *binding_of(struct hodo_sched *s, const struct hodo_read_class *cls)
 {
@@ -92,7 +63,7 @@ static const struct binding *binding_of(struct hodo_sched *s, const struct hodo_
 	struct binding *b = hodo_map_add_u64(&s->bindings, (uintptr_t)cls, &is_new);
 
 	if (b && is_new)
-		bind(b, cls);
+		hodo_sched_bind(&b->is, cls);
 	return b;
 }
 
@@ -185,39 +156,14 @@ static void end_elsewhere(struct hodo_sched *s, const struct thread *t)
 
 /* ----------------------------------------------------------------------- events */
 
-static uint64_t number(const struct hodo_read_event *e, int field)
-{
-	return field < 0 ? UINT64_MAX : e->values[field].u;
-}
-
-/* Bits as the kernel's tracepoint has them since 4.14; the highest says that it was preempted. */
-static enum hodo_sched_why why_of(uint64_t state)
-{
-	enum { SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 16, ZOMBIE = 32, PARKED = 64, IDLE = 128,
-	       PREEMPTED = 256 };
-
-	if (state >= 2 * PREEMPTED)
-		return HODO_SCHED_UNKNOWN;
-	if (state == 0 || state & PREEMPTED)
-		return HODO_SCHED_PREEMPTED;
-	if (state & (DEAD | ZOMBIE))
-		return HODO_SCHED_ENDED;
-	if (state & (STOPPED | TRACED | PARKED))
-		return HODO_SCHED_STOPPED;
-	/* A kernel's thread that has nothing to do waits in a way of its own. */
-	return state & (SLEEPS | IDLE) ? HODO_SCHED_SLEEPS : HODO_SCHED_BLOCKED;
-}
-
 /* -1: not known. */
 static int32_t cpu_number(const struct hodo_read_event *e)
 {
 	return e->cpu < (int32_t)HODO_CPUS_MAX ? e->cpu : -1;
 }
 
-static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b,
-		      enum hodo_sched_why why)
+static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, uint32_t tid, enum hodo_sched_why why)
 {
-	uint32_t tid = (uint32_t)number(e, b->field[PREV_TID]);
 	struct thread *t;
 	bool early;
 
@@ -243,9 +189,8 @@ static int switch_out(struct hodo_sched *s, const struct hodo_read_event *e, con
 	return 0;
 }
 
-static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
+static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, uint32_t tid)
 {
-	uint32_t tid = (uint32_t)number(e, b->field[NEXT_TID]);
 	struct hodo_sched_off off = { .cpu = cpu_number(e), .tid = tid, .on_ns = e->ts_ns };
 	struct thread *t = tid ? thread_of(s, tid) : NULL;
 	bool was_off = t && (t->where == OFF || (t->where == NOWHERE && t->woken_ns != NONE));
@@ -274,30 +219,45 @@ static int switch_in(struct hodo_sched *s, const struct hodo_read_event *e, cons
 	return 0;
 }
 
-static int switched(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
+/* The thread leaves its CPU: of one that did not run there, the events before were lost. */
+static void leave_cpu(struct hodo_sched *s, const struct hodo_read_event *e, uint32_t tid, enum hodo_sched_why why)
 {
-	enum hodo_sched_why why = why_of(number(e, b->field[PREV_STATE]));
 	struct cpu *c = cpu_number(e) >= 0 ? &s->cpus[e->cpu] : NULL;
-	int err;
 
-	if (c && c->known && c->tid == (uint32_t)number(e, b->field[PREV_TID]))
-		end_run(s, c, e->ts_ns, c->tid ? why : HODO_SCHED_PREEMPTED);
+	if (c && c->known && c->tid == tid)
+		end_run(s, c, e->ts_ns, tid ? why : HODO_SCHED_PREEMPTED);
 	else if (c)
 		end_run(s, c, c->seen_ns, HODO_SCHED_UNKNOWN);
-	err = switch_out(s, e, b, why);
-	return err ? err : switch_in(s, e, b);
 }
 
-static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const struct binding *b)
+static int switched(struct hodo_sched *s, const struct hodo_read_event *e, const struct hodo_sched_class *c)
 {
-	uint32_t tid = (uint32_t)number(e, b->field[TID]);
+	enum hodo_sched_why why = hodo_sched_why(c, e);
+	uint32_t tid = hodo_sched_tid(c, e);
+	int err = 0;
+
+	if (c->kind == HODO_SCHED_SWITCH_IN) {
+		if (cpu_number(e) >= 0)
+			end_run(s, &s->cpus[e->cpu], s->cpus[e->cpu].seen_ns, HODO_SCHED_UNKNOWN);
+	} else {
+		leave_cpu(s, e, tid, why);
+		err = switch_out(s, e, tid, why);
+	}
+	if (err || c->kind == HODO_SCHED_SWITCH_OUT)
+		return err;
+	return switch_in(s, e, hodo_sched_next(c, e));
+}
+
+static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const struct hodo_sched_class *c)
+{
+	uint32_t tid = hodo_sched_tid(c, e);
 	struct thread *t = tid ? thread_of(s, tid) : NULL;
 	/* sched_wakeup may come from the CPU that the thread will run on: what runs there has nothing to do with it. */
-	uint32_t waker = b->what == WAKEUP ? 0 : e->tid;
+	uint32_t waker = c->kind == HODO_SCHED_WAKEUP ? 0 : e->tid;
 
 	if (!t)
 		return tid ? -ENOMEM : 0;
-	if (b->what == WAKEUP_NEW) {
+	if (c->kind == HODO_SCHED_WAKEUP_NEW) {
 		end_elsewhere(s, t);
 		t->where = NOWHERE;
 		t->why = HODO_SCHED_UNKNOWN;
@@ -306,7 +266,7 @@ static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const st
 		t->waker = waker;
 	} else if (t->where == ON) {
 		/* Woken before it has switched, it goes on: sched_wakeup then comes at once. */
-		t->woken_ns = b->what == WAKING ? e->ts_ns : NONE;
+		t->woken_ns = c->kind == HODO_SCHED_WAKING ? e->ts_ns : NONE;
 		t->waker = waker;
 	} else if (t->woken_ns == NONE) {
 		t->woken_ns = e->ts_ns;
@@ -315,13 +275,13 @@ static int woken(struct hodo_sched *s, const struct hodo_read_event *e, const st
 	return 0;
 }
 
-/* An event is one of who runs on its CPU at that time. */
-static int see(struct hodo_sched *s, const struct hodo_read_event *e)
+/* An event is one of who runs on its CPU at that time; but for that by which it comes there. */
+static int see(struct hodo_sched *s, const struct hodo_read_event *e, bool runs)
 {
 	struct cpu *c = cpu_of(s, e->cpu);
 
-	if (!c)
-		return -ENOMEM;
+	if (!c || !runs)
+		return c ? 0 : -ENOMEM;
 	if (!c->known)
 		*c = (struct cpu){ .known = true, .tid = e->tid, .pid = e->pid, .begin_ns = e->ts_ns };
 	if (c->tid == e->tid)
@@ -339,14 +299,14 @@ int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
 	b = binding_of(s, e->cls);
 	if (!b)
 		return -ENOMEM;
-	if (b->what == IGNORED)
+	if (b->is.kind == HODO_SCHED_NOTHING || b->is.kind == HODO_SCHED_WATCHED)
 		return 0;
 	s->kernel = e->process;
 	if (cpu_number(e) >= 0)
-		err = see(s, e);
+		err = see(s, e, b->is.kind != HODO_SCHED_SWITCH_IN);
 	if (err)
 		return err;
-	return b->what == SWITCH ? switched(s, e, b) : woken(s, e, b);
+	return b->is.kind < HODO_SCHED_WAKING ? switched(s, e, &b->is) : woken(s, e, &b->is);
 }
 
 int hodo_sched_end(struct hodo_sched *s, int64_t ts_ns)
@@ -366,7 +326,8 @@ const char *hodo_sched_why_text(uint32_t why)
 	static const char *const texts[] = {
 		[HODO_SCHED_PREEMPTED] = "preempted", [HODO_SCHED_SLEEPS] = "sleeps",
 		[HODO_SCHED_BLOCKED] = "blocked",     [HODO_SCHED_STOPPED] = "stopped",
-		[HODO_SCHED_ENDED] = "ended",         [HODO_SCHED_UNKNOWN] = "unknown",
+		[HODO_SCHED_ENDED] = "ended",         [HODO_SCHED_WAITS] = "waits",
+		[HODO_SCHED_UNKNOWN] = "unknown",
 	};
 
 	return texts[why <= HODO_SCHED_UNKNOWN ? why : HODO_SCHED_UNKNOWN];

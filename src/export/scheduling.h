@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scheduling.h - who ran where and who waited, from the kernel's sched events in a recording: sched_switch, and
- * sched_waking, sched_wakeup, sched_wakeup_new where they were recorded.
+ * scheduling.h - who ran where and who waited, from the kernel's sched events in a recording (read/switches.h):
+ * sched_switch, and sched_waking, sched_wakeup, sched_wakeup_new where they were recorded; or switch_in and switch_out
+ * of the threads that were watched.
  */
 #ifndef HODO_EXPORT_SCHEDULING_H
 #define HODO_EXPORT_SCHEDULING_H
 
 #include <hodo/read.h>
+#include <read/switches.h>
 
 struct hodo_sched;
-
-/* Why a thread went off its CPU, from sched_switch's prev_state. */
-enum hodo_sched_why {
-	HODO_SCHED_PREEMPTED, /* it was runnable: another one was let run */
-	HODO_SCHED_SLEEPS,    /* waits, and signals wake it */
-	HODO_SCHED_BLOCKED,   /* waits uninterruptibly: most often for a disk or a lock of the kernel */
-	HODO_SCHED_STOPPED,   /* stopped or traced */
-	HODO_SCHED_ENDED,     /* has ended */
-	HODO_SCHED_UNKNOWN
-};
 
 const char *hodo_sched_why_text(uint32_t why); /* "preempted", …; never NULL */
 

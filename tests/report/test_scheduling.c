@@ -26,7 +26,7 @@ static void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-static const char *const whys[] = { "preempted", "sleeps", "blocked", "stopped", "ended", "unknown" };
+static const char *const whys[] = { "preempted", "sleeps", "blocked", "stopped", "ended", "waits", "unknown" };
 
 static void on_ran(void *data, const struct hodo_sched_ran *ran)
 {
