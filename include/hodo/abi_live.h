@@ -85,8 +85,10 @@ HODO_ASSERT_SIZE_(struct hodo_condition, 32);
 #define HODO_CONTEXT_CALLSTACK 8u /* callstack:ptr[], innermost first, found by frame pointers */
 #define HODO_CONTEXT_STACK 16u    /* stack_regs:u64[] (ip, sp, bp), stack:bytes, from sp upwards */
 #define HODO_CONTEXT_COUNTERS 32u /* perf_NAME:u64, one for each counter */
+#define HODO_CONTEXT_CPU_TIME 64u /* cpu_time:u64, ns that the thread has run: CLOCK_THREAD_CPUTIME_ID */
+#define HODO_CONTEXT_ALL 127u
 #define HODO_COUNTERS_MAX 6
-#define HODO_CONTEXT_FIELDS_MAX (6 + HODO_COUNTERS_MAX)
+#define HODO_CONTEXT_FIELDS_MAX (7 + HODO_COUNTERS_MAX)
 #define HODO_CONTEXT_DEPTH_MAX 128u
 #define HODO_CONTEXT_STACK_MAX 32768u
 struct hodo_context_config {

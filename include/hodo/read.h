@@ -188,6 +188,7 @@ struct hodo_read_process {
 	/* Who chose the paths in it: the owner of the folder's metadata, or where that is root the process's user. Root
 	 * should open them with that user's rights alone. */
 	uint32_t owner;
+	bool nested; /* in a pid namespace below the recorder's: pid and tids are those that it has there */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -292,6 +293,15 @@ struct hodo_read_begin {
 	uint32_t payload_bytes;
 };
 
+/* How long a thread did not run between the event that began something and the one that ended it. */
+struct hodo_read_off_cpu {
+	size_t size;
+	uint64_t ns;
+	bool counted;       /* the rest is known, too: from the kernel's switches */
+	uint64_t waits;     /* it left its CPU to wait for something */
+	uint64_t preempted; /* … as another thread was let run */
+};
+
 /* Valid until the next call with this reader. */
 struct hodo_read_event {
 	size_t size;
@@ -311,6 +321,9 @@ struct hodo_read_event {
 	/* After hodo_read_spans(): where it ends a span, a system call or a call. NULL: it ends none, or its begin is
 	 * not known: it was before the recording, or more than a second before the limits, or is lost. */
 	const struct hodo_read_begin *begin;
+	/* Where there is a begin, and in the same thread. NULL: not known: nothing was recorded that says it (record
+	 * --off-cpu, or the kernel's sched_switch), or some of that was lost meanwhile. */
+	const struct hodo_read_off_cpu *off_cpu;
 };
 
 /*

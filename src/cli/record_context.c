@@ -176,6 +176,7 @@ int hodo_context_options_add(struct hodo_context_config *c, const char *word)
 	} words[] = {
 		{ "comm", HODO_CONTEXT_COMM }, { "pid", HODO_CONTEXT_PID }, { "ip", HODO_CONTEXT_IP },
 		{ "callstack", HODO_CONTEXT_CALLSTACK }, { "stack", HODO_CONTEXT_STACK },
+		{ "cpu_time", HODO_CONTEXT_CPU_TIME },
 	};
 	size_t len = strcspn(word, "=");
 	const char *value = word[len] ? word + len + 1 : NULL;
@@ -194,6 +195,6 @@ int hodo_context_options_add(struct hodo_context_config *c, const char *word)
 		return set_number(&c->stack_bytes, "stack=BYTES", value, STACK_BYTES, HODO_CONTEXT_STACK_MAX);
 	if (flag && !value)
 		return 0;
-	return hodo_usage(VERB, "--context is comm, pid, ip, callstack[=DEPTH], stack[=BYTES] or perf:NAME, not '%.*s'",
+	return hodo_usage(VERB, "--context is comm, pid, ip, callstack[=DEPTH], stack[=BYTES], cpu_time or perf:NAME, not '%.*s'",
 			  (int)len, word);
 }

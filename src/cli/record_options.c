@@ -75,7 +75,7 @@ static int set_filter(void *args, const char *text)
 
 	if (o->filter_len)
 		return hodo_usage(VERB, "only one --filter can be given: join them with &&");
-	if (hodo_filter_compile(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
+	if (hodo_filter_compile_live(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
 		return hodo_usage(VERB, "--filter: %s", why);
 	if (hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0)
 		return hodo_no_memory();
@@ -188,7 +188,7 @@ static int set_compress(void *args, const char *value)
 /* ------------------------------------------------------------------------- table */
 
 static const char *const clocks[] = { "", [HODO_CLOCK_TSC] = "tsc", [HODO_CLOCK_MONOTONIC] = "monotonic", NULL };
-static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack", "perf:", NULL };
+static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack", "cpu_time", "perf:", NULL };
 
 const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_EACH, .arg = "EVENT[,EVENT...]", .set = set_event,
@@ -225,12 +225,12 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "threads of the recorder, at most (one for four CPUs)" },
 	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
 	  .choices = contexts, .words = HODO_WORD_LIST,
-	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], perf:COUNTER" },
+	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], cpu_time, perf:COUNTER" },
 	{ .name = "trigger", .kind = HODO_OPTION_CALL, .arg = "'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'",
 	  .set = set_trigger, .words = HODO_WORD_EVENT,
 	  .help = "\nwhat to do when EVENT happens; snapshot, if nothing else\nis said" },
 	{ .name = "rate", .kind = HODO_OPTION_CALL, .arg = "EVENT=N/s", .set = set_rate, .words = HODO_WORD_EVENT,
-	  .help = "at most N of them a second (or /ms, /m, /h); the others\nare counted" },
+	  .help = "at most N of them a second (or /ms, /m, /h)" },
 	{ .name = "on-crash", AT(snapshots.on_crash),
 	  .help = "with --overwrite: write a process's buffers only if it\ndies of a signal" },
 	{ .name = "on-exit", AT(snapshots.on_exit), .help = "... when it ends in any way, whatever triggers write" },

@@ -100,6 +100,7 @@ void report_times_free(struct report_times *times); /* what it points to */
 struct report_row {
 	struct report_times times; /* of spans, those with begin and end */
 	uint64_t begins, ends;     /* unpaired */
+	uint64_t off_n, off_ns;    /* spans of which it is known how long their thread did not run, and that */
 	double sum, min, max, last; /* of values that are numbers, in the histogram */
 };
 
@@ -279,6 +280,8 @@ void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
 struct report_slowest_row {
 	uint64_t rank_ns; /* of spans their duration, of calls the time outside of calls that they made */
 	uint64_t duration_ns;
+	uint64_t off_ns; /* its thread did not run; where off_known */
+	bool off_known;
 	int64_t begin_ns;
 	const char *name, *comm;
 	uint32_t pid, tid; /* where it began */

@@ -217,6 +217,10 @@ static int end(struct report_events *ev, const struct action *a, const struct ho
 		return 0;
 	}
 	report_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
+	if (!a->pair && e->off_cpu) {
+		row->off_n++;
+		row->off_ns += e->off_cpu->ns;
+	}
 	ev->findings.unsure_spans += hodo_losses_between(e->process, HODO_LOSSES_ANY_CPU, begin.begin_ns,
 							 e->ts_ns);
 	return 0;

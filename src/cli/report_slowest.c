@@ -94,6 +94,8 @@ void report_slowest_span(struct report_slowest *s, const struct hodo_read_event 
 	set_thread(row, t ? t->comm : e->comm, begin->pid, begin->tid);
 	row->begin_ns = begin->ts_ns;
 	row->duration_ns = ns;
+	row->off_known = e->off_cpu;
+	row->off_ns = e->off_cpu ? e->off_cpu->ns : 0;
 	row->fields = fields_of(s, e);
 }
 
@@ -119,6 +121,13 @@ static void put_when(struct hodo_text *to, const struct hodo_table *t, const voi
 	char when[32];
 
 	hodo_text_add(to, hodo_clock_text(((const struct report_slowest_row *)row)->begin_ns, when));
+}
+
+static struct hodo_cell off_cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_slowest_row *r = row;
+
+	return r->off_known ? hodo_cell_u64(r->off_ns) : hodo_cell_string(NULL);
 }
 
 /* They are escaped already. */
@@ -151,7 +160,8 @@ static void put_left(struct hodo_text *to, const struct hodo_table *t, const voi
 #define DURATION { "duration_ns", "DURATION", HODO_AS_TIME, 10, ROW(duration_ns) }
 
 static const struct hodo_column span_columns[] = {
-	DURATION, WHEN, WHO, { "name", "SPAN", ROW(name) },
+	DURATION, { "off_cpu_ns", "OFF CPU", HODO_AS_TIME, 10, HODO_OPTIONAL | HODO_IF_ANY, .get = off_cpu },
+	WHEN, WHO, { "name", "SPAN", ROW(name) },
 	{ "fields", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_fields },
 	{ "end", .as = HODO_AS_JSON, .put_json = put_end },
 };
@@ -163,7 +173,7 @@ static const struct hodo_column call_columns[] = {
 
 const struct hodo_columns report_slowest_columns[2] = {
 	{ "slowest_spans", HODO_COLUMNS(span_columns), .sort = "duration", .head = HODO_DIM,
-	  .text = "duration,ts,thread,name,fields" },
+	  .text = "duration,off_cpu,ts,thread,name,fields" },
 	{ "slowest_calls", HODO_COLUMNS(call_columns), .sort = "self", .head = HODO_DIM,
 	  .text = "self,duration,ts,thread,function,noted" },
 };

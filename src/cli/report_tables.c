@@ -142,6 +142,21 @@ static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_c
 	return v;
 }
 
+/* Of all spans of which it is known; where it is of none, there is no sum. */
+static struct hodo_cell off_cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_row *r = row;
+
+	return r->off_n ? hodo_cell_u64(r->off_ns) : hodo_cell_string(NULL);
+}
+
+static struct hodo_cell off_cpu_count(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct report_row *r = row;
+
+	return r->off_n ? hodo_cell_u64(r->off_n) : hodo_cell_string(NULL);
+}
+
 /* argument: the quantile. */
 static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
@@ -264,6 +279,8 @@ static const struct hodo_column span_columns[] = {
 	{ "end", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 1 },
 	{ "pair_by", .flags = HODO_IDENTITY | HODO_OPTIONAL, .get = pair, .argument = 2 },
 	TIMES, QUANTILES, MAX,
+	{ "off_cpu_ns", "OFF CPU", HODO_AS_TIME, 10, HODO_OPTIONAL | HODO_IF_ANY, .get = off_cpu },
+	{ "off_cpu_count", "KNOWN", HODO_AS_COUNT, .flags = HODO_OPTIONAL, .get = off_cpu_count },
 	{ "unpaired_begins", .as = HODO_AS_COUNT, ROW(begins) },
 	{ "unpaired_ends", .as = HODO_AS_COUNT, ROW(ends) },
 	{ "unpaired", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_unpaired },
@@ -291,7 +308,8 @@ const struct hodo_columns report_columns[REPORT_SECTIONS] = {
 			       .diff = "total,self,avg,calls" },
 	[REPORT_EVENTS] = TABLE("events", event_columns), .sort = "count", .text = "count,per_second,name,group",
 				.diff = "count" },
-	[REPORT_SPANS] = TABLE("spans", span_columns), .sort = "total", .text = ALL_TIMES "name,group,unpaired",
+	[REPORT_SPANS] = TABLE("spans", span_columns), .sort = "total",
+			       .text = "count,per_second,total,off_cpu,avg,p50,p90,p99,p999,max,name,group,unpaired",
 			       .diff = "p50,p99,max,count" },
 	[REPORT_VALUES] = TABLE("values", value_columns), .sort = "count",
 				.text = "count,avg,min,p50,p90,p99,p999,max,last,name,group",

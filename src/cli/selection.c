@@ -252,7 +252,7 @@ static void see_names(struct hodo_selection *s, const struct hodo_read_class *cl
 /* Who writes a variable without its $ means it. */
 static void see_variables(struct hodo_pattern_list *fields)
 {
-	static const char *const names[] = { "$duration", "$tid", "$pid", "$cpu", "$comm" };
+	static const char *const names[] = { "$duration", "$off_cpu", "$tid", "$pid", "$cpu", "$comm" };
 
 	for (uint32_t i = 0; i < fields->n; i++)
 		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)

@@ -104,7 +104,8 @@ enum hodo_filter_var {
 	HODO_FILTER_CPU = 2,
 	HODO_FILTER_COMM = 3,     /* a text */
 	HODO_FILTER_DURATION = 4, /* ns */
-	HODO_FILTER_VARS = 5
+	HODO_FILTER_OFF_CPU = 5,  /* ns of it; known when a recording is read */
+	HODO_FILTER_VARS = 6
 };
 extern const char *const hodo_filter_var_names[HODO_FILTER_VARS]; /* "$tid" … */
 

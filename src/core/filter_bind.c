@@ -12,7 +12,9 @@
 
 #define NO_FIELD 255u
 
-const char *const hodo_filter_var_names[HODO_FILTER_VARS] = { "$tid", "$pid", "$cpu", "$comm", "$duration" };
+const char *const hodo_filter_var_names[HODO_FILTER_VARS] = {
+	"$tid", "$pid", "$cpu", "$comm", "$duration", "$off_cpu"
+};
 const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
 /* Of a NUL-terminated name; of a longer one HODO_NAME_MAX + 1. With no end in sight it would be a call of strlen. */

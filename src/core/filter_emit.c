@@ -99,7 +99,7 @@ void hodo_filter_emit_name(struct hodo_filter_parser *p, uint8_t op, const struc
 	uint8_t n;
 
 	if (name->start[0] == '$' && !is_variable(name))
-		hodo_filter_fail_quoting(p, "there is no ", name, "' (but $tid $pid $cpu $comm $duration)");
+		hodo_filter_fail_quoting(p, "there is no ", name, "' (but $tid $pid $cpu $comm $duration $off_cpu)");
 	if (name->len > HODO_NAME_MAX)
 		hodo_filter_fail(p, -E2BIG, name->start, "name too long");
 	for (n = 0; n < p->names_n; n++)

@@ -368,6 +368,7 @@ void hodo_read_rewind(struct hodo_read *reader)
 	if (reader->spans)
 		hodo_spans_rewind(reader->spans);
 	reader->event.begin = NULL;
+	reader->event.off_cpu = NULL;
 	reader->running = false;
 	reader->given = NULL;
 	reader->failed = 0;

@@ -138,6 +138,7 @@ static int word_process(struct hodo_trace *t, struct line *l)
 		   : strcmp(start, "attach") == 0 ? HODO_START_ATTACH
 						: 0;
 	p->mode = strcmp(get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
+	p->nested = get_u32(l, "nested") != 0;
 	get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);
 	get_number(l, "packet_size", UINT64_MAX, &p->packet_bytes);
 	return 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.c - ends with their begins: what a begin says is kept until its end comes.
+ * spans.c - ends with their begins: what a begin says, and how long its thread had not run, is kept until its end
+ * comes.
  *
  * Where whole spans are chosen, a first pass over the recording asks for each end whether it is taken, and notes the
  * answer for its begin, by the begin's place among all begins: the second pass meets them in the same order.
  */
 #include "internal.h"
+#include "off_cpu.h"
 #include "pairs.h"
 #include "spans.h"
 
@@ -15,6 +17,7 @@
 struct kept {
 	struct hodo_read_begin begin;
 	uint64_t number; /* among all begins */
+	struct hodo_off_mark mark;
 	uint8_t payload[];
 };
 
@@ -28,6 +31,8 @@ enum verdict {
 
 struct hodo_spans {
 	struct hodo_pairs *pairs;
+	struct hodo_off_cpu *off;
+	struct hodo_read_off_cpu off_given;
 	struct hodo_text key;
 	struct kept *given; /* of the event that was given last */
 	struct hodo_read_value values[HODO_FIELDS_MAX];
@@ -43,9 +48,9 @@ struct hodo_spans *hodo_spans_new(void)
 {
 	struct hodo_spans *s = calloc(1, sizeof(*s));
 
-	if (s && (s->pairs = hodo_pairs_new()))
+	if (s && (s->pairs = hodo_pairs_new()) && (s->off = hodo_off_cpu_new()))
 		return s;
-	free(s);
+	hodo_spans_free(s);
 	return NULL;
 }
 
@@ -55,6 +60,7 @@ void hodo_spans_rewind(struct hodo_spans *s)
 
 	while (hodo_pairs_oldest(s->pairs, &pair))
 		free((struct kept *)pair.user);
+	hodo_off_cpu_rewind(s->off);
 	free(s->given);
 	s->given = NULL;
 	s->begins = 0;
@@ -64,8 +70,10 @@ void hodo_spans_free(struct hodo_spans *s)
 {
 	if (!s)
 		return;
-	hodo_spans_rewind(s);
+	if (s->pairs && s->off)
+		hodo_spans_rewind(s);
 	hodo_pairs_free(s->pairs);
+	hodo_off_cpu_free(s->off);
 	hodo_text_free(&s->key);
 	free(s->verdicts);
 	free(s);
@@ -83,6 +91,7 @@ static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
 						.pid = e->pid, .tid = e->tid, .cls = e->cls, .values = s->values,
 						.payload = kept->payload, .payload_bytes = e->payload_bytes };
 	kept->number = s->begins++;
+	hodo_off_cpu_mark(s->off, e, &kept->mark);
 	memcpy(kept->payload, e->payload, e->payload_bytes);
 	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, &other);
 	if (paired < 0)
@@ -105,6 +114,8 @@ static int end(struct hodo_spans *s, struct hodo_read_event *e)
 	hodo_read_class_values((const struct hodo_class *)(const void *)s->given->begin.cls, s->given->payload,
 			       s->values);
 	e->begin = &s->given->begin;
+	if (e->begin->tid == e->tid && hodo_off_cpu_since(s->off, e, &s->given->mark, &s->off_given))
+		e->off_cpu = &s->off_given;
 	return 0;
 }
 
@@ -113,9 +124,10 @@ int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e)
 	free(s->given);
 	s->given = NULL;
 	e->begin = NULL;
+	e->off_cpu = NULL;
 	s->begun = false;
 	if (!hodo_pair_key(&s->key, e))
-		return 0;
+		return e->process->kernel ? hodo_off_cpu_event(s->off, e) : 0;
 	s->begun = hodo_role_begins(e->cls->role);
 	return s->begun ? begin(s, e) : end(s, e);
 }

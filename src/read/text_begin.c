@@ -25,6 +25,16 @@ static uint32_t nfields(const struct hodo_read_begin *b)
 	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
 }
 
+static void add_off_cpu(struct hodo_read_text *t, const struct hodo_read_off_cpu *off)
+{
+	char time[32];
+
+	hodo_text_printf(&t->out, " off_cpu=%s", hodo_duration_plain(off->ns, time));
+	if (off->counted)
+		hodo_text_printf(&t->out, " waits=%llu preempted=%llu", (unsigned long long)off->waits,
+				 (unsigned long long)off->preempted);
+}
+
 int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed)
 {
 	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
@@ -32,6 +42,8 @@ int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *
 
 	if (timed)
 		hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
+	if (timed && e->off_cpu)
+		add_off_cpu(t, e->off_cpu);
 	for (uint32_t i = 0; i < nfields(e->begin); i++) {
 		/* An id stands in both. */
 		if (has_field(e->cls, c->fields[i].name))
@@ -46,8 +58,13 @@ int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_ev
 {
 	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
 
-	hodo_text_printf(&t->out, ",\"duration_ns\":%llu,\"begin\":{\"ts\":%lld,\"fields\":{",
-			 (unsigned long long)duration_ns(e), (long long)e->begin->ts_ns);
+	hodo_text_printf(&t->out, ",\"duration_ns\":%llu", (unsigned long long)duration_ns(e));
+	if (e->off_cpu)
+		hodo_text_printf(&t->out, ",\"off_cpu_ns\":%llu", (unsigned long long)e->off_cpu->ns);
+	if (e->off_cpu && e->off_cpu->counted)
+		hodo_text_printf(&t->out, ",\"waits\":%llu,\"preempted\":%llu", (unsigned long long)e->off_cpu->waits,
+				 (unsigned long long)e->off_cpu->preempted);
+	hodo_text_printf(&t->out, ",\"begin\":{\"ts\":%lld,\"fields\":{", (long long)e->begin->ts_ns);
 	for (uint32_t i = 0; i < nfields(e->begin); i++) {
 		hodo_text_bytes(&t->out, c->text.field[i].json.data, c->text.field[i].json.len);
 		hodo_read_add_value_json(&t->out, &e->begin->values[i], t->c);

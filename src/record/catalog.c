@@ -245,7 +245,7 @@ static void add_field(struct hodo_context_fields *f, uint8_t type, const char *p
 int hodo_context_fields(const struct hodo_context_config *config, struct hodo_context_fields *fields)
 {
 	fields->n = 0;
-	if (config->size != sizeof(*config) || config->flags >= 2 * HODO_CONTEXT_COUNTERS ||
+	if (config->size != sizeof(*config) || config->flags & ~HODO_CONTEXT_ALL ||
 	    config->counters > HODO_COUNTERS_MAX)
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -259,6 +259,8 @@ int hodo_context_fields(const struct hodo_context_config *config, struct hodo_co
 				return -EINVAL;
 		add_field(fields, HODO_TYPE_U64, "perf_", config->counter[i].name);
 	}
+	if (config->flags & HODO_CONTEXT_CPU_TIME)
+		add_field(fields, HODO_TYPE_U64, "", "cpu_time");
 	return 0;
 }
 

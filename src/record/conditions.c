@@ -130,7 +130,7 @@ static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked
 	memset(expr, ' ', before);
 	memcpy(expr + before, from, len);
 	expr[before + len] = 0;
-	err = hodo_filter_compile(expr, code, sizeof(code), &a->filter_len, in->error, in->size);
+	err = hodo_filter_compile_live(expr, code, sizeof(code), &a->filter_len, in->error, in->size);
 	if (err)
 		return err;
 	a->filter = malloc(a->filter_len);

@@ -98,9 +98,10 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u", m->pid, f->ppid, f->uid);
 	add_name(t, " comm=", f->comm);
 	add_name(t, " exe=", f->exe);
-	hodo_text_printf(t, " start=%s mode=%s ring_size=%" PRIu64 " packet_size=%u*/\n",
+	hodo_text_printf(t, " start=%s mode=%s ring_size=%" PRIu64 " packet_size=%u%s*/\n",
 			 f->start == HODO_START_FORK ? "fork" : f->start == HODO_START_ATTACH ? "attach" : "exec",
-			 f->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", f->ring_size, f->packet_size);
+			 f->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", f->ring_size, f->packet_size,
+			 m->nested ? " nested=1" : "");
 	if (m->kernel) {
 		add_name(t, "/*@kernel release=", m->kernel);
 		hodo_text_add(t, "*/\n");

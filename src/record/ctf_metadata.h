@@ -25,6 +25,7 @@ struct hodo_ctf_thread {
 struct hodo_ctf_metadata {
 	const struct hodo_flight *flight; /* what is known of the process and its memory */
 	uint32_t pid;                     /* as the process sees it */
+	bool nested;                      /* in a pid namespace below ours */
 	const char *kernel; /* its release; NULL: this is a process's */
 	const struct hodo_clock_map *clock;
 	const struct hodo_catalog *catalog;

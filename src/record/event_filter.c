@@ -64,6 +64,9 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 	case HODO_FILTER_DURATION:
 		*number = f->duration_ns;
 		return f->duration_ns != INT64_MIN;
+	case HODO_FILTER_OFF_CPU:
+		*number = e->off_cpu ? (int64_t)e->off_cpu->ns : 0;
+		return e->off_cpu != NULL;
 	case HODO_FILTER_VARS:
 		break;
 	}

@@ -18,7 +18,7 @@ int hodo_event_filter_fields(const struct hodo_event_filter *filter, struct hodo
 
 /*
  * 1: it holds for the event, 0: not, -ENOMEM. What ends something has its begin's fields beside its own, and a
- * $duration, if the reader knows the begin: hodo_read_spans().
+ * $duration and $off_cpu, if the reader knows the begin: hodo_read_spans().
  */
 int hodo_event_filter_takes(struct hodo_event_filter *filter, const struct hodo_read_event *event);
 

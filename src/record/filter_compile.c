@@ -8,8 +8,11 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <core/filter.h>
 
 #define NUMBER_MAX 128 /* bytes of a floating-point constant */
 
@@ -51,4 +54,15 @@ int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *le
 
 	p.lexer = &lexer;
 	return hodo_filter_parse(&p, expr, code, size, len, error, error_size);
+}
+
+int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
+			     size_t error_size)
+{
+	int err = hodo_filter_compile(expr, code, size, len, error, error_size);
+
+	if (err || !hodo_filter_names_var(code, HODO_FILTER_OFF_CPU))
+		return err;
+	snprintf(error, error_size, "$off_cpu is known when a recording is read: use it with hodo print, report or stat");
+	return -EINVAL;
 }

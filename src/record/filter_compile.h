@@ -9,4 +9,8 @@
 int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
 			size_t error_size);
 
+/* The same, of events as they happen: not what is known when a recording is read. */
+int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
+			     size_t error_size);
+
 #endif

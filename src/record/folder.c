@@ -115,7 +115,8 @@ static int write_metadata(struct hodo_process *p, enum folder_end end)
 {
 	struct hodo_session *s = p->session;
 	struct hodo_ctf_metadata m = {
-		.flight = &p->id.flight, .pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
+		.flight = &p->id.flight, .pid = p->id.vpid, .nested = p->id.nested,
+		.kernel = p->kernel ? s->release : NULL,
 		.ended = end != GOES_ON, .goes_on = end == PART_ENDS,
 		.catalog = &p->catalog, .thread = p->threads.entries, .threads = p->threads.n,
 		.functions = s->config.functions ? &p->functions : NULL,

@@ -67,7 +67,7 @@ bool hodo_context_valid(const uint8_t *at, uint32_t len)
 	if (len != sizeof(c))
 		return false;
 	__builtin_memcpy(&c, at, sizeof(c));
-	if (c.size != sizeof(c) || !c.flags || c.flags >= 2 * HODO_CONTEXT_COUNTERS ||
+	if (c.size != sizeof(c) || !c.flags || c.flags & ~HODO_CONTEXT_ALL ||
 	    c.depth_max > HODO_CONTEXT_DEPTH_MAX || c.stack_bytes > HODO_CONTEXT_STACK_MAX ||
 	    c.counters > HODO_COUNTERS_MAX || !(c.flags & HODO_CONTEXT_COUNTERS) != !c.counters ||
 	    !(c.flags & HODO_CONTEXT_CALLSTACK) != !c.depth_max || !(c.flags & HODO_CONTEXT_STACK) != !c.stack_bytes)
@@ -222,6 +222,7 @@ uint32_t hodo_context_room(struct hodo_context *c)
 	bytes += flags & HODO_CONTEXT_CALLSTACK ? 4 : 0;
 	bytes += flags & HODO_CONTEXT_STACK ? 4 + 3 * 8 + 4 : 0;
 	bytes += flags & HODO_CONTEXT_COUNTERS ? HODO_COUNTERS_MAX * 8 : 0;
+	bytes += flags & HODO_CONTEXT_CPU_TIME ? 8 : 0;
 	c->flags = flags;
 	c->fixed = (bytes + sizeof(struct hodo_piece) - 1) / sizeof(struct hodo_piece);
 	return c->fixed + 1 + (flags & HODO_CONTEXT_CALLSTACK ? 2 : 0) + (flags & HODO_CONTEXT_STACK ? 2 : 0);
@@ -266,6 +267,9 @@ void hodo_context_gather(struct hodo_context *c, struct hodo_piece *room, uintpt
 	}
 	if (flags & HODO_CONTEXT_COUNTERS)
 		at = hodo_counters_put(at, epoch);
+	/* Last, so that little lies between it and the event's time. */
+	if (flags & HODO_CONTEXT_CPU_TIME)
+		at = put64(at, (uint64_t)hodo_clock_ns(CLOCK_THREAD_CPUTIME_ID));
 	add_piece(c, start, (size_t)(at - start));
 }
 

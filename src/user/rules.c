@@ -289,6 +289,7 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 			return false;
 		*number = hodo_clock_ns(CLOCK_MONOTONIC) - own->begin_ns;
 		return true;
+	case HODO_FILTER_OFF_CPU: /* it is not known here */
 	case HODO_FILTER_VARS:
 		break;
 	}

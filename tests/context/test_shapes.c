@@ -52,7 +52,7 @@ TEST(test_bad_fields)
 		assert_int_equal(hodo_context_fields(&c, &f), -EINVAL); \
 	} while (0)
 	BAD(c.size--);
-	BAD(c.flags = 64);
+	BAD(c.flags = 128);
 	BAD(c.counters = HODO_COUNTERS_MAX + 1);
 	BAD(c.counter[0].name[0] = 0);
 	BAD(c.counter[0].name[2] = '"');

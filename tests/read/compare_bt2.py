@@ -208,10 +208,11 @@ def owner_of(event, of_kernel):
 
 
 def without_begin(line):
-    """The event. What began in an earlier part is not known in the one in which it ends."""
+    """The event. What began in an earlier part is not known in the one in which it ends; nor, in a process's folder,
+    what the kernel's says of its threads."""
     event = json.loads(line)
-    event.pop("duration_ns", None)
-    event.pop("begin", None)
+    for key in ("duration_ns", "begin", "off_cpu_ns", "waits", "preempted"):
+        event.pop(key, None)
     return event
 
 
