@@ -94,7 +94,7 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 
 	sigemptyset(&none);
 	hodo_launch_prepare(&launch, &none);
-	if (hodo_launch_start(&launch, command, library, hodo_session_socket(s), &pid) < 0) {
+	if (hodo_launch_start(&launch, command, library, hodo_session_socket(s), NULL, &pid) < 0) {
 		hodo_session_close(s, stats);
 		return "the command true cannot be run";
 	}

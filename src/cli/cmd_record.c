@@ -13,12 +13,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +24,6 @@
 #include <base/clock.h>
 
 #define PROGRESS_NS 500000000ll
-#define NICER 10 /* less nice than who is recorded: beside busy programs it runs before the buffers are full */
 #define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
 #define LINGER_NS 100000000ll /* in which a child that an attached process forked just before its end joins */
 
@@ -324,8 +321,10 @@ static int exit_status(const struct recording *r)
 static int check(struct recording *r, char *library, size_t library_size)
 {
 	char why[PATH_MAX + 256];
-	int err;
+	int err = hodo_off_cpu_settle(&r->options);
 
+	if (err)
+		return err;
 	if (r->options.kernel) {
 		r->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
 		if (r->kernel_fd < 0)
@@ -368,8 +367,10 @@ static int start_kernel(struct recording *r)
 static int start(struct recording *r, const char *library)
 {
 	const struct hodo_record_options *o = &r->options;
+	struct hodo_launch_before before = hodo_off_cpu_before(r->session);
 	int err;
 
+	hodo_off_cpu_begin(o, r->session);
 	if (r->session && o->kernel && start_kernel(r) < 0) {
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
@@ -385,7 +386,7 @@ static int start(struct recording *r, const char *library)
 	if (r->ended)
 		return r->session ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_start(&r->launch, o->command, r->session ? library : NULL,
-				r->session ? hodo_session_socket(r->session) : NULL, &r->pid);
+				r->session ? hodo_session_socket(r->session) : NULL, &before, &r->pid);
 	if (err) {
 		drop_recording(r);
 		return hodo_cannot_run(o->command[0], err);
@@ -396,39 +397,6 @@ static int start(struct recording *r, const char *library)
 	return 0;
 }
 
-static int set_realtime(uint32_t priority)
-{
-	return sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = (int)priority });
-}
-
-/* Before the command is started, whose scheduling is not to change: tried, and taken back. */
-static int check_realtime(const struct recording *r)
-{
-	int policy = sched_getscheduler(0);
-	struct sched_param own;
-
-	if (!r->options.realtime)
-		return 0;
-	if (policy < 0 || sched_getparam(0, &own) < 0 || set_realtime(r->options.realtime) < 0)
-		return hodo_error("--realtime: %s: it takes root, CAP_SYS_NICE, or 'ulimit -r %u' at least", strerror(errno),
-				  r->options.realtime);
-	sched_setscheduler(0, policy, &own);
-	return 0;
-}
-
-/* Not the command, which has been started. Where it is not allowed, the recorder is as nice as everybody. */
-static void hurry(const struct recording *r)
-{
-	int nice;
-
-	if (r->options.realtime && set_realtime(r->options.realtime) == 0)
-		return;
-	errno = 0;
-	nice = getpriority(PRIO_PROCESS, 0);
-	if (errno == 0)
-		setpriority(PRIO_PROCESS, 0, nice - NICER);
-}
-
 static int record(struct recording *r)
 {
 	char library[2 * PATH_MAX];
@@ -436,7 +404,7 @@ static int record(struct recording *r)
 	sigset_t signals;
 
 	if (!status)
-		status = check_realtime(r);
+		status = hodo_realtime_check(r->options.realtime);
 	if (status)
 		return status;
 	hodo_launch_signals(&signals);
@@ -449,7 +417,7 @@ static int record(struct recording *r)
 	status = start(r, library);
 	if (status)
 		return status;
-	hurry(r);
+	hodo_realtime_begin(r->options.realtime);
 	if (r->session && r->options.waits_unasked && !r->options.args.quiet)
 		hodo_error("where its buffer is full, the program waits for the recorder: --drop turns that off");
 	run_loop(r);

@@ -157,6 +157,16 @@ static int set_realtime(void *args, const char *value)
 	return 0;
 }
 
+static int set_off_cpu(void *args, const char *value)
+{
+	struct hodo_record_options *o = args;
+
+	o->off_cpu = !value ? HODO_OFF_CPU_BEST : strcmp(value, "switches") == 0 ? HODO_OFF_CPU_SWITCHES :
+		     strcmp(value, "cpu_time") == 0 ? HODO_OFF_CPU_TIME : HODO_OFF_CPU_UNASKED;
+	return o->off_cpu ? 0 : hodo_usage(VERB, "--off-cpu is switches, cpu_time, or nothing for what is allowed, not '%s'",
+					   value);
+}
+
 /* A size must say its unit: 30 alone could be a time. */
 static int set_rotate(void *args, const char *value)
 {
@@ -188,6 +198,7 @@ static int set_compress(void *args, const char *value)
 /* ------------------------------------------------------------------------- table */
 
 static const char *const clocks[] = { "", [HODO_CLOCK_TSC] = "tsc", [HODO_CLOCK_MONOTONIC] = "monotonic", NULL };
+static const char *const off_cpu_ways[] = { "switches", "cpu_time", NULL };
 static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack", "cpu_time", "perf:", NULL };
 
 const struct hodo_option hodo_record_option_table[] = {
@@ -226,6 +237,8 @@ const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
 	  .choices = contexts, .words = HODO_WORD_LIST,
 	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], cpu_time, perf:COUNTER" },
+	{ .name = "off-cpu", .kind = HODO_OPTION_CALL, .arg = "HOW", .optional = true, .set = set_off_cpu,
+	  .choices = off_cpu_ways, .help = "how long threads do not run: by switches or cpu_time" },
 	{ .name = "trigger", .kind = HODO_OPTION_CALL, .arg = "'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'",
 	  .set = set_trigger, .words = HODO_WORD_EVENT,
 	  .help = "\nwhat to do when EVENT happens; snapshot, if nothing else\nis said" },

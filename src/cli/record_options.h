@@ -16,6 +16,14 @@
 #include "record_replace.h"
 #include "target.h"
 
+/* By what it is to be known how long threads do not run. */
+enum hodo_off_cpu_by {
+	HODO_OFF_CPU_UNASKED,
+	HODO_OFF_CPU_SWITCHES, /* the kernel's: perf events, or with -k the module's sched_switch */
+	HODO_OFF_CPU_TIME,     /* each event says its thread's CPU time */
+	HODO_OFF_CPU_BEST      /* what is possible: one of the others, once that is known */
+};
+
 struct hodo_function_options {
 	struct hodo_functions functions; /* complete after hodo_function_options_check() */
 	bool all;      /* --functions: beside the events, whatever -e says */
@@ -46,6 +54,7 @@ struct hodo_record_options {
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */
 	struct hodo_function_options functions;
 	struct hodo_context_config context; /* flags 0: none */
+	enum hodo_off_cpu_by off_cpu;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
 	uint32_t drain_threads; /* 0: the recorder decides */
@@ -78,6 +87,18 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 /* What is recorded of the kernel, by the patterns of -e: these, or what is worth seeing without any. 0 or a negative
  * errno. */
 int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel);
+/* What off_cpu means here, and what follows from it. 0 or the exit status, having said why not. */
+int hodo_off_cpu_settle(struct hodo_record_options *o);
+/* Where they are the recorder's to record; what fails is said. */
+void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_session *s);
+/* For hodo_launch_start(). */
+struct hodo_launch_before hodo_off_cpu_before(struct hodo_session *s);
+
+/* The recorder before others, by SCHED_RR, priority 0: only less nice. check: before the command is started. 0 or the
+ * exit status, having said why. */
+int hodo_realtime_check(uint32_t priority);
+void hodo_realtime_begin(uint32_t priority);
+
 /* A word of --context, added to what others asked for. */
 int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 

@@ -86,6 +86,11 @@ static const char *room_hint(const struct hodo_read_process *p, char hint[HODO_H
 {
 	uint64_t room = 0;
 
+	/* The buffer was perf's, of one size for all. */
+	if (p->kernel && p->nclasses && strcmp(p->classes[0]->name, "sched:watched") == 0) {
+		snprintf(hint, HODO_HINT, "the recorder came too late: --realtime helps");
+		return hint;
+	}
 	for (uint32_t i = 0; i < p->nstreams; i++)
 		if (p->streams[i]->room > room)
 			room = p->streams[i]->room;

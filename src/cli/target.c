@@ -249,6 +249,7 @@ uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *
 		int err;
 
 		t->deaf = t->fd < 0;
+		hodo_switches_watch(s, t->pid);
 		err = t->deaf ? inject(t) : 0;
 		if (!err)
 			err = record(t, s);

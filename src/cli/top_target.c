@@ -54,7 +54,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	fflush(stdout);
 	redirect(t, screen);
-	err = hodo_launch_start(&t->launch, t->command, library, hodo_session_socket(s), &t->pid);
+	err = hodo_launch_start(&t->launch, t->command, library, hodo_session_socket(s), NULL, &t->pid);
 	for (int fd = 0; fd < 3; fd++) {
 		if (saved[fd] < 0)
 			continue;

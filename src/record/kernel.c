@@ -375,7 +375,7 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 bool hodo_session_has_kernel(const struct hodo_session *s)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
-		if (p->kernel)
+		if (hodo_process_of_module(p))
 			return true;
 	return false;
 }

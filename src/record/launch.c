@@ -234,6 +234,15 @@ static void set_environment(const char *library, const char *socket)
 		_exit(126);
 }
 
+/* Until the other end is closed. */
+static void wait_for_close(int fd)
+{
+	char c;
+
+	while (read(fd, &c, 1) < 0 && errno == EINTR)
+		;
+}
+
 static void run(const struct hodo_launch *l, char **argv, const char *library, const char *socket, int fd)
 {
 	int err;
@@ -255,19 +264,32 @@ static void run(const struct hodo_launch *l, char **argv, const char *library, c
 }
 
 int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,
-		      pid_t *pid)
+		      const struct hodo_launch_before *before, pid_t *pid)
 {
-	int pipe_fd[2], err = 0;
+	int pipe_fd[2], hold[2], err = 0;
 	ssize_t n;
 
 	if (pipe2(pipe_fd, O_CLOEXEC) < 0)
 		return -errno;
+	if (pipe2(hold, O_CLOEXEC) < 0) {
+		err = errno;
+		close(pipe_fd[0]);
+		close(pipe_fd[1]);
+		return -err;
+	}
 	*pid = fork();
-	if (*pid == 0)
+	if (*pid == 0) {
+		close(hold[1]);
+		wait_for_close(hold[0]);
 		run(l, argv, library, socket, pipe_fd[1]);
+	}
 	if (*pid < 0)
 		err = errno;
 	close(pipe_fd[1]);
+	close(hold[0]);
+	if (*pid > 0 && before && before->call)
+		before->call(before->arg, *pid);
+	close(hold[1]);
 	if (*pid > 0) {
 		/* Closed by a successful exec, else it says why. */
 		while ((n = read(pipe_fd[0], &err, sizeof(err))) < 0 && errno == EINTR)

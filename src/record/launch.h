@@ -49,12 +49,18 @@ void hodo_launch_signals(sigset_t *set);
 /* Whether the command could be run: 0, -ENOENT, or -EACCES, as a shell would see it. found: its path, or NULL. */
 int hodo_launch_find(const char *command, char *found);
 
+/* Before the command is executed, in its process, which waits meanwhile. */
+struct hodo_launch_before {
+	void (*call)(void *arg, pid_t pid); /* NULL: nothing */
+	void *arg;
+};
+
 /*
  * Runs argv. library (or several, with colons) and socket, unless NULL, go into the command's environment. 0 and its
  * pid, or the negative errno of fork or exec.
  */
 int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,
-		      pid_t *pid);
+		      const struct hodo_launch_before *before, pid_t *pid);
 
 /* Ends this process by the signal, without a core of its own. If that cannot be, the exit status that says so. */
 int hodo_launch_die(int signal);

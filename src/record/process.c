@@ -112,7 +112,7 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
 			      p->session->config.mode, p->session->thread[0].copy);
 	r->reader.drain = p->session->drain;
-	if (p->kernel)
+	if (hodo_process_of_module(p))
 		r->reader.consume = consume_in_kernel;
 	else
 		hodo_process_begin_room(p, &r->reader);
@@ -126,7 +126,7 @@ void hodo_process_find_rings(struct hodo_process *p)
 {
 	for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++) {
 		if (!p->ring[i])
-			i = hodo_shm_next_ring(&p->layout, p->kernel ? -1 : p->memfd, i);
+			i = hodo_shm_next_ring(&p->layout, hodo_process_of_module(p) ? -1 : p->memfd, i);
 		if (i < p->layout.rings)
 			activate_ring(p, i);
 	}
@@ -194,13 +194,13 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 
 		old = since != 0 && since < now_ticks && now_ticks - since > age_ticks;
 	}
-	if (old && p->kernel)
+	if (old && hodo_process_of_module(p))
 		ioctl(p->memfd, HODO_IOC_FLUSH, &age_ticks);
 	else if (old)
 		change_on_words(p, HODO_ON_AGE, ~0u);
 	else if (p->age_set)
 		change_on_words(p, 0, ~HODO_ON_AGE);
-	p->age_set = old && !p->kernel;
+	p->age_set = old && !hodo_process_of_module(p);
 }
 
 void hodo_process_stop(struct hodo_process *p)
@@ -209,7 +209,7 @@ void hodo_process_stop(struct hodo_process *p)
 	uint32_t *on = (uint32_t *)(p->shm + HODO_SHM_ON);
 
 	hodo_functions_see(shm, &p->functions);
-	if (p->kernel) {
+	if (hodo_process_of_module(p)) {
 		while (ioctl(p->memfd, HODO_IOC_STOP) < 0 && errno == EINTR)
 			;
 		return;
@@ -293,7 +293,7 @@ static void leave_session(struct hodo_process *p)
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
-	s->live--;
+	s->live -= !p->ours;
 	hodo_process_free(p);
 }
 
@@ -367,6 +367,8 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_process_settle(p, r);
 		hodo_stream_end(&r->stream);
 		add_total(&s->total, &r->stream);
+		if (p->ours) /* which are said otherwise */
+			continue;
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
 		hodo_process_add_room(p, &r->reader);
 	}
@@ -416,9 +418,9 @@ int hodo_process_join(struct hodo_process *p)
 		return -ENOMEM;
 	p->next = s->processes;
 	s->processes = p;
-	s->live++;
-	s->total.processes++;
-	s->total.kernel |= p->kernel;
+	s->live += !p->ours;
+	s->total.processes += !p->ours;
+	s->total.kernel |= hodo_process_of_module(p);
 	s->total.command |= !p->kernel && p->id.pid == s->command;
 	p->snapshots.withheld = s->withholding;
 	hodo_process_guard(p); /* before anybody can see that it has joined */
@@ -479,7 +481,7 @@ void hodo_process_free(struct hodo_process *p)
 void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats)
 {
 	stats->limited += hodo_conditions_limited(p->shm, hodo_session_limited_most(p->session));
-	for (uint32_t i = 0; i < p->actives; i++) {
+	for (uint32_t i = 0; i < p->actives && !p->ours; i++) {
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 
 		stats->events += hodo_ring_events(&r->reader);

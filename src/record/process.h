@@ -52,7 +52,8 @@ struct hodo_process {
 	bool superseded;       /* by another image of the same process: it ended with exec */
 	int pidfd;   /* -1: there is none */
 	int memfd;
-	bool kernel; /* kernel.h: shm is for reading only */
+	bool kernel; /* kernel.h: shm is for reading only; or … */
+	bool ours;   /* … switches.h: the recorder itself writes there; not one of those that are recorded */
 	uint8_t *shm;
 	struct hodo_layout layout;
 	char dir[64];
@@ -80,6 +81,12 @@ struct hodo_process {
 	bool threads_full;          /* there are threads without a name here */
 	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
 };
+
+/* Its memory is the module's, and memfd the device that is asked. */
+static inline bool hodo_process_of_module(const struct hodo_process *p)
+{
+	return p->kernel && !p->ours;
+}
 
 /*
  * Takes over a process whose memory is memfd, if it is as it must be; both
@@ -163,6 +170,8 @@ void hodo_process_write_open(struct hodo_own_stream *own);
 
 /* threads.c: reads new names from the shared table; all: also those not yet valid before. */
 void hodo_process_read_threads(struct hodo_process *p, bool all);
+/* threads.c: its name from now on. pid: of its process, in the kernel's folder. */
+void hodo_process_name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm);
 /* threads.c: names all threads that there are now. */
 void hodo_process_name_threads(struct hodo_process *p);
 /* threads.c: looks up some threads' present names. */

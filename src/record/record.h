@@ -16,6 +16,7 @@
 #include "out_dir.h"
 #include "pattern.h"
 #include "recording.h"
+#include "switches.h"
 
 /* Recordings of what a flight recorder holds, and of what dead processes and interrupted recordings left. */
 #include "flight_memory.h"

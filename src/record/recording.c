@@ -22,6 +22,7 @@
 #include "planning.h"
 #include "process.h"
 #include "server.h"
+#include "switches.h"
 
 #define MS 1000000ll
 #define INTERVAL_MIN_NS 100000
@@ -198,6 +199,7 @@ void hodo_session_stop(struct hodo_session *s)
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_stop(p);
 	hodo_adopt_end(s);
+	hodo_switches_end(s);
 	if (s->processes)
 		hodo_sleep_ns(GRACE_IN_FLIGHT_NS);
 	while (s->processes)
@@ -266,6 +268,8 @@ static void do_chores(struct hodo_session *s)
 		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
 		 * the kernel, if it is alone.
 		 */
+		if (p->ours)
+			continue;
 		if ((p->kernel ? s->live == 1 && !s->command : p->id.pid == s->command) && p->catalog.events > 0)
 			report_unknown(s, " so far");
 	}
@@ -304,7 +308,7 @@ static void poll_rings(void *arg, uint32_t thread)
 static void poll_processes(struct hodo_session *s, int64_t now)
 {
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
-	struct round round = { .process = s->processes };
+	struct round round = { .used_max = hodo_switches_take(s), .process = s->processes };
 
 	s->space = (struct hodo_space_round){ now, ZERO_BYTES };
 	hodo_drain_run(s->drain, s->busy > 1 ? s->busy - 1 : 0, poll_rings, &round);

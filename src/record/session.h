@@ -21,6 +21,7 @@
 struct hodo_planning;
 struct hodo_process;
 struct hodo_server;
+struct hodo_switches;
 
 /* What each of the threads that drain rings has for itself. */
 struct hodo_session_thread {
@@ -39,6 +40,7 @@ struct hodo_session {
 	struct hodo_abstract abstract;
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
+	struct hodo_switches *switches; /* NULL: when threads run is not recorded, or the kernel does it */
 	struct hodo_parts parts;
 	struct hodo_snapshots_made snapshots;
 	bool withholding; /* nothing of a process is on disk before it is decided that it is to be */

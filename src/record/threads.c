@@ -26,8 +26,7 @@ static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32
 	p->threads_dirty = true;
 }
 
-/* Its name from now on. pid: of its process, in the kernel's memory. */
-static void name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm)
+void hodo_process_name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm)
 {
 	bool is_new;
 	struct hodo_ctf_thread *t;
@@ -55,7 +54,7 @@ static void read_kernel_threads(struct hodo_process *p)
 	p->threads_read = stored;
 	for (uint32_t i = 0; i < HODO_THREADS_MAX; i++)
 		if (hodo_shm_thread(&table[i], &t))
-			name_thread(p, t.tid, t.reserved, t.comm);
+			hodo_process_name_thread(p, t.tid, t.reserved, t.comm);
 }
 
 void hodo_process_read_threads(struct hodo_process *p, bool all)
@@ -82,7 +81,7 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 		else if (!all)
 			break;
 		/* Of one number that several had, one after another, the last name stays. */
-		name_thread(p, t.tid, 0, t.comm);
+		hodo_process_name_thread(p, t.tid, 0, t.comm);
 	}
 }
 
@@ -127,6 +126,6 @@ void hodo_process_name_threads(struct hodo_process *p)
 			tid = hodo_proc_status((pid_t)tid, &status) == 0 ? status.vpid : 0;
 		/* What was read is the process's own only if it lives. */
 		if (tid != 0 && poll(&dead, 1, 0) == 0)
-			name_thread(p, (uint32_t)tid, 0, comm);
+			hodo_process_name_thread(p, (uint32_t)tid, 0, comm);
 	}
 }

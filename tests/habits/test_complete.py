@@ -92,6 +92,7 @@ class Complete(Case):
         self.assertEqual(self.words("hodo", "record", "--clock", ""), ["tsc", "monotonic"])
         self.assertEqual(self.words("hodo", "record", "--tracer", "graph,l"), ["graph,latency", "graph,loop"])
         self.assertEqual(self.words("hodo", "record", "--context", "c"), ["comm", "callstack", "cpu_time"])
+        self.assertEqual(self.words("hodo", "record", "--off-cpu="), ["--off-cpu=switches", "--off-cpu=cpu_time"])
         self.assertEqual(self.words("hodo", "top", "--by", ""), ["events", "spans", "counters", "threads", "cpus"])
         self.assertIn("total", self.words("hodo", "report", "--sort", ""))
         formats = self.words("hodo", "export", "--to", "")

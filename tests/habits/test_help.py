@@ -92,7 +92,8 @@ class Options(Case):
                         self.refused([verb, f"--{short}=x"], f"option '--{short}=x' takes no value")
                         self.refused([verb, f"--{short}", "-y"], "unknown option '-y'")
                     else:
-                        value = {"LEVEL": "3", "PRIORITY": "3", "TIME": "5ms"}.get(head[head.index("[=") + 2:-1], "x")
+                        value = {"LEVEL": "3", "PRIORITY": "3", "TIME": "5ms", "HOW": "switches"}.get(
+                            head[head.index("[=") + 2:-1], "x")
                         self.refused([verb, f"--{name}={value}", f"--{name}", "-y"], "unknown option '-y'")
         self.assertGreater(n, 100)
 
