@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - hodo top: a live table of events. */
-#include "record_options.h"
 #include "top.h"
 
 #include <locale.h>
@@ -8,7 +7,8 @@
 #include <unistd.h>
 
 #define VERB "top"
-#define RING_SIZE (4u << 20)
+#define RING_SIZE       (4u << 20)
+#define RING_SIZE_CALLS (16u << 20)
 #define AT(member) HODO_AT(struct hodo_top_options, member)
 
 static int add_patterns(void *options, const char *value)
@@ -17,7 +17,7 @@ static int add_patterns(void *options, const char *value)
 	char why[200];
 
 	if (strncmp(value, "func:", 5) == 0 || strstr(value, ",func:"))
-		return hodo_usage(VERB, "-e %s: functions are not counted here: hodo report does", value);
+		return hodo_usage(VERB, "-e %s: name functions by --functions=GLOB", value);
 	return hodo_pattern_add(&o->patterns, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "-e %s", why);
 }
 
@@ -30,6 +30,14 @@ static const char *const columns[HODO_TOP_COLUMNS + 1] = {
 	[HODO_TOP_ALL_MAX] = "all_max", [HODO_TOP_OPEN] = "open", [HODO_TOP_LAST] = "last", [HODO_TOP_LEAST] = "least",
 	[HODO_TOP_MOST] = "most", [HODO_TOP_CPU] = "cpu",
 };
+
+static int add_functions(void *options, const char *value)
+{
+	struct hodo_function_options *o = &((struct hodo_top_options *)options)->functions;
+
+	o->all = true;
+	return value ? hodo_function_options_names(&o->functions.patterns, "--functions", value) : 0;
+}
 
 /* command: how many words stand behind a --, all of them the last; -1: there is none. */
 static int set_target(struct hodo_top_target *t, char **words, int n, int command)
@@ -73,6 +81,13 @@ static int run(void *options)
 		return err;
 	if (o->kind != HODO_TOP_KINDS && o->sort != HODO_TOP_RATE && !hodo_top_sortable(o->kind, o->sort))
 		return hodo_usage(VERB, "--sort %s: the table of %s has no such column", columns[o->sort], kinds[o->kind]);
+	if (o->functions.all && t->kernel)
+		return hodo_usage(VERB, "--functions are those of programs, and cannot go with -k");
+	err = hodo_function_options_check(&o->functions, &o->patterns, false);
+	if (err)
+		return err;
+	if (!o->ring_size)
+		o->ring_size = o->functions.all ? RING_SIZE_CALLS : RING_SIZE;
 	o->output = o->args.look.json ? HODO_TOP_JSON : o->batch || !isatty(STDOUT_FILENO) ? HODO_TOP_BATCH :
 		    HODO_TOP_SCREEN;
 	/* Names in the table are shown as the terminal's language has them. */
@@ -97,6 +112,8 @@ static void drop(void *options)
 
 	hodo_top_target_free(&o->target);
 	hodo_pattern_free(&o->patterns);
+	hodo_functions_free(&o->functions.functions);
+	hodo_pattern_free(&o->functions.arguments);
 }
 
 static const struct hodo_columns *const shown[] = { &hodo_top_columns, NULL };
@@ -106,6 +123,8 @@ static const struct hodo_option options[] = {
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
 	  .help = "only these: PROVIDER:NAME, with * ? [...]; ! in\nfront leaves out" },
 	{ .name = "kernel", .letter = 'k', AT(target.kernel), .help = "the kernel, too, or alone; root only" },
+	{ .name = "functions", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = add_functions,
+	  .help = "functions as well: all, GLOB, or FILE!GLOB" },
 	{ .name = "interval", .letter = 'd', .kind = HODO_OPTION_SECONDS, .arg = "TIME",
 	  AT(interval_ns), .min = HODO_TOP_INTERVAL_MIN_NS, .max = HODO_TOP_INTERVAL_MAX_NS,
 	  .help = "time between two tables (1)" },
@@ -116,14 +135,14 @@ static const struct hodo_option options[] = {
 	  .min = 1, .max = 1000000000000000000,
 	  .help = "end after so long" },
 	{ .name = "by", .kind = HODO_OPTION_CHOICE, .arg = "WHAT", AT(kind), .choices = kinds,
-	  .help = "the table to begin with: events (the default), spans,\ncounters, threads or cpus" },
+	  .help = "begin with events, spans, counters, threads or cpus" },
 	{ .name = "sort", .kind = HODO_OPTION_CHOICE, .arg = "COLUMN", AT(sort), .choices = columns,
-	  .help = "by rate (the default), another column of the table:\np99, max, last, cpu, ..., as --columns has them" },
+	  .help = "by rate (the default), name, total, p99, max, cpu, ..." },
 	{ .name = "columns", .kind = HODO_OPTION_CHOICES, .arg = "NAMES", AT(columns),
 	  .tables = shown, .words = HODO_WORD_LIST, .help = "besides the name these, with commas, if there is room" },
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size),
 	  .min = HODO_PAGE, .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
-	  .help = "buffer of each CPU in each process (4M); with K, M or G" },
+	  .help = "buffer of each CPU in each process (4M; functions 16M)" },
 	{ .name = "batch", AT(batch),
 	  .help = "plain text, a table each interval; so without a terminal" },
 	HODO_OPTION_JSON("one JSON object a line each interval"),
@@ -132,15 +151,14 @@ static const struct hodo_option options[] = {
 };
 
 static const struct hodo_top_options defaults = {
-	.interval_ns = 1000000000, .ring_size = RING_SIZE, .sort = HODO_TOP_RATE, .kind = HODO_TOP_KINDS,
+	.interval_ns = 1000000000, .sort = HODO_TOP_RATE, .kind = HODO_TOP_KINDS,
 	.target = { .output = -1, .kernel_fd = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
 };
 
 const struct hodo_verb hodo_verb_top = {
 	.name = VERB, .does = "show live which events happen, and how long spans take",
 	.usage = "[options] PID...\n[options] -- CMD [ARGUMENT...]\n[options] -k [PID... | -- CMD [ARGUMENT...]]",
-	.about = "Shows which events happen in running processes, in CMD or in the kernel, how often,\n"
-		 "in which threads, and how long spans take.\n",
+	.about = "Shows which events happen, how often, in which threads, how long spans take.\n",
 	.notes = "On the screen, ? lists the keys; q ends.\n",
 	.options = options, .column = 23, .aligned = true, .word = HODO_WORD_PID, .words = HODO_WORD_PID,
 	.word_dashes = HODO_WORD_COMMAND,

@@ -13,6 +13,8 @@
 #include <base/map.h>
 #include <record/record.h>
 
+#include "record_options.h"
+#include "record_plan.h"
 #include "target.h"
 #include "table.h"
 
@@ -342,6 +344,11 @@ struct hodo_top_target {
 	bool kernel;
 	int kernel_fd; /* -1: none, or the session has it */
 	struct hodo_pattern_list kernel_patterns;
+	/* Of functions without slots; nothing else is planned. */
+	struct hodo_planner planner;
+	struct hodo_pattern_list sdt;
+	struct hodo_record_probes probes;
+	struct hodo_record_replacements replacements;
 	struct hodo_launch launch;
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */
@@ -356,6 +363,12 @@ struct hodo_top_target {
  * standard error goes, since ours is data. 0, or the exit status, having said why.
  */
 int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen);
+/* For a session that records functions. */
+struct hodo_top_options;
+void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config);
+/* Why nothing was seen, and the next command. looked: else it ended before it was asked which events it has. */
+void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked);
+void hodo_top_tell_no_function(const struct hodo_top_target *t);
 /* Notices the command's end. */
 void hodo_top_reap(struct hodo_top_target *t);
 /* Bounds the memory that the command's output takes. */
@@ -399,6 +412,7 @@ struct hodo_top_options {
 	enum hodo_top_column sort;
 	uint32_t columns; /* as in struct hodo_top_view */
 	struct hodo_pattern_list patterns;
+	struct hodo_function_options functions;
 	struct hodo_top_target target;
 };
 

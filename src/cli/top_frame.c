@@ -390,8 +390,8 @@ static uint32_t add_reason(struct hodo_top_frame *f, const struct hodo_top_model
 	static const char *const reasons[HODO_TOP_KINDS][4] = {
 		[HODO_TOP_EVENTS] = {
 			"This program has no events of its own.",
-			"hodo record --functions     records its functions as they are",
-			"hodo record -e probe:NAME   ... the calls of one",
+			"hodo top --functions        shows how long its functions take",
+			"hodo record -e probe:NAME   records the calls of one, with what it is given",
 		},
 		[HODO_TOP_SPANS] = { "No spans: HODO_SPAN, or HODO_BEGIN and HODO_END, make them." },
 		[HODO_TOP_COUNTERS] = { "No counters: HODO_COUNTER makes them." },

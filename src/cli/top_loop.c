@@ -309,6 +309,8 @@ static int open_session(struct run *r)
 	static struct hodo_pattern_list no_fields;
 
 	config.fields = &no_fields;
+	if (o->functions.all)
+		hodo_top_plan(r->target, o, &config);
 	if (hodo_session_open(&r->session, &config, why, sizeof(why)) == 0)
 		return 0;
 	r->session = NULL;
@@ -354,11 +356,12 @@ static void open_screen(struct run *r)
 static int start_target(struct run *r)
 {
 	struct hodo_top_target *t = r->target;
-	char library[PATH_MAX], why[512];
+	char library[2 * PATH_MAX], why[512];
+	int err;
 
 	hodo_top_watch_begin(&r->model, t->watches);
 	if (t->kernel) {
-		int err = hodo_session_record_kernel(r->session, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
+		err = hodo_session_record_kernel(r->session, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
 
 		t->kernel_fd = -1;
 		if (err)
@@ -369,7 +372,8 @@ static int start_target(struct run *r)
 		return hodo_attach_record(&t->attach, r->session) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
 	if (!t->command)
 		return 0;
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0)
+	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0 ||
+	    (r->o->functions.all && hodo_launch_add_functions(library, sizeof(library), why, sizeof(why)) < 0))
 		return hodo_error("%s", why);
 	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);
 }
@@ -393,21 +397,6 @@ static void wait_for_command(struct run *r)
 	}
 }
 
-/* What has no events could be seen in another way. looked: else it ended before it was asked which it has. */
-static void tell_nothing(const struct hodo_top_target *t, bool looked)
-{
-	pid_t pid = t->attach.n ? t->attach.target[0].pid : hodo_top_watch_pid(t->watches, 0);
-	const char *command = t->command ? t->command[0] : NULL;
-	char option[32], name[32];
-
-	snprintf(option, sizeof(option), "-p %d", (int)pid);
-	snprintf(name, sizeof(name), "process %d", (int)pid);
-	hodo_error("%s %s: 'hodo record --functions %s' records its functions as they are, 'hodo record -e"
-		   " probe:FUNCTION %s' the calls of one", command ? command : name,
-		   looked ? "has no events" : "ended without an event", command ? command : option,
-		   command ? command : option);
-}
-
 static void tell_end(struct run *r)
 {
 	const struct hodo_top_target *t = r->target;
@@ -420,7 +409,9 @@ static void tell_end(struct run *r)
 		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
 			   " architecture?", t->command[0]);
 	if ((r->model.images > 0 || r->stats.processes > 0) && r->model.table[HODO_TOP_EVENTS].n == 0)
-		tell_nothing(t, r->model.images > 0);
+		hodo_top_tell_nothing(t, r->model.images > 0);
+	if (r->o->functions.all && r->stats.processes > 0 && r->stats.functions.on == 0)
+		hodo_top_tell_no_function(t);
 	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)
 		return;
 	hodo_error("%s%s: %s events, %s lost", r->title, r->ending == ALL_ENDED ? " has ended" : "",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_spans.c - see top_spans.h. */
+#include "top_calls.h"
 #include "top_spans.h"
 
 #include <stdlib.h>
@@ -14,12 +15,14 @@
 #define BEGUN_MAX (1u << 17)  /* of a model: then the oldest of who adds one is given up */
 #define STRAINED (4ull * HODO_TOP_QUEUED_MAX) /* from so many on, no ring is waited for */
 #define LONG_KEY_MAX 256u /* bytes */
+#define OF_FUNCTIONS (HODO_TOP_NONE - 1) /* in place of a row: each function has its own */
 
 struct item {
 	uint64_t ticks;
 	/* The key; if it is longer, its copy and its length; a counter's value, as its type has it; a loss's end. */
 	uint64_t word[2];
 	uint32_t id; /* 0: events were lost */
+	uint32_t row;
 	bool is_long;
 };
 
@@ -27,6 +30,7 @@ struct queue {
 	struct item *item;
 	uint32_t first, n, room;
 	uint64_t last; /* time of the last event that came, of whatever kind */
+	uint64_t certain; /* what began here earlier may be over: ends that are met belong to it or to lost begins */
 	bool lags;
 };
 
@@ -34,6 +38,7 @@ struct hodo_top_spans {
 	struct hodo_top_model *model;
 	struct hodo_live *live;
 	struct hodo_pairs *pairs;
+	struct hodo_top_calls *calls; /* NULL: of no function so far */
 	uint8_t *wanted; /* by id */
 	uint32_t *row;   /* likewise: of the spans or the counters */
 	uint32_t ids;
@@ -45,7 +50,7 @@ struct hodo_top_spans {
 	enum hodo_clock clock;
 	struct hodo_clock_sample first;
 	double tick_ns;
-	uint64_t certain; /* what began earlier may be over: ends that are met belong to it or to lost begins */
+	uint64_t certain; /* of whatever ring */
 };
 
 /* ---------------------------------------------------------------------- begin, end */
@@ -72,9 +77,20 @@ static void drop_item(struct hodo_top_spans *s, struct item *i)
 	s->model->queued--;
 }
 
+/* What is kept of a begin: its row, and its ring above it. */
+static struct hodo_top_row *row_of(const struct hodo_top_spans *s, const struct hodo_pair *pair)
+{
+	return &s->model->table[HODO_TOP_SPANS].row[pair->user & UINT32_MAX];
+}
+
+static uint32_t ring_of(const struct hodo_pair *pair)
+{
+	return (uint32_t)(pair->user >> 32);
+}
+
 static void give_up(struct hodo_top_spans *s, const struct hodo_pair *pair)
 {
-	s->model->table[HODO_TOP_SPANS].row[pair->user].times->open--;
+	row_of(s, pair)->times->open--;
 	s->model->begun--;
 }
 
@@ -92,6 +108,7 @@ void hodo_top_spans_free(struct hodo_top_spans *s)
 	while (hodo_pairs_oldest(s->pairs, &pair))
 		give_up(s, &pair);
 	hodo_pairs_free(s->pairs);
+	hodo_top_calls_free(s->calls);
 	hodo_live_free(s->live);
 	hodo_text_free(&s->key);
 	free(s->queue);
@@ -132,9 +149,11 @@ void hodo_top_spans_see(struct hodo_top_spans *s, const struct hodo_catalog_even
 	if (hodo_live_add(s->live, &class) == -ENOMEM)
 		exit(hodo_no_memory());
 	c = hodo_live_class(s->live, e->id);
-	if (!c || e->kind == HODO_KIND_FUNCTION)
+	if (!c)
 		return;
-	if (c->role != HODO_READ_ROLE_COUNTER)
+	if (e->kind == HODO_KIND_FUNCTION)
+		row = OF_FUNCTIONS;
+	else if (c->role != HODO_READ_ROLE_COUNTER)
 		row = hodo_top_span(s->model, c->base);
 	else
 		row = is_number(c) ? hodo_top_counter(s->model, c->base) : HODO_TOP_NONE;
@@ -152,7 +171,7 @@ static struct item *add_item(struct hodo_top_spans *s, struct queue *q, uint32_t
 {
 	if (hodo_vec_reserve(q->item, q->room, q->n + 1ull) < 0)
 		exit(hodo_no_memory());
-	q->item[q->n] = (struct item){ .ticks = ticks, .id = id };
+	q->item[q->n] = (struct item){ .ticks = ticks, .id = id, .row = id ? s->row[id] : HODO_TOP_NONE };
 	s->model->queued++;
 	return &q->item[q->n++];
 }
@@ -170,9 +189,27 @@ static void set_key(struct hodo_top_spans *s, struct item *i)
 
 struct visit {
 	struct hodo_top_spans *spans;
-	const struct hodo_read_layouts *layouts;
+	const struct hodo_process *process;
 	struct queue *queue;
 };
+
+/* A call or a return, of either form. */
+static void add_call(const struct visit *v, const struct hodo_walk_event *e, const struct hodo_read_event *event,
+		     uint64_t function)
+{
+	struct hodo_top_spans *s = v->spans;
+	struct item *item;
+	uint32_t row;
+
+	if (!s->calls)
+		s->calls = hodo_top_calls_new(s->model, s->live);
+	row = hodo_top_calls_row(s->calls, v->process, function, e->call);
+	if (row == HODO_TOP_NONE || !hodo_pair_key(&s->key, event))
+		return;
+	item = add_item(s, v->queue, e->id, e->time);
+	set_key(s, item);
+	item->row = row;
+}
 
 static void visit_event(void *arg, const struct hodo_walk_event *e)
 {
@@ -182,15 +219,24 @@ static void visit_event(void *arg, const struct hodo_walk_event *e)
 	const struct hodo_read_class *c = hodo_live_class(s->live, e->id);
 	struct hodo_read_event event = { .tid = e->tid, .cls = c, .values = values };
 
+	if (e->call) {
+		values[1] = (struct hodo_read_value){ .type = HODO_TYPE_U32, .u = HODO_FRAME32(e->frame) };
+		add_call(v, e, &event, e->function);
+		return;
+	}
 	/* What is not ours may change while it is read: the copy does not. */
 	if (hodo_vec_reserve(s->copy, s->copy_room, e->bytes) < 0)
 		exit(hodo_no_memory());
 	hodo_shm_copy(s->copy, e->at, e->bytes);
-	if (!hodo_walk_holds(v->layouts, e, s->copy))
+	if (!hodo_walk_holds(&v->process->catalog.walk, e, s->copy))
 		return;
 	hodo_live_values(c, s->copy + HODO_EVENT_HEADER, values);
 	if (c->role == HODO_READ_ROLE_COUNTER) {
 		add_item(s, v->queue, e->id, e->time)->word[0] = values[0].u;
+		return;
+	}
+	if (s->row[e->id] == OF_FUNCTIONS) {
+		add_call(v, e, &event, values[0].u);
 		return;
 	}
 	if (!hodo_pair_key(&s->key, &event) || s->key.error)
@@ -204,7 +250,7 @@ static void visit_event(void *arg, const struct hodo_walk_event *e)
 void hodo_top_spans_queue(struct hodo_top_spans *s, const struct hodo_process *p, uint32_t ring, const uint8_t *body,
 			  uint32_t len, const struct hodo_cursor *cursor)
 {
-	struct visit v = { s, &p->catalog.walk, &s->queue[ring] };
+	struct visit v = { s, p, &s->queue[ring] };
 	const struct hodo_walk_visitor visitor = { s->wanted, s->ids, visit_event, &v };
 
 	if (s->ids && len)
@@ -244,14 +290,21 @@ static void begin(struct hodo_top_spans *s, const struct hodo_text *key, const s
 	paired = hodo_pairs_begin(s->pairs, key, pair, &other);
 	if (paired < 0)
 		exit(hodo_no_memory());
-	m->table[HODO_TOP_SPANS].row[pair->user].times->open++;
+	row_of(s, pair)->times->open++;
 	m->begun++;
 	if (paired != HODO_PAIR_NONE)
 		give_up(s, &other);
 	m->given_up += paired == HODO_PAIR_GIVEN_UP;
 }
 
-static void end(struct hodo_top_spans *s, const struct hodo_text *key, const char *base, uint64_t ticks)
+/* Whether nothing was lost since it began: where it ends on the CPU that it began on, of that one. */
+static bool is_certain(const struct hodo_top_spans *s, const struct hodo_pair *pair, uint32_t ring)
+{
+	return (uint64_t)pair->begin_ns >= (ring_of(pair) == ring ? s->queue[ring].certain : s->certain);
+}
+
+static void end(struct hodo_top_spans *s, const struct hodo_text *key, const char *base, uint64_t ticks,
+		uint32_t ring)
 {
 	struct hodo_pair pair;
 	int paired = hodo_pairs_end(s->pairs, key, base, &pair);
@@ -261,10 +314,10 @@ static void end(struct hodo_top_spans *s, const struct hodo_text *key, const cha
 	give_up(s, &pair);
 	if (paired != HODO_PAIR_FOUND)
 		return;
-	if ((uint64_t)pair.begin_ns < s->certain)
+	if (!is_certain(s, &pair, ring))
 		s->model->given_up++;
 	else if (ticks >= (uint64_t)pair.begin_ns)
-		hodo_top_took(&s->model->table[HODO_TOP_SPANS].row[pair.user],
+		hodo_top_took(row_of(s, &pair),
 			      (uint64_t)((double)(ticks - (uint64_t)pair.begin_ns) * s->tick_ns + 0.5));
 }
 
@@ -290,11 +343,12 @@ static void set_counter(struct hodo_top_spans *s, const struct hodo_read_class *
 {
 	const struct hodo_cell value = { .type = kind_of_number(c->fields[0].type), .u = i->word[0] };
 
-	hodo_top_set(&s->model->table[HODO_TOP_COUNTERS].row[s->row[i->id]], &value);
+	hodo_top_set(&s->model->table[HODO_TOP_COUNTERS].row[i->row], &value);
 }
 
-static void take_event(struct hodo_top_spans *s, struct item *i)
+static void take_event(struct hodo_top_spans *s, struct item *i, uint32_t ring)
 {
+	uintptr_t user = i->row | (uintptr_t)ring << 32;
 	const struct hodo_read_class *c = hodo_live_class(s->live, i->id);
 	const struct hodo_text key = { .data = i->is_long ? (char *)(uintptr_t)i->word[0] : (char *)i->word,
 				       .len = i->is_long ? i->word[1] : sizeof(i->word) };
@@ -304,17 +358,26 @@ static void take_event(struct hodo_top_spans *s, struct item *i)
 	if (c->role == HODO_READ_ROLE_COUNTER)
 		set_counter(s, c, i);
 	else if (hodo_role_begins(c->role))
-		begin(s, &key, &(struct hodo_pair){ (int64_t)i->ticks, base, s->row[i->id] });
+		begin(s, &key, &(struct hodo_pair){ (int64_t)i->ticks, base, user });
 	else
-		end(s, &key, base, i->ticks);
+		end(s, &key, base, i->ticks, ring);
 }
 
-static void take_item(struct hodo_top_spans *s, struct item *i)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	if (i->id)
-		take_event(s, i);
-	else if (i->word[0] > s->certain)
-		s->certain = i->word[0];
+	return a > b ? a : b;
+}
+
+static void take_item(struct hodo_top_spans *s, struct queue *q)
+{
+	struct item *i = &q->item[q->first++];
+
+	if (i->id) {
+		take_event(s, i, (uint32_t)(q - s->queue));
+	} else {
+		q->certain = later(q->certain, i->word[0]);
+		s->certain = later(s->certain, i->word[0]);
+	}
 	drop_item(s, i);
 }
 
@@ -375,7 +438,7 @@ void hodo_top_spans_take(struct hodo_top_spans *s, uint64_t until)
 		until = UINT64_MAX;
 	while ((q = oldest(s, wait, &next)) && q->item[q->first].ticks < until)
 		do
-			take_item(s, &q->item[q->first++]);
+			take_item(s, q);
 		while (q->first < q->n && q->item[q->first].ticks <= next && q->item[q->first].ticks < until);
 	for (uint32_t r = 0; r < s->rings; r++)
 		tidy(&s->queue[r]);

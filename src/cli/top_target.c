@@ -63,6 +63,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 	}
 	if (!err) {
 		hodo_session_set_command(s, t->pid);
+		t->planner.command = t->pid;
 		return 0;
 	}
 	t->pid = 0;
@@ -106,6 +107,43 @@ void hodo_top_put_output(struct hodo_top_target *t)
 		hodo_error("the last of the %s that %s wrote:", hodo_human_bytes(size, name), t->command[0]);
 	if (n > 0)
 		hodo_file_write(STDOUT_FILENO, start, (size_t)(text + n - start));
+}
+
+void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config)
+{
+	t->planner = (struct hodo_planner){
+		.functions = &o->functions.functions, .sdt = &t->sdt, .probes = &t->probes,
+		.replacements = &t->replacements, .arguments = &o->functions.arguments,
+	};
+	t->probes.patterns = &o->patterns;
+	config->functions = &o->functions.functions;
+	config->plan = hodo_planner_plan;
+	config->plan_still = hodo_planner_still;
+	config->plan_arg = &t->planner;
+	config->plans = true;
+}
+
+/* What has no events could be seen in another way. looked: else it ended before it was asked which it has. */
+void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked)
+{
+	pid_t pid = t->attach.n ? t->attach.target[0].pid : hodo_top_watch_pid(t->watches, 0);
+	const char *command = t->command ? t->command[0] : NULL;
+	char option[32], name[32];
+
+	snprintf(option, sizeof(option), "%d", (int)pid);
+	snprintf(name, sizeof(name), "process %d", (int)pid);
+	hodo_error("%s %s: 'hodo top --functions %s%s' shows how long its functions take, 'hodo record -e probe:FUNCTION"
+		   " %s%s' records the calls of one", command ? command : name,
+		   looked ? "has no events" : "ended without an event", command ? "-- " : "",
+		   command ? command : option, command ? "" : "-p ", command ? command : option);
+}
+
+void hodo_top_tell_no_function(const struct hodo_top_target *t)
+{
+	const char *file = t->command ? t->command[0] : "FILE";
+
+	hodo_error("no function was traced that --functions names: 'hodo list --functions %s' lists those that there are",
+		   file);
 }
 
 /* --------------------------------------------------------------------------- switching */
@@ -245,6 +283,7 @@ void hodo_top_target_free(struct hodo_top_target *t)
 	if (t->kernel_fd >= 0)
 		close(t->kernel_fd);
 	hodo_pattern_free(&t->kernel_patterns);
+	hodo_planner_free(&t->planner);
 	hodo_attach_options_free(&t->attach);
 }
 

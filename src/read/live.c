@@ -31,6 +31,7 @@ void hodo_live_free(struct hodo_live *l)
 	for (uint32_t i = 0; i < l->ids; i++)
 		free(l->by_id[i]);
 	free(l->by_id);
+	hodo_live_forget_shorts(l);
 	hodo_strings_free(&l->trace.bases);
 	free(l);
 }
@@ -105,4 +106,24 @@ const struct hodo_read_class *hodo_live_class(const struct hodo_live *l, uint32_
 void hodo_live_values(const struct hodo_read_class *c, const uint8_t *payload, struct hodo_read_value *values)
 {
 	hodo_read_class_values((const struct hodo_class *)(const void *)c, payload, values);
+}
+
+/* -------------------------------------------------------------------------- calls */
+
+int hodo_live_short(struct hodo_live *l, uint64_t start, uint64_t end)
+{
+	struct hodo_short o = { .start = start, .end = end, .until = UINT64_MAX };
+
+	return start < end ? hodo_vec_push(l->trace.shorts.object, l->trace.shorts.n, o) : 0;
+}
+
+void hodo_live_forget_shorts(struct hodo_live *l)
+{
+	free(l->trace.shorts.object);
+	memset(&l->trace.shorts, 0, sizeof(l->trace.shorts));
+}
+
+uint64_t hodo_live_address(struct hodo_live *l, uint64_t bits)
+{
+	return hodo_read_shorts_address(&l->trace.shorts, bits, 0);
 }

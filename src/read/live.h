@@ -41,4 +41,11 @@ const struct hodo_read_class *hodo_live_class(const struct hodo_live *live, uint
 /* The values of a whole event: class->nfields of them. payload must not change meanwhile. */
 void hodo_live_values(const struct hodo_read_class *class, const uint8_t *payload, struct hodo_read_value *values);
 
+/* Code of an object that is short (struct hodo_record_object); equal: it is not, and nothing is to be done. 0 or
+ * -ENOMEM. */
+int hodo_live_short(struct hodo_live *live, uint64_t start, uint64_t end);
+void hodo_live_forget_shorts(struct hodo_live *live);
+/* The address of which a call's record has these bits. */
+uint64_t hodo_live_address(struct hodo_live *live, uint64_t bits);
+
 #endif

@@ -8,6 +8,7 @@
  *   open ID          begins a job; close ID, from another thread, ends it
  *   named TEXT       begins what has this text for its id; unnamed TEXT
  *   level N, ratio N counters: a whole number, below 0 too; a quarter of one
+ *   calls N          N calls of work()
  *   burn MS          so much time on a CPU, in a span of its own
  *   exit STATUS
  */
@@ -101,6 +102,18 @@ static void burn(long ms)
 	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms);
 }
 
+__attribute__((noinline)) long work(long i)
+{
+	__asm__ volatile("" : "+r"(i));
+	return i + 1;
+}
+
+static void calls(long n)
+{
+	for (long i = 0; i < n;)
+		i = work(i);
+}
+
 static void obey(const char *line)
 {
 	char name[300] = "";
@@ -124,6 +137,8 @@ static void obey(const char *line)
 		HODO_COUNTER(tops, level, n);
 	else if (strcmp(name, "ratio") == 0)
 		HODO_COUNTER(tops, ratio, (double)n / 4);
+	else if (strcmp(name, "calls") == 0)
+		calls(n);
 	else if (strcmp(name, "burn") == 0)
 		burn(n);
 	else if (strcmp(name, "exit") == 0)

@@ -110,6 +110,28 @@ class Spans(top.Case):
         self.assertEqual([ratio[key] for key in ("count", "last", "min", "max")], [2, 0.75, 0.25, 0.75])
         self.last(process)
 
+    def test_calls(self):
+        """Of functions that nobody prepared, in a program that is started, and in one that runs."""
+        if top.os.uname().machine != "x86_64":
+            self.skipTest("functions without slots are traced on x86-64")
+        process = self.top("--json", "-d", "0.1", "--functions=work", "-m", "64M", "--", *self.target(TARGET))
+        self.connect()
+        self.order("calls 30000")
+        last = self.last(process)
+        work = by_name(last, "spans")["work"]
+        self.assertEqual((work["count"], work["open"], last["given_up"]), (30000, 0, 0))
+        self.check_spread(work, "all_")
+        self.assertEqual({name for name in by_name(last, "spans") if not name.startswith("tops:")}, {"work"})
+        target = self.start(*self.target(TARGET), env={"LD_PRELOAD": top.LIBHODO, "HODO_LISTEN": "1"})
+        self.connect()
+        wait_for("its socket", lambda: top.os.path.exists(self.socket(target.pid)))
+        process = self.top("--json", "-d", "0.1", "--functions=work", target.pid)
+        self.lines_until(process, lambda line: by_name(line, "events").get("func:entry", {}).get("on"))
+        self.order("calls 10")
+        self.order("exit 0", answered=False)
+        last = json.loads(process.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
+        self.assertEqual(by_name(last, "spans")["work"]["count"], 10)
+
     def test_busy_threads(self):
         process = self.begin()
         self.order("burn 500")
@@ -171,6 +193,11 @@ class Spans(top.Case):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^hodo: top: --sort last: the table of spans has no such column: .*\n$")
 
+    def test_functions_that_there_are_not(self):
+        done = self.hodo("top", "--json", "-d", "0.1", "--functions=nosuchfunction", "--", SILENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, "(?m)^hodo: no function was traced that --functions names: 'hodo list --functions ")
+
     def test_why_there_is_nothing(self):
         """A program without events: what the reason is, and the next command."""
         done = self.hodo("top", "--batch", "-d", "0.1", "--", SILENT)
@@ -178,12 +205,12 @@ class Spans(top.Case):
         # It may be over before it was asked.
         self.assertRegex(done.stdout, r"(?m)^(This program has no events of its own|It ended before anything was seen)\.$")
         self.assertRegex(done.stderr, rf"(?m)^hodo: {SILENT} (has no events|ended without an event): "
-                                      rf"'hodo record --functions {SILENT}' ")
+                                      rf"'hodo top --functions -- {SILENT}' ")
         process = self.start(SILENT, "wait", stdin=subprocess.PIPE, env={"LD_PRELOAD": top.LIBHODO, "HODO_LISTEN": "1"})
         wait_for("its socket", lambda: top.os.path.exists(self.socket(process.pid)))
         done = self.hodo("top", "--batch", "-d", "0.1", "-n", "2", process.pid)
-        self.assertIn("\nThis program has no events of its own.\nhodo record --functions ", done.stdout)
-        self.assertRegex(done.stderr, rf"(?m)^hodo: process {process.pid} has no events: 'hodo record --functions -p "
+        self.assertIn("\nThis program has no events of its own.\nhodo top --functions ", done.stdout)
+        self.assertRegex(done.stderr, rf"(?m)^hodo: process {process.pid} has no events: 'hodo top --functions "
                                       rf"{process.pid}' ")
         done = self.hodo("top", "--batch", "-d", "0.1", "--by", "spans", "-n", "2", process.pid)
         self.assertIn("\nNo spans: HODO_SPAN, or HODO_BEGIN and HODO_END, make them.\n", done.stdout)
