@@ -417,7 +417,7 @@ class Batch(Case):
         self.assertNotIn("\x1b", text)
 
 
-class Screen(Case):
+class Terminal(Case):
     """tmux is the terminal: it has a real pty, and knows what the screen then shows."""
 
     def setUp(self):
@@ -475,6 +475,8 @@ class Screen(Case):
         pane = self.has("pane_pid")
         return int(run("pgrep", "-P", pane, "-x", "hodo", status=0).stdout)
 
+
+class Screen(Terminal):
     def test_table_keys_and_end(self):
         self.open_top()
         self.order("a 1000")

@@ -5,10 +5,11 @@
 HODO, LIBHODO, TARGET (spans.c) and SILENT, a program without events, are in the environment.
 """
 import json
+import shutil
 import subprocess
 
 import top
-from hodo_test import HODO, LIMIT_S, children, main, program, wait_for
+from hodo_test import HODO, LIMIT_S, children, main, program, skip, wait_for
 
 TARGET = program("TARGET")
 SILENT = program("SILENT")
@@ -216,5 +217,34 @@ class Spans(top.Case):
         self.assertIn("\nNo spans: HODO_SPAN, or HODO_BEGIN and HODO_END, make them.\n", done.stdout)
 
 
+class Keys(top.Terminal):
+    def test_tables_of_spans_counters_and_threads(self):
+        self.open_top(program=TARGET)
+        self.order("spans 100")
+        self.order("level 42")
+        time = r" +[\d.]+ [num]?s"
+        self.keys("s")
+        self.wait_screen(r"^SPAN +\*RATE/s +P50 +P99 +MAX +ALL P50 +ALL P99 +ALL MAX")
+        self.wait_screen(rf"^tops:outer +\S+( +-|{time}){{3}}{time}{time}{time}")
+        self.keys("9")
+        self.wait_screen(r"^SPAN .* \*ALL P99 ")
+        self.keys("v")
+        self.wait_screen(r"^COUNTER +\*RATE/s .*LAST +LEAST +MOST")
+        self.wait_screen(r"^tops:level +.* 42 +42 +42$")
+        self.order("level -7")
+        self.wait_screen(r"^tops:level +.* -7 +-7 +42$")
+        self.keys("t", "C")
+        self.wait_screen(r"^THREAD +TID .* \*CPU$")
+        self.keys("s", "z")
+        self.wait_screen(r"^tops:outer +0( +-){6}")
+        self.keys("?")
+        self.wait_screen(r"^e  s  v +events; spans; values of counters$")
+        self.keys("x", "q")
+        self.check_restored()
+        self.wait_screen("^status=0$")
+
+
 if __name__ == "__main__":
+    if not shutil.which("tmux"):
+        skip("tmux is not installed")
     main()
