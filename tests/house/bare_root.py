@@ -90,11 +90,25 @@ def check_place():
         raise Skip(f"this machine knows no mirror of Debian {RELEASE}")
 
 
+@contextlib.contextmanager
+def locked(name):
+    """One at a time. The tests that have roots have apt caches of their own, each of which has one user."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / f".lock-{name}", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def make_bare():
     """The archive of the bare root."""
     archive = CACHE / f"{RELEASE}.tar"
-    if archive.exists():
-        return archive
+    with locked("made"):
+        if not archive.exists():
+            debootstrap(archive)
+    return archive
+
+
+def debootstrap(archive):
     with tempfile.TemporaryDirectory(prefix="debootstrap.", dir=CACHE) as folder:
         mirror = next(line.split()[1] for line in mirrors() if line.split()[2] == RELEASE)
         done = run("debootstrap", "--variant=minbase", "--include=git", RELEASE, f"{folder}/root", mirror)
@@ -103,7 +117,6 @@ def make_bare():
         part = pathlib.Path(folder, "root.tar")
         subprocess.run(["tar", "-C", f"{folder}/root", "--numeric-owner", "-cf", part, "."], check=True)
         part.rename(archive)
-    return archive
 
 
 class Root:
@@ -190,6 +203,14 @@ def check_demo(root, user, page):
     root.expect(f"{user}: the page of hodo view has {size} bytes", page is None or (size > 100000) == page)
 
 
+def check_install(root, user):
+    done = root.need(user, "scripts/install ~/installed")
+    root.check_said(f"{user}: scripts/install", done.stderr)
+    settings = "; ".join(re.findall(r"(?m)^export .*", done.stdout))
+    root.need(user, f"{settings}; cp -r ~/hodoscope/examples/builds . && make -C builds && builds/worker && builds/monitor &&"
+              " hodo record --functions builds/worker && hodo report", "~")
+
+
 def check_tests(root, user):
     listed = re.findall(r"Test +#\d+: (\S+)", root.need(user, "scripts/test -N").stdout)
     root.expect(f"{user}: {len(listed)} tests", len(listed) > 400)
@@ -226,6 +247,7 @@ def check(root, source):
     install_named(root, "user", "scripts/demo")
     root.compile_once()
     check_demo(root, "user", False)
+    check_install(root, "user")
     install_named(root, "user", "scripts/test -N")
     check_tests(root, "user")
 
@@ -235,15 +257,6 @@ def check(root, source):
     check_tests(root, "root")
 
 
-@contextlib.contextmanager
-def locked():
-    """One at a time: apt's cache has one user."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=pathlib.Path)
@@ -251,7 +264,7 @@ def main():
     args = parser.parse_args()
     try:
         check_place()
-        with locked(), contextlib.ExitStack() as stack:
+        with locked("packages"), contextlib.ExitStack() as stack:
             packages = CACHE / "packages"
             packages.mkdir(exist_ok=True)
             folder = args.keep or stack.enter_context(tempfile.TemporaryDirectory(prefix="hodo-root."))
