@@ -17,7 +17,7 @@ set(hodo_labels
   bench "^bench\\."
   model "^model\\."                                    # spin
   torture "^torture\\.|^flight\\.(kill|damage)|^recover\\.|^func\\.torture|^live\\.cycle|^attach_cli_cycles$|^census\\."
-  root "^house\\.bare_root"
+  root "^house\\.(bare_root|packages)"
   long "^(context\\.attach|limits\\.(parts|full)|kmod_generate|attach\\.inject\\.(many|again|killed.*|recorded|exec_meanwhile))$"
   long "^(sites\\.matrix|review\\.functions\\.(call|unwind))$"
 )

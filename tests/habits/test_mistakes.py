@@ -95,7 +95,7 @@ PROCESSES = (
     (f"list -p {NOBODY}", 1, rf"there is no process {NOBODY}"),
     (f"top -p {NOBODY}", 1, rf"there is no process {NOBODY}"),
     ("top ./app", 2, r"'\./app' is not a process ID: put -- in front of a command"),
-    ("top", 2, r"give a process ID, or -- and a command"),
+    ("top", 2, r"give a process ID, -- and a command, or -k"),
     ("top -d 0 1", 2, r"-d is a time .*, not '0'"),
     ("snapshot", 2, r"give a process ID"),
     (f"snapshot {NOBODY}", 1, rf"there is no process {NOBODY}"),
