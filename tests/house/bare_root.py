@@ -206,9 +206,11 @@ def check_demo(root, user, page):
 def check_install(root, user):
     done = root.need(user, "scripts/install ~/installed")
     root.check_said(f"{user}: scripts/install", done.stderr)
-    settings = "; ".join(re.findall(r"(?m)^export .*", done.stdout))
-    root.need(user, f"{settings}; cp -r ~/hodoscope/examples/builds . && make -C builds && builds/worker && builds/monitor &&"
-              " hodo record --functions builds/worker && hodo report", "~")
+    settings = "\n".join(re.findall(r"(?m)^export .*", done.stdout))
+    examples = "~/hodoscope/examples"
+    root.need(user, f"{settings}\nset -e; cc -O2 {examples}/hello/hello.c -o hello $(pkg-config --cflags hodo);"
+              f" cc -O2 {examples}/builds/monitor.c -o monitor $(pkg-config --cflags --libs hodo); ./monitor;"
+              " hodo record ./hello; hodo stat; hodo record --functions=main ./hello; hodo report", "~")
 
 
 def check_tests(root, user):
