@@ -3,6 +3,8 @@
  * mangled.c - see mangled.h. libiberty's demangler makes a tree of a name, of which those parts are written that are
  * the function's name (cmake/HodoDemangler.cmake: how it comes into a traced program).
  *
+ * libiberty writes the whole of a name, of which hodo_mangled_text() takes what it has room for.
+ *
  * libiberty recurses with each byte of a name, and wants memory. It must not have the program's stack, which may be
  * short, nor its malloc(), which may be what is being traced: both are in a mapping of our own.
  */
@@ -10,6 +12,7 @@
 #define cplus_demangle_print_callback hodo_demangler_print
 #include <libiberty/demangle.h>
 #include <sys/mman.h>
+#include <core/brief_name.h>
 #include <core/symbol_name.h>
 #include <user/sys.h>
 #include <user/user.h>
@@ -19,6 +22,8 @@
 #define STEPS_MAX 200000u         /* parts written, for one name: they may refer to each other */
 #define STACK_BASE (64u << 10)    /* besides what grows with the name: a signal handler's, too */
 #define STACK_PER_BYTE 512u       /* libiberty needs 150, of any name (test_limits finds more) */
+#define TEXT_MANGLED_MAX 1024u    /* whose whole text is made: libiberty wants stack for the square of it */
+#define TEXT_STACK (16u << 20)    /* … of which this is twice as much; it is memory where it is used */
 #define MEMORY_PER_BYTE 128u      /* libiberty needs 72: two components and a reference */
 
 /* A guard page, the stack, libiberty's memory. */
@@ -52,16 +57,26 @@ void hodo_demangler_free(void *p)
 {
 }
 
-/* The one format that the demangler has, "%d", for numbers of what has no name: not of what is written here. */
+/* The one format that the demangler has, "%d", for the number of what has no name. Its own room is 25 bytes. */
 int hodo_demangler_sprintf(char *to, int flag, size_t room, const char *format, int number)
 {
-	*to = 0;
-	return 0;
+	unsigned left = number < 0 ? -(unsigned)number : (unsigned)number;
+	int n = number < 0, end;
+
+	to[0] = '-';
+	for (unsigned k = left; k >= 10; k /= 10)
+		n++;
+	end = ++n;
+	to[end] = 0;
+	do
+		to[--n] = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	return end;
 }
 
-static bool make_room(size_t len)
+static bool make_room(size_t len, size_t more)
 {
-	size_t stack = (STACK_BASE + STACK_PER_BYTE * len) & -(size_t)HODO_PAGE;
+	size_t stack = (STACK_BASE + STACK_PER_BYTE * len + more) & -(size_t)HODO_PAGE;
 	size_t bytes = (HODO_PAGE + stack + MEMORY_PER_BYTE * (len + 1) + HODO_PAGE - 1) & -(size_t)HODO_PAGE;
 
 	if (bytes > (size_t)(room.end - room.mapping)) {
@@ -213,7 +228,7 @@ size_t hodo_mangled_name(const char *mangled, char *out, size_t size)
 
 	/* Not virtual tables and the like, which are no functions. */
 	if (is_mangled && mangled[2] != 'T' && mangled[2] != 'G' && len <= NAME_MAX_BYTES &&
-	    hodo_symbol_demangles(mangled) && make_room(len))
+	    hodo_symbol_demangles(mangled) && make_room(len, 0))
 		hodo_x86_on_stack(demangle, &name, room.memory);
 	if (!name.good) {
 		name.n = 0;
@@ -224,4 +239,56 @@ size_t hodo_mangled_name(const char *mangled, char *out, size_t size)
 	if (size)
 		out[name.n < size ? name.n : size - 1] = 0;
 	return name.n;
+}
+
+/* ------------------------------------------------------------------------ the whole */
+
+struct text {
+	const char *mangled;
+	struct hodo_mangled_texts *to;
+	bool parameters;
+	void *too_long[5]; /* of __builtin_setjmp() */
+};
+
+/* A name of a few bytes can stand for gigabytes, as each template may name twice the one before it: that is left by a
+ * jump, which is allowed, since libiberty holds nothing but the stack. */
+static void take(const char *piece, size_t len, void *opaque)
+{
+	struct text *t = opaque;
+
+	if (len >= sizeof(t->to->full) - t->to->full_len)
+		__builtin_longjmp(t->too_long, 1);
+	for (size_t i = 0; i < len; i++)
+		t->to->full[t->to->full_len++] = piece[i];
+}
+
+static void write_text(void *text)
+{
+	struct text *t = text;
+	struct hodo_mangled_texts *to = t->to;
+	int options = DMGL_ANSI | (t->parameters ? DMGL_PARAMS : 0);
+	struct demangle_component *tree;
+	void *memory;
+
+	to->full_len = to->brief_len = 0;
+	if (__builtin_setjmp(t->too_long) != 0) {
+		to->full_len = 0;
+		return;
+	}
+	tree = cplus_demangle_v3_components(t->mangled, options, &memory);
+	if (!tree || !cplus_demangle_print_callback(options, tree, take, t))
+		to->full_len = 0;
+	to->brief_len = hodo_brief_name(to->full, to->full_len, to->brief);
+}
+
+bool hodo_mangled_text(const char *mangled, bool parameters, struct hodo_mangled_texts *to)
+{
+	struct text text = { .mangled = mangled, .to = to, .parameters = parameters };
+	size_t len = __builtin_strlen(mangled);
+
+	to->full_len = to->brief_len = 0;
+	if (mangled[0] == '_' && mangled[1] == 'Z' && mangled[2] != 'T' && mangled[2] != 'G' &&
+	    len <= TEXT_MANGLED_MAX && hodo_symbol_demangles(mangled) && make_room(len, TEXT_STACK))
+		hodo_x86_on_stack(write_text, &text, room.memory);
+	return to->full_len > 0;
 }

@@ -3,6 +3,7 @@
 #ifndef HODO_FUNC_MANGLED_H
 #define HODO_FUNC_MANGLED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,6 +12,16 @@
  * Hostile input. Returns the length; out is cut to size and terminated.
  */
 size_t hodo_mangled_name(const char *mangled, char *out, size_t size);
+
+/*
+ * What src/elf shows: the name with template arguments, and with parameters or without; also in its short form
+ * (core/brief_name.h). False: it is no mangled name, or too long. Hostile input.
+ */
+struct hodo_mangled_texts {
+	size_t full_len, brief_len;
+	char full[16384], brief[16384]; /* without terminators */
+};
+bool hodo_mangled_text(const char *mangled, bool parameters, struct hodo_mangled_texts *texts);
 
 /* hodo_x86_on_stack (x86_64/own_stack.S): function(argument), on the stack that ends at top. */
 __attribute__((visibility("hidden"))) void hodo_x86_on_stack(void (*function)(void *), void *argument, void *top);

@@ -261,6 +261,7 @@ struct candidate {
 	size_t len, short_len;
 	bool has_short;
 	char short_name[NAME_MAX_BYTES];
+	struct hodo_mangled_texts texts;
 };
 
 static void look_up(struct candidate *c, uint32_t i)
@@ -271,6 +272,20 @@ static void look_up(struct candidate *c, uint32_t i)
 	c->name = hodo_names_other(c->names, c->addr, i);
 	c->len = __builtin_strlen(c->name);
 	c->has_short = false;
+}
+
+/* Whether a pattern that has arguments of templates, or parameters, is of the name as it is shown, short or whole. */
+static bool text_matches(struct candidate *c, const char *glob, size_t len)
+{
+	const struct hodo_mangled_texts *t = &c->texts;
+
+	if (!__builtin_strchr(glob, '<') && !__builtin_strchr(glob, '('))
+		return false;
+	for (int parameters = 0; parameters < 2; parameters++)
+		if (hodo_mangled_text(c->name, parameters, &c->texts) &&
+		    (hodo_glob(glob, len, t->brief, t->brief_len) || hodo_glob(glob, len, t->full, t->full_len)))
+			return true;
+	return false;
 }
 
 static bool name_matches(struct candidate *c, const struct pattern *p)
@@ -285,7 +300,7 @@ static bool name_matches(struct candidate *c, const struct pattern *p)
 			c->short_len = sizeof(c->short_name) - 1;
 		c->has_short = true;
 	}
-	return hodo_glob(p->glob, len, c->short_name, c->short_len);
+	return hodo_glob(p->glob, len, c->short_name, c->short_len) || text_matches(c, p->glob, len);
 }
 
 /* Any of the function's names. */

@@ -453,8 +453,9 @@ class Names(Case):
         for name in self.SHORT:
             self.assertRegex(printed, rf"(?m) func:entry {re.escape(name)} ")
             self.assertIn(name, self.ok("list", "-q", "--functions", "names"))
-            self.assertIn(name, self.ok("export", "-q", "--to", "folded", "-o", "-", "names"))
         self.assertIn("shop::Store<string>::put", self.ok("list", "-q", "--functions", NAMES))
+        # Calls of no time are not in there.
+        self.assertIn(";shop::Store<string>::put ", self.ok("export", "-q", "--to", "folded", "-o", "-", "names"))
 
     def test_full(self):
         put = f"shop::Store<{self.STRING} >::put(int, {self.STRING} const&)"
@@ -462,9 +463,9 @@ class Names(Case):
         self.assertIn(put, whole)
         self.assertEqual(len(whole), len(self.SHORT))
         for name in whole:
-            for args in (["graph"], ["report"], ["print"], ["list", "--functions"],
-                         ["export", "--to", "folded", "-o", "-"]):
+            for args in (["graph"], ["report"], ["print"], ["list", "--functions"]):
                 self.assertIn(name, self.ok(*args, "-q", "--full-names", "names"), args)
+        self.assertIn(f";{put} ", self.ok("export", "-q", "--full-names", "--to", "folded", "-o", "-", "names"))
         self.assertIn(put, self.ok("list", "-q", "--functions", "--full-names", NAMES))
         # Programs read whole names in any case.
         self.assertEqual({json.loads(line).get("function") for line in
@@ -477,6 +478,19 @@ class Names(Case):
         for glob, n in (("shop::Store<string>::put", 1), ("shop::Store*::put", 2), ("shop::over(int)", 1),
                         ("shop::over", 2), (f"shop::Store<{self.STRING} >::put", 1), ("shop::Store<string>::size*", 2)):
             self.assertEqual(len(self.ok("graph", "-q", "names", "--function", glob).splitlines()) - 1, n, glob)
+
+    def test_recorded_by_shown_name(self):
+        """Of a program with slots, whose names are compared inside of it, and of one that nobody prepared."""
+        for glob, n in (("shop::Store<string>::put", 1), ("shop::Store<vector<int>>::put", 1),
+                        ("shop::Store<*>::size", 2), ("shop::Store<string>::size() const", 1),
+                        ("shop::over(double)", 1), ("shop::Store*::put", 2),
+                        ("shop::Store<std::*>::put", 2), ("shop::takes(vector<string> const&)", 1)):
+            done = self.hodo("record", "-o", "named", f"--functions={glob}", "--", NAMES)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(self.ok("graph", "-q", "named").splitlines()) - 1, n, (glob, done.stderr))
+        done = self.hodo("record", "-q", "-o", "probed", "-e", "probe:shop::Store<string>::put", "--", NAMES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.stat("probed")["recorded"], 1)
 
     def test_diff_tells_apart(self):
         rows = json.loads(self.ok("report", "-q", "names", "--diff", "names", "--json"))["functions"]

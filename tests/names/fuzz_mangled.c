@@ -8,6 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct hodo_mangled_texts texts;
 	char *text = malloc(size + 1), *out, cut[16];
 	size_t n;
 
@@ -19,6 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    hodo_mangled_name(text, cut, sizeof(cut)) != n || strncmp(cut, out, sizeof(cut) - 1) != 0)
 		abort();
 	free(out);
+	for (int parameters = 0; parameters < 2; parameters++)
+		if (hodo_mangled_text(text, parameters, &texts) && texts.brief_len > texts.full_len)
+			abort();
 	free(text);
 	return 0;
 }

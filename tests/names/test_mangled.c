@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mangled.c - short names of C++ functions, one by one; compare_cxxfilt.py has the many. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lib/unit.h>
@@ -82,12 +83,59 @@ TEST(test_cases)
 	}
 }
 
+static const struct {
+	const char *mangled, *full, *brief, *with;
+} texts[] = {
+	{ "_ZN5StoreISsE3putEiSs", "Store<std::string>::put", "Store<string>::put", "Store<string>::put(int, string)" },
+	{ "_ZNK1AIiE1fEv", "A<int>::f", "A<int>::f", "A<int>::f() const" },
+	{ "_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back",
+	  "std::vector<int>::push_back", "std::vector<int>::push_back(int&&)" },
+	{ "_Z3maxIiET_S0_S0_", "max<int>", "max<int>", "int max<int>(int, int)" },
+	{ "_Z1fILi3ELb1EEvv", "f<3, true>", "f<3, true>", "void f<3, true>()" },
+	{ "_ZZ1fvENKUliE10_clEi", "f()::{lambda(int)#12}::operator()", "f()::{lambda(int)#12}::operator()",
+	  "f()::{lambda(int)#12}::operator()(int) const" },
+};
+
+TEST(test_texts)
+{
+	static struct hodo_mangled_texts t;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_true(hodo_mangled_text(texts[i].mangled, false, &t));
+		t.full[t.full_len] = t.brief[t.brief_len] = 0;
+		assert_string_equal(t.full, texts[i].full);
+		assert_string_equal(t.brief, texts[i].brief);
+		assert_true(hodo_mangled_text(texts[i].mangled, true, &t));
+		t.brief[t.brief_len] = 0;
+		assert_string_equal(t.brief, texts[i].with);
+	}
+	assert_false(hodo_mangled_text("plain", true, &t));
+	assert_false(hodo_mangled_text("_ZTV1A", true, &t));
+	assert_false(hodo_mangled_text("_Z", true, &t));
+}
+
+/* Templates that name twice the one before them: gigabytes, and soon over. */
+TEST(test_endless_text)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static struct hodo_mangled_texts t;
+	char name[1000] = "_Z1fI1PI1AS0_E", *end = name + strlen(name);
+
+	for (const char *d = digits + 1; *d; d++)
+		end += sprintf(end, "S_IS%c_S%c_E", *d, *d);
+	strcpy(end, "EvT_");
+	assert_false(hodo_mangled_text(name, true, &t));
+	assert_true(hodo_mangled_text("_Z1fIiEvT_", true, &t));
+	assert_int_equal(t.full_len, strlen("void f<int>(int)"));
+}
+
 /* Nesting, and parts that refer to parts, end by a limit and leave the name as it is. */
 TEST(test_limits)
 {
 	static const char *const units[] = { "P", "N1AI", "1AI", "Z", "ZN", "F", "X", "S_", "L_Z", "Dp", "T_I", "cl",
 					     "I", "J", "A_", "M", "1a", "pl", "cvT_I", "T_IcvT0_I", NULL };
 	static char text[400000], out[500000];
+	static struct hodo_mangled_texts whole;
 
 	for (const char *const *unit = units; *unit; unit++) {
 		for (int i = 0; i < 4; i++) {
@@ -96,6 +144,8 @@ TEST(test_limits)
 				strcpy(text + n, *unit);
 			hodo_mangled_name(text, out, sizeof(out));
 			assert_true(strcmp(out, text) == 0 || strlen(out) < strlen(text));
+			text[1000] = 0;
+			hodo_mangled_text(text, true, &whole);
 		}
 	}
 	strcpy(text, "_ZN1A");
