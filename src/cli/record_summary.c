@@ -198,6 +198,8 @@ static void put_findings(const char *recording)
 	struct report_lists lists;
 	uint64_t wrong = 0;
 
+	if (symbols)
+		hodo_symbols_shorten(symbols);
 	report_lists_start(&lists, symbols, NULL);
 	while (symbols && hodo_read_next(r, &e) > 0) {
 		if (e->cls->kind != HODO_KIND_FUNCTION)
