@@ -537,8 +537,8 @@ struct hodo_record_event {
 };
 HODO_ASSERT_SIZE_(struct hodo_record_event, 16);
 
-/* Followed by int64_t values[n] and strings: provider, field name, n labels. Instead of the provider there may be the full
- * name of an event ("kv:put"), which has a colon: the labels then belong to that event only, and precede its provider's. */
+/* Followed by int64_t values[n] and strings: provider, field name, n labels. An event's full name ("kv:put") instead
+ * of the provider means that the labels belong to that event only; they precede its provider's. */
 struct hodo_record_labels {
 	struct hodo_record head;
 	uint32_t n;

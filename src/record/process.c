@@ -253,8 +253,7 @@ static void add_limited(struct hodo_process *p)
 	p->session->total.limited += limited;
 	if (limited == 0 && hodo_conditions_limited(p->shm, UINT64_MAX) > 0)
 		hodo_process_report(p, "its count of events over their rate limit cannot be true, and is "
-				    "left out: look for stray "
-				    "writes in it");
+				    "left out: look for stray writes in it");
 }
 
 static void tell_untrue(const struct hodo_process *p)
@@ -273,9 +272,8 @@ static void tell_catalog_full(const struct hodo_process *p)
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
 
 	if (lost)
-		hodo_process_report(p, "%llu descriptions of events or libraries were too many, so later "
-				    "ones have no names: trace for a shorter time, or fewer events",
-				    (unsigned long long)lost);
+		hodo_process_report(p, "%llu descriptions of events or libraries were too many, so later ones have no "
+				    "names: trace for a shorter time, or fewer events", (unsigned long long)lost);
 }
 
 void hodo_process_close_line(struct hodo_process *p)

@@ -99,7 +99,7 @@ class Ctf(Case):
         """With names of functions, context and texts; many packets."""
         name = self.record("traced", requests=500)
         how, found = self.check(name)
-        calls = [e for e in json_lines(self.ok("graph", "-q", "--json", name)) if "duration_ns" in e]
+        calls = [e for e in json_lines(self.ok("graph", "-q", "--json", name)) if "self_ns" in e]
         self.assertEqual(sum(how.values()) - how["goes on"], len(calls))
         self.assertEqual(how["returned"], sum(not c["flags"] for c in calls))
         names = {e["fields"]["name"].decode() for e in found if e["name"] == ENTRY}
@@ -118,7 +118,7 @@ class Ctf(Case):
                 how, _ = self.check(name)
                 flags = collections.Counter(
                     "whole" if "whole" in c["flags"] else "".join(c["flags"]) or "returned"
-                    for c in json_lines(self.ok("graph", "-q", "--json", name)) if "duration_ns" in c)
+                    for c in json_lines(self.ok("graph", "-q", "--json", name)) if "self_ns" in c)
                 for ours, theirs in (("returned", "returned"), ("exit_lost", "exit lost"), ("open", "open"),
                                      ("no_exit", "not seen")):
                     self.assertEqual(how[theirs], flags[ours], (ours, how, flags))

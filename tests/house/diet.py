@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-LIMITS = {"lines": 14400, "text": 132 * 1024, "bss": 2 * 1024 * 1024}
+LIMITS = {"lines": 14600, "text": 134 * 1024, "bss": 2 * 1024 * 1024}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 

@@ -345,7 +345,7 @@ class Json(Case):
 
     def test_usage(self):
         for args, what in ((["--by", "x", "1"], "--by"), (["-d", "0.01", "1"], "-d"), (["-n", "0", "1"], "-n"),
-                           (["--sort", "x", "1"], "--sort"), ([], "no process"), (["true"], "put -- in front"),
+                           (["--sort", "x", "1"], "--sort"), ([], "give a process ID"), (["true"], "put -- in front"),
                            (["--color", "x", "1"], "--color"), (["-m", "1", "1"], "-m"), (["-e", "", "1"], "-e"),
                            (["-e", "kv:*,func:main", "1"], "--functions=GLOB")):
             top = self.top(*args)
