@@ -510,7 +510,7 @@ process PID is {}
                 (["record", "-p", "-5"], "'-5' is not a process ID"),
                 (["record", "-p", "2147483648"], "'2147483648' is not a process ID"),
                 (["record"], "no command to record, and no process: give a command, -p PID, or -k"),
-                (["enable"], "give a process ID"), (["disable"], "no process given"), (["detach"], "no process given"),
+                (["enable"], "give a process ID"), (["disable"], "give a process ID"), (["detach"], "give a process ID"),
                 (["enable", "12"], "no events given: '*:*' is all of them"),
                 (["enable", "x", "a:b"], "'x' is not a process ID"),
                 (["enable", "12", "!a:b"], "'!a:b': an event is switched on by 'hodo enable', and off by 'hodo disable'"),

@@ -53,10 +53,10 @@ check report grep -q 'kprobe:vfs_read' /tmp/report
 # In what the handler of the other one calls.
 status missed 0 hodo record -k -e "kprobe:vfs_read(file->f_path.dentry->d_name.name)" \
 	-e "kprobe:copy_from_kernel_nofault+$offset()" -o /tmp/missed -- ./kpwork /tmp/expected
-says missed_said "events were missed: another probe was just being handled"
+says missed_said "events were missed: another probe was being handled"
 # More calls than can be awaited at one time.
 status awaited 0 hodo record -k -e 'kprobe:do_nanosleep%return' -o "$OUT/awaited" -- ./kpwork sleep 1040
-says awaited_said "events were missed: more calls at one time"
+says awaited_said "events were missed: more calls at once"
 awaited=$(count "$OUT/awaited" 'kprobe:do_nanosleep%return')
 check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040 # one that has returned makes room for another
 

@@ -240,7 +240,7 @@ refused perfmon_tree ./as_user -p sh -c "echo 1 >$HODO/enabled"
 status no_debugfs 0 unshare -m sh -c "umount $(dirname $DEBUG) && hodo record -k -e 'syscalls:*' -o /tmp/debugfs -- true"
 check no_debugfs_recorded test "$(count /tmp/debugfs syscalls:sys_exit_execve)" -gt 0
 status no_device 1 unshare -m sh -c 'mount -t tmpfs none /dev && mknod /dev/null c 1 3 && hodo record -k -o /tmp/none'
-says no_device_said "/dev/hodo is not there"
+says no_device_said "there is no /dev/hodo"
 
 unload
 finish
