@@ -39,7 +39,7 @@ class Plain(Arguments):
             done = self.hodo("record", "-q", "-o", "d", *options, "--", PROGRAM)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
-        self.assertIn("no debug information", self.record("--functions", "--args", program=STRIPPED))
+        self.assertIn("that takes debug information", self.record("--functions", "--args", program=STRIPPED))
         self.assertIn("fact", str(self.graph()))
         self.assertIn("cannot be turned off", self.record("--functions", "--args", program=LOW))
 

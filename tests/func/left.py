@@ -66,7 +66,7 @@ class Left(Case):
         graph = self.recorded()
         self.check(chains(graph))
         for name in LEFT:
-            self.assertRegex(graph, rf"{name}\(.*left \*/", name)
+            self.assertRegex(graph, rf"\b{name}\b.*left \*/", name)
         kinds = collections.Counter(e["name"] for e in self.events())
         self.assertGreaterEqual(kinds["func:landed"], 20, kinds)
         self.assertGreaterEqual(kinds["func:switched"], 4, kinds)

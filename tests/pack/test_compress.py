@@ -159,7 +159,7 @@ class Read(Case):
         path = self.streams()[0]
         run("zstd", "-d", "-q", path, status=0)
         done = self.hodo("stat", "--json", self.data)
-        self.assertIn("occurs twice", done.stderr)
+        self.assertIn("is there twice", done.stderr)
         self.assertEqual(self.stat()["recorded"], 500)
 
 

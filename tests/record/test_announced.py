@@ -77,7 +77,7 @@ class Announced(Files):
                 done = self.announced("sh", "-c", script, events=3001)
                 self.assertEqual(self.reasons().get(f"{self.static} is static"), 9, done.stderr)
                 if "garbage" in how:
-                    self.assertIn("]: its count of programs that it started cannot be true", done.stderr)
+                    self.assertIn("]: its count of started programs cannot be true", done.stderr)
                     self.assertNotIn(TOO_MANY, self.reasons())
 
     def test_more_than_it_started(self):

@@ -41,6 +41,8 @@ def check_events(trace, part):
         if not kind.startswith("func:"):
             continue
         counts[kind] += 1
+        if kind in ("func:landed", "func:switched"):  # where an exception was caught, or stacks change: neither
+            continue
         at = e["pid"], e["fields"]["frame"]
         if kind == "func:entry":
             inside[at] = e["fields"]["addr"]

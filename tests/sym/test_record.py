@@ -167,13 +167,13 @@ class Elsewhere(Case):
         self.assertLessEqual({"main", "plain_c", "second(int)", "same(int)", "shop::refund(int)"}, set(want))
         self.assertTrue(any("{lambda(int)#1}::operator()(int) const" in n for n in want))
         self.assertTrue(any(n.startswith("shop::inner::Shelf<std::") for n in want))
-        text = run(HODO, "print", trace)
+        text = run(HODO, "print", "--full-names", trace)
         for name in want:
             self.assertIn(f" func:entry {name} frame=", text)
 
         program.rename(self.dir / "gone")
         self.assertEqual(self.names(trace), want)
-        self.assertEqual(run(HODO, "print", trace), text)
+        self.assertEqual(run(HODO, "print", "--full-names", trace), text)
         there = self.dir / "another" / "machine"
         shutil.copytree(trace, there)
         self.assertEqual(self.names(there), want)
