@@ -92,8 +92,11 @@ void hodo_landed(uintptr_t at, uintptr_t function, uintptr_t rdi, uintptr_t rsi)
 	if (!sp)
 		return;
 	function &= (1ul << HODO_LANDING_SHIFT) - 1;
+	/* A function that ended by jumping to swapcontext() has its frame there: with return replacement its exit comes
+	 * when the context goes on, and returns. */
+	sp -= event == HODO_FUNC_SWITCHED ? 2 * WORD : WORD;
 	if (hook == hodo_x86_hooks[HODO_HOOKS_DISPATCH][HODO_HOOK_ENTRY])
-		end_calls(event, function, sp - WORD);
+		end_calls(event, function, sp);
 	else
-		hodo_func_emit_at(event, function, sp - WORD);
+		hodo_func_emit_at(event, function, sp);
 }
