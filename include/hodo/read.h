@@ -17,16 +17,16 @@
  * crash, loop for ever or take memory out of proportion to its files. Damaged
  * parts are reported as warnings and skipped; what can be read is read.
  * Streams are read with pread(2) into bounded buffers, never mapped, so that a
- * file that shrinks meanwhile costs a warning and no SIGBUS. A recording that
- * is still being written can be read; what comes later is not seen.
+ * file that shrinks meanwhile causes a warning and no SIGBUS. A recording that
+ * is still being written can be read; what is written later is not seen.
  *
  * Functions return 0 or a positive count, or a negative errno; none prints,
  * exits, changes the locale or keeps global state. Different readers may be used
  * from different threads at once; one reader, or one text buffer, by one thread
  * at a time. None of this is safe in signal handlers.
  *
- * Structs given out belong to the reader and live until it is closed. They may
- * grow at the end: `size` says how many bytes this library filled.
+ * Structs that functions return belong to the reader and live until it is closed.
+ * They may grow at the end: `size` says how many bytes this library filled.
  */
 #ifndef HODO_READ_H
 #define HODO_READ_H
@@ -56,13 +56,13 @@ struct hodo_read_field {
 	const struct hodo_read_labels *labels; /* NULL if none */
 };
 
-/* What an event is among others. */
+/* What an event is to its reader. */
 enum hodo_read_role {
 	HODO_READ_ROLE_POINT,      /* stands for itself: an event, a mark, a tracepoint */
 	HODO_READ_ROLE_COUNTER,    /* a value over time: the first field */
-	HODO_READ_ROLE_SPAN_BEGIN, /* HODO_SPAN: the end is the thread's next one of that base name, as they nest */
+	HODO_READ_ROLE_SPAN_BEGIN, /* HODO_SPAN: its end is the thread's next one of that base name; they nest */
 	HODO_READ_ROLE_SPAN_END,
-	HODO_READ_ROLE_BEGIN,      /* HODO_BEGIN: the end has its base name and id, the first field, in any thread */
+	HODO_READ_ROLE_BEGIN,      /* HODO_BEGIN: its end has its base name and id (the first field), in any thread */
 	HODO_READ_ROLE_END,
 	HODO_READ_ROLE_SYSCALL_BEGIN, /* the kernel's sys_enter_NAME: a thread is in one system call at a time */
 	HODO_READ_ROLE_SYSCALL_END,
@@ -84,13 +84,13 @@ struct hodo_read_class {
 	uint32_t line;
 	uint32_t nfields; /* 0 .. HODO_FIELDS_MAX */
 	const struct hodo_read_field *fields;
-	uint32_t fixed_bytes; /* of each event, 6 bytes of header included; 0: varies. Calls may take less */
+	uint32_t fixed_bytes; /* size of each event, with 6 bytes of header; 0: varies. Calls may take less */
 	uint32_t sites;       /* hodo_read_elf only: places in the code */
 	uint64_t count;       /* set by hodo_read_count: events */
-	uint64_t bytes;       /* set by hodo_read_count: bytes of them in the streams, headers included */
-	uint32_t ncontext;    /* what record --context asked for: 0 .. HODO_CONTEXT_FIELDS_MAX */
+	uint64_t bytes;       /* set by hodo_read_count: their bytes in the streams, with headers */
+	uint32_t ncontext;    /* fields of record --context: 0 .. HODO_CONTEXT_FIELDS_MAX */
 	const struct hodo_read_field *context;
-	uint64_t limited; /* events that were over their rate (record --rate) and so are not in the recording */
+	uint64_t limited; /* events that exceeded their rate (record --rate) and so are not in the recording */
 	uint32_t role;    /* enum hodo_read_role; hodo_read_elf: 0 */
 	const char *base; /* the name without ".begin", ".end"; "syscalls:read" of "syscalls:sys_enter_read".
 			   * Classes of one process that have the same share one text; hodo_read_elf: NULL */
@@ -102,10 +102,10 @@ struct hodo_read_thread {
 	const char *comm;
 };
 
-/* Events that were made and are not in the recording, by cause. */
+/* Events that happened and are not in the recording, by cause. */
 struct hodo_read_lost {
 	uint64_t full;        /* the ring was full (record -m keeps them) */
-	uint64_t too_large;   /* it was larger than a packet (record --packet-size), or a text over 65,535 bytes */
+	uint64_t too_large;   /* larger than a packet (record --packet-size), or with a text over 65,535 bytes */
 	uint64_t busy;        /* the fallback ring was contended */
 	uint64_t overwritten; /* flight recorder: newer events took their place */
 	uint64_t unwritten;   /* the output could not be written */
@@ -114,21 +114,21 @@ struct hodo_read_lost {
 
 /*
  * A stream: the events of one CPU, or of all threads on the fallback path. The
- * numbers behind `packets` are complete after hodo_read_scan(), hodo_read_count()
- * or when hodo_read_next() has returned 0.
+ * numbers from `packets` on are complete after hodo_read_scan() or
+ * hodo_read_count(), or when hodo_read_next() has returned 0.
  */
 struct hodo_read_stream {
 	size_t size;
 	const char *name; /* "cpu0", "fallback" */
 	int32_t cpu;      /* -1: the fallback stream */
-	uint64_t bytes;   /* of the file, compressed or not; 0 if everything in it was lost and there is none */
+	uint64_t bytes;   /* of the file, compressed or not; 0 if there is no file, since all its events were lost */
 	uint64_t packets;
-	uint64_t events;  /* that the packets' headers announce */
+	uint64_t events;  /* as the packets' headers announce */
 	uint64_t damaged; /* announced, but unreadable; hodo_read_count and hodo_read_next only */
 	int64_t begin_ns; /* start of the first packet, since the epoch; 0 if there is no packet */
 	int64_t end_ns;   /* end of the last packet */
 	struct hodo_read_lost lost;
-	uint64_t room;    /* bytes of a ring (record -m) that keeps what is full or overwritten in lost; 0: not known */
+	uint64_t room;    /* bytes of a ring (record -m) that would have kept lost.full or .overwritten; 0: not known */
 };
 
 struct hodo_read_clock {
@@ -142,9 +142,9 @@ struct hodo_read_clock {
 struct hodo_read_object {
 	size_t size;
 	const char *path;
-	uint64_t base;    /* what is added to the file's addresses */
+	uint64_t base;    /* added to the file's addresses */
 	uint64_t start;   /* lowest address mapped */
-	uint64_t end;     /* behind the highest */
+	uint64_t end;     /* after the highest */
 	int64_t from_ns;  /* seen from then on, since the epoch; INT64_MIN: from the beginning */
 	int64_t until_ns; /* not mapped from then on; INT64_MAX: to the end */
 	uint32_t functions; /* traceable */
@@ -163,8 +163,8 @@ struct hodo_read_process {
 	const char *comm;
 	const char *exe;
 	uint32_t mode;  /* enum hodo_mode */
-	bool complete;  /* the recording of this process was ended in order */
-	int64_t end_ns; /* then: when, since the epoch */
+	bool complete;  /* the recording of this process ended in an orderly way */
+	int64_t end_ns; /* if complete: when, since the epoch */
 	uint64_t ring_bytes;
 	uint64_t packet_bytes;
 	uint8_t uuid[16];
@@ -176,19 +176,19 @@ struct hodo_read_process {
 	const struct hodo_read_class *const *classes; /* ascending ids */
 	const struct hodo_read_thread *threads;       /* ascending tids */
 	const struct hodo_read_stream *const *streams;
-	const char *const *warnings; /* that were given while recording */
+	const char *const *warnings; /* given while recording */
 	uint64_t bytes;              /* of the folder's files */
 	uint32_t nobjects;
 	const struct hodo_read_object *objects; /* ascending start, then from_ns */
-	/* Of a snapshot, taken while the process ran on; NULL: it is none. */
+	/* For a snapshot, taken while the process ran on: why. NULL: this is not a snapshot. */
 	const char *snapshot_why;
 	uint32_t snapshot_number; /* in its recording; 0: it was taken by hodo snapshot */
 	int64_t snapshot_ns;      /* when, since the epoch */
-	const char *kernel; /* the kernel's release, if this is no process but the kernel; else NULL */
-	/* Who chose the paths in it: the owner of the folder's metadata, or where that is root the process's user. Root
-	 * should open them with that user's rights alone. */
+	const char *kernel; /* the kernel's release, if this is the kernel and not a process; else NULL */
+	/* Who chose the paths in it: the owner of the folder's metadata, or if that is root, the process's user. Root
+	 * should open them only with that user's rights. */
 	uint32_t owner;
-	bool nested; /* in a pid namespace below the recorder's: pid and tids are those that it has there */
+	bool nested; /* in a pid namespace below the recorder's, where it has this pid and these tids */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -207,12 +207,12 @@ struct hodo_read_options {
 };
 
 /*
- * Opens a recording directory, one COMM-PID folder of it, or a recording that
- * `hodo pack` has made one file of. options may be NULL. Reads metadata and each stream's first packet header.
+ * Opens a recording directory, one COMM-PID folder of it, or a file made by `hodo pack`. options may be NULL. Reads
+ * metadata and each stream's first packet header.
  *
  * 0, or: -ENOENT no such directory; -ENOTDIR neither a directory nor packed; -EINVAL bad
  * arguments; -ENODATA no recording in it; -ENOTUNIQ several snapshots, of which
- * one is to be named; -EPROTO a CTF trace of another tool; -EPROTONOSUPPORT a
+ * you must name one; -EPROTO a CTF trace of another tool; -EPROTONOSUPPORT a
  * newer format, or the other byte order; -EBADMSG metadata too damaged to use;
  * -ENOMEM; what open(2) and read(2) give.
  */
@@ -221,11 +221,11 @@ void hodo_read_close(struct hodo_read *reader); /* NULL is allowed */
 
 /*
  * A recording that was written in parts (record --rotate) is read as one: one process for all its folders, one
- * stream for all its files. Of directories with one snapshot, that is read; of those with several none is.
+ * stream for all its files. A directory with one snapshot is read as that snapshot; one with several is not read.
  */
 struct hodo_read_part {
 	size_t size;
-	const char *name;   /* "part-0001": a directory that is a recording of its own */
+	const char *name;   /* "part-0001": a directory that is a complete recording */
 	uint32_t processes; /* with a folder in it */
 	uint64_t bytes;     /* of its folders' files */
 	/* Complete when the streams' figures are. */
@@ -235,7 +235,7 @@ struct hodo_read_part {
 	int64_t end_ns;   /* end of its last packet */
 };
 
-/* 0: the recording was not written in parts, or one of them was opened itself. */
+/* 0: the recording was not written in parts, or you opened one of them. */
 uint32_t hodo_read_nparts(const struct hodo_read *reader);
 /* In order; NULL if there is no i-th. */
 const struct hodo_read_part *hodo_read_part(const struct hodo_read *reader, uint32_t i);
@@ -247,24 +247,24 @@ const struct hodo_read_process *hodo_read_process(const struct hodo_read *reader
 /* When the earliest packet begins, in ns since the epoch; 0 if there is none. */
 int64_t hodo_read_begin_ns(const struct hodo_read *reader);
 
-/* The sum of a process's streams' losses, or of all processes' when process is NULL; complete when the
- * streams' are. */
+/* The sum of the losses of a process's streams, or of all processes if process is NULL; complete when the streams'
+ * figures are. */
 struct hodo_read_lost hodo_read_lost(const struct hodo_read *reader, const struct hodo_read_process *process);
 
-/* The sum of limited over a process's classes, or all processes'. */
+/* The sum of `limited` over the classes of a process, or of all processes if process is NULL. */
 uint64_t hodo_read_limited(const struct hodo_read *reader, const struct hodo_read_process *process);
 
 /* Process images that came to the recorder and are not in the recording, for one reason. */
 struct hodo_read_unrecorded {
 	size_t size;
 	uint64_t images;
-	const char *why; /* a line of text, such as any program could have put there */
+	const char *why; /* a line of text, which any program could have put there */
 };
 
-/* The i-th reason; NULL behind the last. Valid as long as the reader. */
+/* The i-th reason; NULL after the last. Valid as long as the reader. */
 const struct hodo_read_unrecorded *hodo_read_unrecorded(const struct hodo_read *reader, uint32_t i);
 
-/* Whether two classes mean the same event: name, kind, field names and types, and format. */
+/* Whether two classes mean the same event: they agree in name, kind, names and types of fields, and format. */
 bool hodo_read_class_same(const struct hodo_read_class *a, const struct hodo_read_class *b);
 
 /* ---------------------------------------------------------------------- events */
@@ -297,9 +297,9 @@ struct hodo_read_begin {
 struct hodo_read_off_cpu {
 	size_t size;
 	uint64_t ns;
-	bool counted;       /* the rest is known, too: from the kernel's switches */
+	bool counted;       /* the rest is known, too, from the kernel's switches */
 	uint64_t waits;     /* it left its CPU to wait for something */
-	uint64_t preempted; /* … as another thread was let run */
+	uint64_t preempted; /* it left its CPU because the kernel ran another thread */
 };
 
 /* Valid until the next call with this reader. */
@@ -308,9 +308,9 @@ struct hodo_read_event {
 	int64_t ts_ns;  /* since the epoch */
 	uint64_t ticks; /* of the process's clock */
 	int32_t cpu;    /* -1: written through the fallback ring */
-	uint32_t pid;   /* the process's; of the kernel's events that in which they happened, 0: not known */
+	uint32_t pid;   /* of the process; for the kernel's events, the one in which they happened, 0: not known */
 	uint32_t tid;
-	const char *comm; /* the thread's name, else the process's; of the kernel's events "swapper/N", "?" */
+	const char *comm; /* the thread's name, else the process's; for the kernel's events also "swapper/N", "?" */
 	const struct hodo_read_class *cls;
 	const struct hodo_read_process *process;
 	const struct hodo_read_stream *stream;
@@ -318,51 +318,51 @@ struct hodo_read_event {
 	const void *payload;                  /* the fields as recorded, without the context */
 	uint32_t payload_bytes;
 	const struct hodo_read_value *context; /* cls->ncontext */
-	/* After hodo_read_spans(): where it ends a span, a system call or a call. NULL: it ends none, or its begin is
-	 * not known: it was before the recording, or more than a second before the limits, or is lost. */
+	/* After hodo_read_spans(): the begin of the span, system call or call that this event ends. NULL: it ends none,
+	 * or its begin is not known: it was before the recording, more than a second before the limits, or lost. */
 	const struct hodo_read_begin *begin;
-	/* Where there is a begin, and in the same thread. NULL: not known: nothing was recorded that says it (record
-	 * --off-cpu, or the kernel's sched_switch), or some of that was lost meanwhile. */
+	/* Set if there is a begin, in the same thread. NULL: not known, since neither record --off-cpu nor the kernel's
+	 * sched_switch was recorded, or some of their events were lost meanwhile. */
 	const struct hodo_read_off_cpu *off_cpu;
 };
 
 /*
- * Gives the next event in time order over all processes and streams; events of
+ * Returns the next event in time order over all processes and streams; events of
  * the same ns in order of processes, then streams; within a stream always as
  * recorded. 1, 0 at the end, or a negative errno (-EIO, -ENOMEM) after which
  * the reader can only be rewound or closed.
  */
 int hodo_read_next(struct hodo_read *reader, const struct hodo_read_event **event);
 
-/* Starts again at the first event. Limits set stay. */
+/* Starts again at the first event. Limits that you have set remain. */
 void hodo_read_rewind(struct hodo_read *reader);
 
 /* Only events with since_ns <= ts_ns < until_ns from now on (ns since the epoch); rewinds. */
 void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns);
 
 /*
- * From now on events that end something have a begin: what the events said that began it. At most 1,048,576 of these
- * wait for their ends: the oldest is given up for another. Of limits, begins of the second before are known, too. 0 or
+ * From now on, events that end something have `begin`: the event that began it. At most 1,048,576 begins wait for their
+ * ends; one more, and the oldest is given up. With limits, begins in the second before them are known, too. 0 or
  * -ENOMEM; rewinds.
  */
 int hodo_read_spans(struct hodo_read *reader);
 
 /*
- * Only events from now on for which takes() gives 1: not 0, nor a negative errno, which ends hodo_read_next(). NULL:
- * all. With whole, an event that begins something goes with the one that ends it, which takes() is asked for alone:
- * takes() is called for all events once before the first one is given. 0 or -ENOMEM; rewinds. Limits stay, and hold
- * before takes() is asked.
+ * From now on, only events for which takes() returns 1. It returns 0 for others, or a negative errno, which ends
+ * hodo_read_next(). NULL: all events. With whole, takes() decides about the event that ends something, and the one that
+ * begins it goes with it; for this, takes() is called once for all events before the first one is returned. 0 or
+ * -ENOMEM; rewinds. Limits remain, and apply before takes() is called.
  */
 int hodo_read_choose(struct hodo_read *reader, int (*takes)(void *data, const struct hodo_read_event *event),
 		     void *data, bool whole);
 
-/* Reads all packets' headers: completes what struct hodo_read_stream says. 0 or -EIO, -ENOMEM; rewinds. */
+/* Reads all packets' headers: completes each struct hodo_read_stream. 0 or -EIO, -ENOMEM; rewinds. */
 int hodo_read_scan(struct hodo_read *reader);
 
 struct hodo_read_totals {
 	size_t size; /* set by the caller: sizeof(struct hodo_read_totals) */
 	uint64_t events;
-	uint64_t bytes;   /* of the events, headers included */
+	uint64_t bytes;   /* of the events, with headers */
 	uint64_t damaged; /* events that are there but unreadable */
 	int64_t begin_ns; /* first event, since the epoch; 0 if none */
 	int64_t end_ns;   /* last event */
@@ -370,8 +370,8 @@ struct hodo_read_totals {
 
 /*
  * Counts all events, without merging: sets count and bytes of each class, and
- * completes the streams. totals may be NULL. 0 or -EIO, -ENOMEM; rewinds. After hodo_read_choose() those are counted
- * that hodo_read_next() gives; else limits do not apply.
+ * completes the streams. totals may be NULL. 0 or -EIO, -ENOMEM; rewinds. After hodo_read_choose() it counts the events
+ * that hodo_read_next() returns; otherwise limits do not apply.
  */
 int hodo_read_count(struct hodo_read *reader, struct hodo_read_totals *totals);
 
@@ -384,14 +384,14 @@ struct hodo_read_loss {
 	int64_t until_ns; /* not after */
 	uint64_t discarded;   /* refused, or not written; the causes are the stream's */
 	uint64_t overwritten; /* flight recorder: newer events took their place */
-	uint64_t damaged;     /* are there, or were, but cannot be read */
+	uint64_t damaged;     /* they are there, or were, but cannot be read */
 };
 
 /*
- * Calls found for each place in the recording where events are missing, stream by stream, in order of time in each:
- * one of discarded, overwritten and damaged is not 0. Where a stream lost events because its ring was full alone,
- * from_ns is the last event before. What found returns ends it, if that is not 0. 0, that, or -EIO, -ENOMEM; rewinds.
- * The limits do not apply. Reads all events, as hodo_read_count() does, and completes the streams.
+ * Calls found() for each place in the recording where events are missing, stream by stream, in order of time in each:
+ * one of discarded, overwritten and damaged is not 0. If a full ring was the only cause of a stream's losses, from_ns
+ * is the last event before. If found() returns anything but 0, the reading ends and that is returned; otherwise 0, or
+ * -EIO, -ENOMEM; rewinds. Limits do not apply. Reads all events, as hodo_read_count() does, and completes the streams.
  */
 int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data);
 
@@ -409,8 +409,8 @@ const char *hodo_read_text_data(const struct hodo_read_text *text, size_t *len);
 void hodo_read_text_clear(struct hodo_read_text *text);
 
 #define HODO_READ_COLOR  1u /* with escape sequences for colour */
-#define HODO_READ_FIELDS 2u /* only what stands behind the name: from its space on */
-#define HODO_READ_UNTIMED 4u /* of what ends something not how long it took */
+#define HODO_READ_FIELDS 2u /* only what follows the name, from the space on */
+#define HODO_READ_UNTIMED 4u /* without how long it took, in events that end something */
 
 /*
  * Appends "[HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value …" and a
@@ -418,20 +418,20 @@ void hodo_read_text_clear(struct hodo_read_text *text);
  * Control bytes in names and texts are escaped. 0 or -ENOMEM.
  */
 int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_event *event, unsigned flags);
-/* Both: context stands behind the fields, as " {comm=… ip=name+0x1c callstack=[…]}" and as an object "context", beside
- * which "symbols" has the names. */
+/* Both functions add the context after the fields: here as " {comm=… ip=name+0x1c callstack=[…]}", in JSON as an object
+ * "context", and the names as "symbols". */
 
 /*
  * Appends the event as one JSON object and a newline. Bytes of a text that are
- * not UTF-8 become \u00XX; numbers that JSON has not are the strings "NaN",
+ * not UTF-8 become \u00XX; numbers that JSON does not have are the strings "NaN",
  * "Infinity", "-Infinity". 0 or -ENOMEM.
  */
 int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_event *event);
 
 /*
- * Appends a mark's text as printf would have made it, nothing escaped. A
- * conversion that does not fit what was recorded prints the value in its own
- * way, one without a value prints itself; widths and precisions above 1024
+ * Appends a mark's text as printf() would make it, with nothing escaped. A
+ * conversion that does not fit the recorded value prints the value as its type
+ * suggests, one without a value prints itself; widths and precisions above 1024
  * count as 1024. Does nothing for other kinds. 0 or -ENOMEM.
  */
 int hodo_read_text_mark(struct hodo_read_text *text, const struct hodo_read_event *event);
@@ -443,10 +443,10 @@ int hodo_read_text_json_string(struct hodo_read_text *text, const char *s, size_
 int hodo_read_text_plain(struct hodo_read_text *text, const char *s, size_t len);
 
 /*
- * Names for addresses in events of kind HODO_KIND_FUNCTION: hodo_read_text_line() writes the name in place of
- * "addr=0x…", and of the addresses in other fields; hodo_read_text_json() adds "function", "loop" and "chain"
- * beside "fields", null for an address without a name. name returns NULL if it knows none; what it returns is
- * used at once. NULL: addresses as they are.
+ * Sets names for addresses in events of kind HODO_KIND_FUNCTION. hodo_read_text_line() writes the name in place of
+ * "addr=0x…", and of the addresses in other fields. hodo_read_text_json() adds "function", "loop" and "chain" next to
+ * "fields", null for an address without a name. name() returns NULL if it knows none; its result is used at once. NULL:
+ * addresses are shown as they are.
  */
 void hodo_read_symbols(struct hodo_read *reader,
 		       const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
@@ -462,16 +462,16 @@ struct hodo_read_stack {
 };
 
 /*
- * What is known of the code of recorded processes, for the texts of events with context. Addresses there stand behind
- * a call. ops are copied; NULL: addresses stay as they are, and of a stack its size is shown.
+ * Sets what is known of the code of recorded processes, for the texts of events with context. The addresses there
+ * follow a call. ops are copied; NULL: addresses are shown as they are, and a stack by its size.
  */
 struct hodo_read_code_ops {
 	size_t size; /* sizeof(struct hodo_read_code_ops) */
-	/* Of the function that makes the call before the address, used at once; NULL: not known. offset: of the address
-	 * from the function's start. */
+	/* The name of the function that makes the call before the address, used at once; NULL: not known. offset: from
+	 * the function's start to the address. */
 	const char *(*name)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address,
 			    uint64_t *offset);
-	/* NULL, or: addresses gets ip and then its callers, innermost first, at most max; returns how many. */
+	/* May be NULL. Fills addresses with ip and then its callers, innermost first, at most max; returns how many. */
 	uint32_t (*unwind)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
 			   const struct hodo_read_stack *stack, uint64_t *addresses, uint32_t max);
 };
@@ -482,31 +482,31 @@ bool hodo_read_event_stack(const struct hodo_read_event *event, struct hodo_read
 /* ----------------------------------------------------------------------- calls */
 
 /*
- * The calls of functions that func:* events tell of, with what called what.
- * An exit belongs to the entry with the same frame address, whatever lies
- * between: exceptions, longjmp, coroutines that change threads (docs/design/functions.md).
+ * The calls of functions in func:* events, and which call made which. An exit belongs to the entry with the same
+ * frame address, whatever happened between them: exceptions, longjmp, coroutines that change threads
+ * (docs/design/functions.md).
  */
 struct hodo_read_calls;
 
-#define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when it was noticed first; of
-				   * a thread that ended, its last event */
+#define HODO_READ_CALL_LEFT 1u    /* left by longjmp, an exception or the like: end_ns is when this was first noticed,
+				   * or the last event of a thread that ended */
 #define HODO_READ_CALL_OPEN 2u    /* not over when its thread, its process or the recording ended */
 #define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns means nothing */
-#define HODO_READ_CALL_WHOLE 8u   /* known at its end only (func:call, func:open): enter and leave come together */
-#define HODO_READ_CALL_EXIT_LOST 16u /* in place of LEFT and OPEN where events of its process were lost meanwhile: it may
-				      * have returned before end_ns, and its exit be among them */
+#define HODO_READ_CALL_WHOLE 8u   /* known only at its end (func:call, func:open): enter and leave come together */
+#define HODO_READ_CALL_EXIT_LOST 16u /* in place of LEFT and OPEN if events of its process were lost meanwhile: its exit
+				      * may be among them, and it may have returned before end_ns */
 
 struct hodo_read_call {
 	size_t size;
 	const struct hodo_read_process *process;
 	const char *comm;  /* of the thread at its entry */
 	uint64_t function; /* an address in it */
-	uint64_t user;     /* the caller's: set in enter, found again in leave */
+	uint64_t user;     /* for your use: set it in enter, find it again in leave */
 	int64_t entry_ns;  /* since the epoch */
 	int64_t end_ns;    /* leave */
-	uint64_t self_ns;  /* leave: outside calls that it made */
+	uint64_t self_ns;  /* leave: time outside calls that it made */
 	uint32_t tid;      /* of the thread that entered it */
-	uint32_t depth;    /* calls that it was inside of */
+	uint32_t depth;    /* number of calls that it was inside of */
 	uint32_t flags;    /* HODO_READ_CALL_* */
 };
 
@@ -514,11 +514,11 @@ struct hodo_read_calls_ops {
 	size_t size; /* sizeof(struct hodo_read_calls_ops) */
 	void (*enter)(void *data, struct hodo_read_call *call);
 	void (*leave)(void *data, const struct hodo_read_call *call); /* once for each enter, inner ones first */
-	/* Whether two addresses lie in one function; NULL: not asked. Tells a lost event from a match. */
+	/* Whether two addresses are in one function; may be NULL. Tells a lost event from a match. */
 	bool (*same)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b);
-	/* NULL, or: what the thread does shows that it is not in the call any more: most likely it was left (flags have
-	 * HODO_READ_CALL_LEFT or _EXIT_LOST), or it is a coroutine's, which waits. leave comes later, when that is
-	 * known. */
+	/* May be NULL. Called when the thread's events show that it is not in the call any more: most likely the call
+	 * was left (flags have HODO_READ_CALL_LEFT or _EXIT_LOST), or it belongs to a coroutine that waits. leave comes
+	 * later, when that is known. */
 	void (*away)(void *data, const struct hodo_read_call *call);
 };
 
@@ -539,15 +539,15 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 /* Closes what is open, as of ts_ns. 0 or -ENOMEM. */
 int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns);
 void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_read_calls_totals *totals);
-/* How many calls the thread is inside of at present; where events stand in the call graph. */
+/* How many calls the thread is inside of now: the depth of an event in the call graph. */
 uint32_t hodo_read_calls_depth(const struct hodo_read_calls *calls, const struct hodo_read_process *process,
 			       uint32_t tid);
 
 /* -------------------------------------------------------------- packets by hand */
 
 /*
- * Layouts of events by id, and the walk over the events of one packet, for who
- * has packets from elsewhere than a directory.
+ * Layouts of events by id, and the walk over the events of one packet, if your
+ * packets do not come from a directory.
  */
 struct hodo_read_layouts;
 
@@ -562,28 +562,27 @@ int hodo_read_layouts_add(struct hodo_read_layouts *layouts, uint32_t id, const 
 enum hodo_read_stop {
 	HODO_READ_STOP_END = 0,   /* all bytes are whole events, or events_max was reached */
 	HODO_READ_STOP_SHORT = 1, /* the next event is not whole */
-	HODO_READ_STOP_ID = 2,    /* its id has no layout, or it is no record, or no anchor stands before it */
+	HODO_READ_STOP_ID = 2,    /* its id has no layout, or it is not a record, or there is no anchor before it */
 	HODO_READ_STOP_TIME = 3,  /* its time stamp is beyond the limit (also when it runs back) */
 };
 
 struct hodo_read_walk {
 	uint64_t events;         /* valid ones */
-	size_t bytes;            /* that they take */
+	size_t bytes;            /* their size */
 	uint64_t timestamp_last; /* 64-bit time of the last, timestamp_begin if none */
 	enum hodo_read_stop stop;
 };
 
-/* Calls and returns (HODO_FORM_CALL, HODO_FORM_RETURN) are events of these ids, which have a HODO_TYPE_PTR and a
- * HODO_TYPE_U32 each. Before that they end a walk, as an id without a layout does. 0 or -EINVAL. */
+/* Makes calls and returns (HODO_FORM_CALL, HODO_FORM_RETURN) events of these ids, which have a HODO_TYPE_PTR and a
+ * HODO_TYPE_U32 each. Without this they end a walk, as an id without a layout does. 0 or -EINVAL. */
 int hodo_read_layouts_calls(struct hodo_read_layouts *layouts, uint32_t entry, uint32_t exit);
 
 /*
- * Walks the records at body (behind the packet's header) while they are valid:
- * first an anchor, known ids, all lengths within bytes, times from timestamp_begin to
- * timestamp_limit. An anchor that is earlier than the record before it is beyond the limit; no other
- * record can be. Stops before an event that would be one more than events_max: anchors do not count.
- * The bytes are read once each and may change meanwhile
- * without harm to the caller's memory. -EINVAL for a NULL argument, else 0.
+ * Walks the records at body (after the packet's header) while they are valid: first an anchor, known ids, all lengths
+ * within bytes, times from timestamp_begin to timestamp_limit. An anchor that is earlier than the record before it
+ * counts as beyond the limit; no other record can be earlier. Stops before an event that would be one more than
+ * events_max: anchors do not count. Each byte is read once, and may change meanwhile without harm to the caller's
+ * memory. -EINVAL for a NULL argument, else 0.
  */
 int hodo_read_walk(const struct hodo_read_layouts *layouts, const void *body, size_t bytes,
 		   uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
@@ -625,9 +624,9 @@ int hodo_read_elf_functions(struct hodo_read_elf *elf, const struct hodo_read_fu
 
 /* ----------------------------------------------------------------------- names */
 
-/* "i32", "u8[]", "str" …; "?" for a number that is no type. */
+/* "i32", "u8[]", "str" …; "?" for a number that is not a type. */
 const char *hodo_read_type_name(uint32_t type);
-/* "event", "mark", "span_begin" …; "?" for a number that is no kind. */
+/* "event", "mark", "span_begin" …; "?" for a number that is not a kind. */
 const char *hodo_read_kind_name(uint32_t kind);
 
 #pragma GCC visibility pop

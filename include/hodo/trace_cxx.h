@@ -102,7 +102,7 @@ on:
 
 #if HODO_JUMPS_
 
-/* The values one behind the other, as a site hands them over. */
+/* The values one after the other, as a site hands them over. */
 template <class... T> struct __attribute__((packed)) values_ {};
 template <class T, class... Rest> struct __attribute__((packed)) values_<T, Rest...> {
 	T value;
@@ -127,7 +127,7 @@ template <auto *State, class... W> HODO_INLINED_ void emit_made_(W... v)
 	HODO_BARRIER_((type_<W>::var || ... || false));
 }
 
-/* Evaluated by the caller, in order, once. What is made of the values lives until the event is written. */
+/* The caller evaluates the values once, in order. What is made of them lives until the event is written. */
 template <auto *State, class... A> HODO_INLINED_ void emit_(list_<A...>, param_<A>... v)
 {
 	emit_made_<State>(of_(given_<A>(v))...);
@@ -187,7 +187,7 @@ void emit_made_(const hodo_ops *ops, hodo_state *state, T... v)
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)) : "memory");
 }
 
-/* Evaluated by the caller, in order, once. What is made of the values lives until the event is written. */
+/* The caller evaluates the values once, in order. What is made of them lives until the event is written. */
 template <class... A> HODO_INLINED_ void emit_(const hodo_ops *ops, hodo_state *state, list_<A...>, param_<A>... v)
 {
 	emit_made_(ops, state, of_(given_<A>(v))...);
@@ -195,7 +195,7 @@ template <class... A> HODO_INLINED_ void emit_(const hodo_ops *ops, hodo_state *
 
 #endif
 
-/* What printf would be given. */
+/* What printf() would get. */
 HODO_INLINED_ const char *format_made_(const hodo_str_ &v) { return v.data; }
 HODO_INLINED_ const char *format_made_(const refused_ &) { return ""; }
 template <class T> HODO_INLINED_ T format_made_(const T &v) { return v; }
@@ -208,7 +208,7 @@ template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_ma
 #define HODO_ARRAY(p, n) (hodo_detail_::array_of_((p), (size_t)(n)))
 
 #define HODO_PAREN_(a) (a)
-/* list: of the values' types. */
+/* list: the types of the values. */
 #if HODO_JUMPS_
 #define HODO_EMIT_LIST_(state, list, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__) hodo_detail_::emit_<(state)>(list{} HODO_EACH_(HODO_COMMA_, __VA_ARGS__))
@@ -236,7 +236,7 @@ template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_ma
 		}                                                                                \
 	}
 
-/* The list under a name of its own: GCC takes no statement expression in a template's argument. */
+/* Gives the list a name: GCC accepts no statement expression in a template argument. */
 #define HODO_HOLD_(hold, tag, kind, text, ...)                                                       \
 	HODO_TAG_(tag, kind, text);                                                                  \
 	using tag##list_ = decltype(hodo_detail_::types_(HODO_LIST_(HODO_PAREN_, __VA_ARGS__)));     \
@@ -244,7 +244,7 @@ template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_ma
 	using hold = hodo_detail_::hold_<tag, tag##list_>
 
 #define HODO_SITE_(kind, text, ...) HODO_SITE_WITH_(, kind, text, __VA_ARGS__)
-/* more: a statement about HODO_HERE_, the state and descriptor. */
+/* more: a statement that uses HODO_HERE_, the state and descriptor. */
 #define HODO_HERE_ &hodo_hold_::state, &hodo_hold_::desc
 #define HODO_SITE_WITH_(more, kind, text, ...)                                                             \
 	do {                                                                                               \
@@ -329,7 +329,7 @@ inline HODO_OWN_ __attribute__((format(printf, 1, 2))) void hodo_check_format_(c
 #if HODO_JUMPS_
 namespace hodo_detail_
 {
-/* A parameter for the probes: of what is not recorded as it is, where it is. */
+/* A parameter for the probes; if it is not recorded as it is, its address. */
 template <class T, bool = is_number_<bare_<T>>> struct kept_ {
 	using type = bare_<T>;
 	template <class F> HODO_INLINED_ type from(F stored) const { return (type)stored; }

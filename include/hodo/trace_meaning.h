@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hodo/trace_meaning.h - the part of hodo/trace.h that says what C++ values mean: units of durations, in the fields'
- * names, and names of enumerators. Included by it; all of it runs in the compiler.
+ * names, and names of enumerators. Included by it; everything here runs in the compiler.
  */
 #ifndef HODO_TRACE_MEANING_H
 #define HODO_TRACE_MEANING_H
 
 #pragma GCC system_header
 
-/* HODO_ENUM_RANGE(type, least, greatest): at global scope; among which values the type's enumerators are looked for,
+/* HODO_ENUM_RANGE(type, least, greatest), at global scope: the type's enumerators are looked for among these values,
  * and among powers of two above them. */
 template <class E> struct hodo_enum_range {
 	static constexpr long long least = -16, greatest = 127;
@@ -22,7 +22,7 @@ template <class E> struct hodo_enum_range {
 namespace hodo_detail_
 {
 
-/* A text of at most N bytes that is being made. */
+/* A text of at most N bytes, being built. */
 template <size_t N> struct made_ {
 	char s[N + 1];
 	size_t n;
@@ -63,12 +63,12 @@ template <int N> using up_to_ = __make_integer_seq<numbers_, int, N>;
 template <int N> using up_to_ = numbers_<int, __integer_pack(N)...>;
 #endif
 
-/* Whether any value of its underlying type is one of E: what a list of values for it may hold. */
+/* Whether E may have any value of its underlying type, so that a list may hold any value for it. */
 template <class E, class = void> constexpr bool is_fixed_ = false;
 template <class E>
 inline constexpr bool is_fixed_<E, std::enable_if_t<std::is_enum<E>::value, std::void_t<decltype(E{ 0 })>>> = true;
 
-/* The values that are looked at: a range, then powers of two above it. */
+/* The values that are tried: a range, then powers of two above it. */
 template <class E> struct looked_at_ {
 	using U = std::underlying_type_t<E>;
 	static constexpr int bits = std::is_same<U, bool>::value ? 1 : (int)sizeof(U) * 8 - std::is_signed<U>::value;
@@ -92,7 +92,7 @@ template <class E> struct looked_at_ {
 	}
 };
 
-/* Adds "NAME=VALUE," where the token, as the compiler writes a value of an enumeration, is an enumerator's name. */
+/* Adds "NAME=VALUE," if the token, by which the compiler writes a value of an enumeration, is an enumerator's name. */
 template <size_t N>
 constexpr HODO_OWN_ void add_enumerator_(made_<N> &to, const char *token, size_t len, long long value)
 {
@@ -154,7 +154,7 @@ template <class T> constexpr bool has_labels_()
 
 /* ------------------------------------------------------------- of each field */
 
-constexpr size_t UNIT_MAX_ = 44; /* of 1/3, say: "1_3s" */
+constexpr size_t UNIT_MAX_ = 44; /* for example, 1/3 s is "1_3s" */
 
 /* A duration's unit, or nothing. */
 template <class T> constexpr HODO_OWN_ auto unit_(list_<T>)
@@ -190,7 +190,7 @@ template <class T> constexpr HODO_OWN_ size_t unit_room_(list_<T> meant)
 	return n ? n + 1 : 0;
 }
 
-/* The names of a number's values: not of an array's, which are shown as numbers. */
+/* The names of the values of a number. Elements of an array have none: they are shown as numbers. */
 template <class A, class T> constexpr HODO_OWN_ bool is_labelled_(list_<T>)
 {
 	if constexpr (type_<wire_<A>>::id < HODO_TYPE_STR)
@@ -217,7 +217,7 @@ template <class A, size_t N, class T> constexpr HODO_OWN_ void add_labels_(made_
 
 /* --------------------------------------------------- names of fields, with units */
 
-/* End of the argument at p, as core/fields.c has it. */
+/* The end of the argument at p, as core/fields.c finds it. */
 constexpr HODO_OWN_ size_t argument_(const char *p)
 {
 	size_t at = 0;
@@ -238,7 +238,7 @@ constexpr HODO_OWN_ size_t argument_(const char *p)
 	return at;
 }
 
-/* Whether the text begins with the word, blanks aside; *at: what is behind it. */
+/* Whether the text begins with the word, apart from blanks; *at: what follows it. */
 constexpr HODO_OWN_ bool begins_(const char *p, const char *word, size_t *at)
 {
 	size_t i = 0;
@@ -253,7 +253,7 @@ constexpr HODO_OWN_ bool begins_(const char *p, const char *word, size_t *at)
 	return true;
 }
 
-/* Where in an argument of len bytes the name ends: of HODO_F, which may be expanded already, the first argument's. */
+/* Where the name ends in an argument of len bytes. With HODO_F, which may be expanded already: its first argument. */
 constexpr HODO_OWN_ size_t name_end_(const char *p, size_t len)
 {
 	size_t at = 0;
@@ -272,7 +272,7 @@ constexpr HODO_OWN_ size_t name_end_(const char *p, size_t len)
 	return at;
 }
 
-/* Adds the argument, its unit behind the name, unless the name ends with it. */
+/* Adds the argument, with its unit after the name, unless the name already ends with it. */
 template <size_t N, size_t U>
 constexpr HODO_OWN_ void add_argument_(made_<N> &to, const char *p, size_t len, const made_<U> &unit)
 {

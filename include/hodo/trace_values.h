@@ -2,15 +2,15 @@
 /*
  * hodo/trace_values.h - the part of hodo/trace.h that makes fields of C++ values (docs/cxx.md). Included by it.
  *
- * A type is known by its members, not by its name, so that no header of the standard library is needed here, and types
- * of other libraries that look alike are recorded alike.
+ * Types are recognised by their members, not by their names. So this needs no header of the standard library, and
+ * records similar types of other libraries in the same way.
  */
 #ifndef HODO_TRACE_VALUES_H
 #define HODO_TRACE_VALUES_H
 
 #pragma GCC system_header
 
-/* Inlined without the optimiser, too: what is called at an event is no function of the program. */
+/* Inlined even without the optimiser: what an event calls must not appear as a function of the program. */
 #define HODO_INLINED_ inline HODO_OWN_ __attribute__((always_inline))
 
 namespace hodo_detail_
@@ -22,12 +22,12 @@ template <class T> struct array_ {
 	const void *data;
 	size_t n;
 };
-/* At most N numbers that are nowhere else in memory. */
+/* At most N numbers that are stored nowhere else. */
 template <class T, size_t N> struct few_ {
 	T data[N];
 	size_t n;
 };
-/* Of a value that cannot be recorded, which is an error by itself. */
+/* For a value that cannot be recorded; that gives its own error. */
 struct refused_ {};
 
 template <class T> HODO_INLINED_ array_<std::remove_cv_t<T>> array_of_(T *data, size_t n) { return { data, n }; }
@@ -111,7 +111,7 @@ template <class T> constexpr bool is_letter_ = std::is_same<T, char>::value;
 #ifdef __cpp_char8_t
 template <> inline constexpr bool is_letter_<char8_t> = true;
 #endif
-/* Pointers to char are texts or not, which nothing says of those in an array. */
+/* A pointer to char may be a text or not; for those in an array, nothing tells which. */
 template <class T>
 constexpr bool is_element_ = scalar_<T>() != HODO_TYPE_NONE && type_<std::remove_cv_t<T>>::id != HODO_TYPE_STR;
 
@@ -164,7 +164,7 @@ template <class T> constexpr as_ array_is_()
 		return is_element_<E> && std::extent<T>::value ? as_::array : as_::none;
 }
 
-/* By what it looks like. */
+/* Decided by its members. */
 template <class T> constexpr as_ looks_()
 {
 	if constexpr (is_given_<T>)
@@ -188,7 +188,7 @@ template <class T> constexpr as_ looks_()
 
 /* ------------------------------------------------------------------ values */
 
-/* What HODO_VALUE makes of it, a reference or a value of its own; or itself. */
+/* What HODO_VALUE makes of the value, a reference or a new value; otherwise the value itself. */
 template <class A> HODO_INLINED_ decltype(auto) given_(const A &a)
 {
 	if constexpr (is_given_<A>)
@@ -199,7 +199,7 @@ template <class A> HODO_INLINED_ decltype(auto) given_(const A &a)
 
 template <class A> HODO_INLINED_ auto of_(const A &a);
 
-/* A value in another one, or made of it, by an expression of type T. What points into what is gone is refused. */
+/* A value inside another one, or made from it, by an expression of type T. A pointer into a temporary is refused. */
 template <class T> struct nested_ {
 	using given = decltype(given_(some_<bare_<T>>()));
 	using made = decltype(of_(some_<bare_<given>>()));
@@ -234,7 +234,7 @@ template <class A> HODO_INLINED_ auto optional_of_(const A &a)
 	}
 }
 
-/* Once, relaxed, which is 0 in every implementation. */
+/* Loads once, with relaxed order, which is 0 in every implementation. */
 template <class A> HODO_INLINED_ auto atomic_of_(const A &a)
 {
 	using order = decltype(order_of_(&A::load));
@@ -300,22 +300,22 @@ template <class A> HODO_INLINED_ auto of_(const A &a)
 		return static_cast<std::remove_volatile_t<A>>(a);
 }
 
-/* What a site takes of an A. */
+/* What a site takes for an A. */
 template <class A> using wire_ = decltype(of_(given_(some_<A>())));
 
-/* How it stands in a site's values. */
+/* How it is stored among a site's values. */
 template <class W> HODO_INLINED_ const W &stored_(const W &made) { return made; }
 template <class T, size_t N> HODO_INLINED_ array_<T> stored_(const few_<T, N> &made) { return { made.data, made.n }; }
 HODO_INLINED_ const void *stored_(const refused_ &) { return nullptr; }
 template <class W> using stored_t_ = bare_<decltype(stored_(some_<W>()))>;
 
-/* How it comes there: numbers by value, so that a constant member needs no definition. */
+/* How it is passed there: numbers by value, so that a constant member needs no definition. */
 template <class A>
 constexpr bool is_number_ = !std::is_class<A>::value && !std::is_union<A>::value && !std::is_array<A>::value &&
 			    !std::is_function<A>::value;
 template <class A> using param_ = std::conditional_t<is_number_<A>, A, const A &>;
 
-/* What it is that is recorded, of a value in another: a duration, an enumeration. */
+/* What is recorded of a value inside another one: a duration, an enumeration. */
 template <class A> constexpr auto meant_()
 {
 	constexpr as_ as = looks_<A>();
@@ -344,8 +344,8 @@ struct first_refused_<list_<A, Rest...>>
 template <class L> using first_refused_t_ = typename first_refused_<L>::type;
 
 /*
- * What makes the fewest lines of an error, with the type in them: of GCC a call that it must not make, of Clang a
- * conversion that stands where the value does, outside of our macros. Neither leaves code.
+ * These give the shortest errors that name the type: with GCC, a call that must not be made; with Clang, a conversion
+ * at the place of the value, outside of our macros. Neither leaves code.
  */
 #ifdef __clang__
 struct value_ {
@@ -373,8 +373,8 @@ template <class T> __attribute__((error(HODO_CANNOT_))) void value_of();
 } /* namespace hodo_detail_ */
 
 /*
- * HODO_VALUE(type, name, expression): at global scope; a value of the type is recorded as the expression, in which it
- * has that name.
+ * HODO_VALUE(type, name, expression), at global scope: a value of the type is recorded as the expression, where `name`
+ * stands for the value.
  */
 #define HODO_VALUE(type_, name_, ...)                                                                    \
 	template <> struct hodo_value<type_> {                                                           \
