@@ -19,6 +19,7 @@ static enum hodo_probe_reason refuse(Elf *elf)
 		{ "ld-linux", HODO_PROBE_LOADER }, { "ld-musl", HODO_PROBE_LOADER }, { "linux-vdso", HODO_PROBE_VDSO },
 		{ "libhodo.so", HODO_PROBE_HODO }, { "libhodo-func.so", HODO_PROBE_HODO },
 	};
+	static const char *const go[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo", ".note.go.buildid" };
 	const char *name = hodo_elf_soname(elf);
 	GElf_Shdr section;
 	GElf_Ehdr header;
@@ -28,9 +29,12 @@ static enum hodo_probe_reason refuse(Elf *elf)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i].name, strlen(names[i].name)) == 0)
 			return names[i].reason;
-	/* It moves stacks, and stops threads by signals, by what its tables say of the address where a thread is. */
-	return hodo_elf_section(elf, NULL, ".gopclntab", &section) ||
-	       hodo_elf_section(elf, NULL, ".data.rel.ro.gopclntab", &section) ? HODO_PROBE_GO : HODO_PROBE_FINE;
+	/* It moves stacks, and stops threads by signals, by what its tables say of the address where a thread is.
+	 * Linkers other than Go's may put the tables elsewhere; the notes of the build stay. */
+	for (size_t i = 0; i < sizeof(go) / sizeof(go[0]); i++)
+		if (hodo_elf_section(elf, NULL, go[i], &section))
+			return HODO_PROBE_GO;
+	return HODO_PROBE_FINE;
 }
 
 int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e, enum hodo_probe_reason *why)

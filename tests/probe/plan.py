@@ -93,8 +93,9 @@ class Plan(Case):
         self.assertAlmostEqual(survey(stripped)["functions"], whole["functions"], delta=whole["functions"] // 50)
 
     def test_other_machines_and_runtimes(self):
-        o = self.made(".s", '.section .gopclntab,"a"\n.quad 1\n.text\n.globl _start\n_start: ret\n', "-nostdlib")
-        self.assertEqual(o["refused"], "go")
+        for section in (".gopclntab", ".go.buildinfo", ".note.go.buildid"):
+            o = self.made(".s", f'.section {section},"a"\n.quad 1\n.text\n.globl _start\n_start: ret\n', "-nostdlib")
+            self.assertEqual(o["refused"], "go", section)
         with open(os.path.join(self.dir, "made"), "r+b") as f: # e_machine: AArch64's
             f.seek(18)
             f.write(b"\xb7\0")
