@@ -14,11 +14,11 @@ from peers import BenchError
 from rows import median
 from table import Row
 
-ATTACHES = 40  # of each side, in each of the rounds; quick: 3
+ATTACHES = 40  # per side and round; quick: 3
 
 
 class Target:
-    """A process that notices when it does not run."""
+    """A process that measures how long it is kept from running."""
 
     def __init__(self, bench, folder):
         self.path = folder / "shared"
@@ -29,7 +29,7 @@ class Target:
         self.settle()
 
     def settle(self):
-        """Until a moment passes in which nobody else was in the way for long."""
+        """Waits for a moment in which nothing else has disturbed it for long."""
         for _ in range(200):
             time.sleep(0.02)
             if 0 < self.take() < 2_000_000:
@@ -52,7 +52,7 @@ class Target:
 
 
 def with_hodo(bench, folder, *options):
-    """Pause, and time until the first event, ns. A process that never heard of hodo: the library stays in it."""
+    """Pause, and time until the first event, ns. The process is new to hodo; the library stays in it."""
     target, out = Target(bench, folder), folder / "rec"
     try:
         target.take()
@@ -75,7 +75,7 @@ def with_hodo(bench, folder, *options):
 
 
 def with_probes(bench, folder):
-    """The same with about 10,000 probes in libc: its functions' entries and exits."""
+    """The same with about 10,000 probes in libc: the entries and exits of its functions."""
     return with_hodo(bench, folder, "--functions=libc.so.*!*")
 
 
@@ -93,7 +93,7 @@ def with_gdb(bench, folder):
 
 
 def undisturbed(bench, folder):
-    """What the machine itself does to such a process, in as much time."""
+    """How long the machine itself keeps such a process from running, in as much time."""
     target = Target(bench, folder)
     try:
         target.take()

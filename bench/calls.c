@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c - what a traced call takes, beside the same without a tracer's code
- * and a loop that reads the clock twice.
+ * calls.c - the cost of a traced call, beside the same call without a tracer's code and a loop that reads the
+ * clock twice.
  *
  *	calls [-r ROUNDS] [-c CHUNKS] [-n CALLS] [-w WARM-UP CHUNKS] [-p PAUSE_US] [-k KINDS]
  *
@@ -60,7 +60,7 @@ static __attribute__((noinline)) uint64_t plain_loop(uint64_t x, unsigned long n
 	return x;
 }
 
-/* Runs a chunk; how many calls that was. */
+/* Runs a chunk; returns its number of calls. */
 static unsigned long run_chunk(char kind)
 {
 	switch (kind) {

@@ -31,7 +31,7 @@ static __attribute__((noinline, unused)) void bench_clock_loop(struct bench_slot
 		slot->stamp = bench_stamp();
 		slot->i = i;
 		slot->value = i * 7;
-		__asm__ volatile("" : : : "memory"); /* these stores are wanted, one by one */
+		__asm__ volatile("" : : : "memory"); /* keeps each of these stores */
 	}
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""context_rows - what each kind of --context makes of an event's cost."""
+"""context_rows - the cost of an event with each kind of --context."""
 from rows import RING_OVERWRITE, event_args, median, rounds_of
 from table import Row
 

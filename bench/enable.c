@@ -4,10 +4,9 @@
  *
  *	enable [-r ROUNDS]
  *
- * Runs all sites before, after and after disabling them again, so that the
- * trace shows whether the change had its effect: ROUNDS times 10,000 events.
- * Prints "ROUND enable=MS disable=MS barrier=US"; the first round is the one
- * that makes the touched pages of code private. barrier is one system call
+ * Runs all sites before, after and after disabling them again, so that the trace shows whether the change
+ * took effect: ROUNDS times 10,000 events. Prints "ROUND enable=MS disable=MS barrier=US"; the first round is
+ * the one that makes the touched pages of code private. barrier is one system call
  * membarrier(PRIVATE_EXPEDITED_SYNC_CORE) alone, the least a change can cost.
  */
 #include "loop.h"
@@ -46,7 +45,7 @@ static double barrier_us(void)
 	return bench_median(us, BARRIERS);
 }
 
-/* Both say how many events they matched. */
+/* Both return the number of events that they matched. */
 static void check(int result, const char *what)
 {
 	if (result < 0) {

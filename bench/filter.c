@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c - what an event costs that a filter, a rate or a trigger decides about; an option of hodo record says which.
+ * filter.c - the cost of an event with a filter, a rate limit or a trigger, which the options of hodo record
+ * choose.
  *
  *	filter [-r ROUNDS] [-c CHUNKS] [-n ITERATIONS] [-w WARM-UP CHUNKS]
  *

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""function_peers - runs what function tracing is measured beside.
+"""function_peers - runs the peers of function tracing.
 
-Each takes the arguments of bench/calls and gives its output and the bytes that
-were written; a peer that is not here gives None, and its rows stay empty.
+Each takes the arguments of bench/calls and returns its output and the bytes written; a missing peer returns
+None, and its rows stay empty.
 """
 import os
 import shutil

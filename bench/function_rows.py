@@ -11,7 +11,7 @@ from table import Row
 
 TMPFS = Path("/dev/shm")
 WORKLOADS = {"f": "fib", "l": "loop"}
-PAUSE_US = 600   # the recorder follows: a full ring's refusals are not what is measured
+PAUSE_US = 600   # the recorder keeps up: this does not measure a full ring
 LIMIT = "1ms"    # longer than any call but the outermost
 FUNCTIONS = 50000
 NOT_HERE = "not here"
@@ -62,7 +62,7 @@ class Runs:
 
 
 def run_hodo(bench, runs, side, args, *options, folder=None, program="calls", events=2):
-    """events: how many make a call; 0: what the tracer records is not a matter of calls."""
+    """events: how many make a call; 0: the tracer does not record by calls."""
     output, stat, _ = bench.record([bench.program(program), *args], "--functions", *options, folder=folder)
     if not events:
         return runs.add(side, output)
@@ -128,7 +128,7 @@ def against_clock(ident, what, runs, side, kind, to_kind, name, target=None):
 
 
 def calls(bench):
-    """A traced call, entry and exit: the whole time that it takes, the call itself and its work in it."""
+    """A traced call, entry and exit: its whole time, including the call itself and its work."""
     peers, runs, tmpfs = FunctionPeers(bench), Runs(), None
     if TMPFS.is_dir() and filesystem(TMPFS) == "tmpfs":
         tmpfs = Path(tempfile.mkdtemp(prefix="hodo-bench.", dir=TMPFS))
@@ -158,7 +158,7 @@ def calls(bench):
             against(f"{ident}_lttng", "", runs, "drained", "lttng", "LTTng-UST, -finstrument-functions", kind),
             against_clock(f"{ident}_tmpfs", f"function entry + exit ({work}), drained to tmpfs", runs, "tmpfs", kind,
                           "c", "two clocks", 1.3),
-            # A program that only calls, without a pause: more than a recorder on one other CPU takes.
+            # A program that only calls, without a pause: more than a recorder on one other CPU can handle.
             against(f"{ident}_flood", f"function entry + exit ({work}), drained, no pause", runs, "flood",
                     "uftrace_flood", "uftrace --no-libcall", kind),
         ]
@@ -166,7 +166,7 @@ def calls(bench):
 
 
 def tracers(bench):
-    """libhodo's tracers that work while the program runs, beside the peer that gives most nearly the same."""
+    """libhodo's tracers that work while the program runs, beside the most similar peer."""
     peers, runs = FunctionPeers(bench), Runs()
     args = call_args(bench, "cfl", PAUSE_US, 100)
     limit = ["--min-time", LIMIT]
@@ -206,7 +206,7 @@ KINDS = {"xray": ("clang's XRay sleds", "calls_xray", [], 2),
 
 
 def slot_kinds(bench):
-    """Recording by the other kinds of slots, and what these cost while it is other events that are recorded."""
+    """Recording by the other kinds of slots, and their cost while only other events are recorded."""
     peers, runs = FunctionPeers(bench), Runs()
     args = call_args(bench, "cfl")
     idle_args = ["-i", "-c", 10, "-n", 2000] if bench.quick else ["-i", "-c", 50, "-n", 20000]

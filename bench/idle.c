@@ -5,9 +5,8 @@
  *	idle [-r ROUNDS] [-c CHUNKS] [-n ITERATIONS]
  *
  * Prints a line a round: "ROUND plain=NS site=NS again=NS", nanoseconds an
- * iteration. "again" is the loop without the event once more: how far it is
- * from "plain" is what this measurement cannot see. The driver disassembles
- * loop_plain and loop_site, which are alike but for the event.
+ * iteration. "again" is the loop without the event once more: its distance from "plain" is the error of this
+ * measurement. The driver disassembles loop_plain and loop_site, which are alike but for the event.
  */
 #include "loop.h"
 #include "sites.h"

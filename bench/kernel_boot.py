@@ -10,7 +10,7 @@ from pathlib import Path
 from peers import BenchError
 
 ROOT = Path(__file__).resolve().parent.parent
-INSIDE = ROOT / "bench/kernel_guest"  # what goes into the guest
+INSIDE = ROOT / "bench/kernel_guest"  # the files for the guest
 sys.path.append(str(ROOT / "tests/kernel/lib"))
 import guest  # noqa: E402
 import kernels  # noqa: E402
@@ -28,7 +28,7 @@ BIG_FUNCTIONS = 4000
 
 
 def cache_dir():
-    """What was downloaded and built for the benchmark stays there."""
+    """Keeps what is downloaded and built for the benchmark."""
     path = kernels.cache().parent / "bench-kernel"
     path.mkdir(parents=True, exist_ok=True)
     return path
@@ -138,7 +138,7 @@ class Root(guest.Initramfs):
 
 
 class Machine:
-    """Boots with a plan, and gives what the guest said."""
+    """Boots with a plan, and returns the guest's output."""
 
     def __init__(self, work, kernel, initramfs, verbose=False):
         self.work = work
@@ -153,7 +153,7 @@ class Machine:
         (folder / "plan.sh").write_text(plan)
         initramfs, disk = folder / "initramfs", folder / "disk"
         shutil.copy(self.initramfs, initramfs)
-        with open(initramfs, "ab") as out:  # an archive behind the other
+        with open(initramfs, "ab") as out:  # one archive after the other
             subprocess.run(["cpio", "--create", "--format=newc", "--owner=0:0", "--quiet"], input=b"plan.sh\n",
                            stdout=out, cwd=folder, check=True)
         with open(disk, "wb") as out:

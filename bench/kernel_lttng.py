@@ -10,13 +10,13 @@ from kernel_boot import cache_dir, kernels, run
 from peers import BenchError, babeltrace_counts
 
 PROBES = ("sched", "irq", "net", "napi", "block", "x86-exceptions")
-# Of the others, each is loaded by the daemon for one of its kinds of channel and events.
+# The daemon loads each of the others for one of its kinds of channels and events.
 MODULES = re.compile(r"lttng-(lib-ring-buffer|counter.*|wrapper|clock|tracer|statedump|ring-buffer-.*|kprobes|kretprobes"
                      r"|uprobes|probe-(%s|statedump))$" % "|".join(PROBES))
 # Does not compile with 6.1's headers of Debian, which have a later kernel's hrtimer_start.
 WITHOUT = "lttng-probe-timer.o"
 PROGRAMS = ("/usr/bin/lttng", "/usr/bin/lttng-sessiond", "/usr/lib/x86_64-linux-gnu/lttng/libexec/lttng-consumerd")
-SCHEMA = "/usr/share/xml/lttng/session.xsd"  # without it the daemon ends in silence
+SCHEMA = "/usr/share/xml/lttng/session.xsd"  # without it the daemon exits silently
 
 
 def version():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""kernel_rows - what the guests are to do, and the table's rows from what they said.
+"""kernel_rows - the guests' plans, and the table's rows from their output.
 
 There is a guest for each tracer, in which all is measured with nothing, too: micro figures before it is loaded, and
 again when it is (which adds nothing); programs before each round with events, since what they take depends on where
@@ -99,7 +99,7 @@ def plan(tracer, groups, rounds, seconds):
 
 
 class Said:
-    """What one guest said."""
+    """The output of one guest."""
 
     def __init__(self, lines, kept):
         self.micro = {}  # (state, operation): ticks
@@ -151,7 +151,7 @@ def micro_rows(said):
     return rows + idle_rows(said)
 
 
-# What they run through does not depend on what else the kernel has in memory, as a path's look-up does.
+# Their code path does not depend on the state of the kernel's memory, unlike a path look-up.
 IDLE = ("getppid", "write", "switch")
 
 

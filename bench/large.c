@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* large.c - a program of 2.4 MB of code that ends at once: what it takes to start one that has functions to trace. */
+/* large.c - a program with 2.4 MB of code that ends at once, to measure the start of one with functions to
+ * trace. */
 #include "many_functions.h"
 
 #define DECLARE(n) void many_run_##n(uint32_t x, uint32_t *table);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loss_rows - how much is lost at which rate, and how much later a program is done that waits instead."""
+"""loss_rows - how much is lost at which rate, and by how much a program that waits instead is delayed."""
 import shutil
 
 from function_peers import FunctionPeers
@@ -72,7 +72,7 @@ def loss(bench):
 
 
 def call_loss(bench):
-    """A program that does nothing but call."""
+    """A program that only makes calls."""
     rows, peers, args = [], FunctionPeers(bench), CALLS_QUICK if bench.quick else CALLS
     for loops in (0, BUSY):
         sides = {name: Side() for name in ("hodo", "drop", "uftrace")}

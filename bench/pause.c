@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pause.c - how long a program that never waits is kept from running: pause FILE. It looks at the clock without
- * end, and keeps the longest time between two looks in FILE's first 8 bytes (ns), from where somebody else takes it and
- * puts 0. An event now and then. Ends when FILE's next 8 bytes are not 0.
+ * pause.c - how long a program that never waits is kept from running: pause FILE. It reads the clock in an
+ * endless loop, and keeps the longest time between two readings in FILE's first 8 bytes (ns); the reader
+ * resets it to 0. Writes an event now and then. Ends when FILE's next 8 bytes are not 0.
  */
 #include <fcntl.h>
 #include <hodo/trace.h>

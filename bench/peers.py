@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""peers - runs what Hodoscope is measured beside: LTTng-UST and babeltrace2."""
+"""peers - runs Hodoscope's peers: LTTng-UST and babeltrace2."""
 import os
 import re
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 LTTNG_RUNDIR = Path("/run/lttng")
 PRIVATE_ENV = "HODO_BENCH_PRIVATE_RUNDIR"
 START_TIMEOUT_S = 20
-# Started so, a program gets SIGTERM when this process ends, however that happens.
+# A program started this way gets SIGTERM when this process ends for any reason.
 WITH_US = ["setpriv", "--pdeathsig", "TERM"]
 
 
@@ -44,6 +44,13 @@ def cpu_seconds(cmd):
         tail = errors.strip()[-300:]
         raise BenchError(f"{' '.join(map(str, cmd))}: exit status {process.returncode}: {tail}")
     return usage.ru_utime + usage.ru_stime
+
+
+def clock_seconds(cmd):
+    """How long a command takes that must succeed."""
+    start = time.monotonic()
+    cpu_seconds(cmd)
+    return time.monotonic() - start
 
 
 def babeltrace_counts(trace):
@@ -78,7 +85,7 @@ def enter_private_rundir():
         LTTNG_RUNDIR.mkdir(exist_ok=True)
         inner = subprocess.Popen([*WITH_US, "unshare", "--mount", sys.executable, *sys.argv],
                                  env={**os.environ, PRIVATE_ENV: "1"})
-        # Both signals are the inner one's to act on; a terminal sends it SIGINT by itself.
+        # The inner process handles both signals; a terminal sends it SIGINT directly.
         signal.signal(signal.SIGTERM, lambda *_: inner.terminate())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = inner.wait()

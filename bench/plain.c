@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.c - what probes take in a program that nobody prepared, beside the clock.
+ * plain.c - the cost of probes in an unprepared program, beside the clock.
  *
  *	plain [-r ROUNDS] [-c CHUNKS] [-n CALLS] [-w WARM-UP CHUNKS] [-p PAUSE_US] [-k KINDS]
  *

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""probe_peers - runs what probes in programs that nobody prepared are measured beside.
+"""probe_peers - runs the peers of probes in unprepared programs.
 
-Each takes the arguments of bench/plain and gives its output; a peer that is not here, or that may not be used, gives
-None, and its rows stay empty. What is not among them: bpftime, of which Debian has no package, and LTTng's
+Each takes the arguments of bench/plain and returns its output; a peer that is missing, or may not be used,
+returns None, and its rows stay empty. Not among them: bpftime, of which Debian has no package, and LTTng's
 --userspace-probe, which needs its kernel modules.
 """
 import os
@@ -96,7 +96,7 @@ class ProbePeers:
             shutil.rmtree(folder, ignore_errors=True)
 
     def gdb(self, args):
-        """A breakpoint that goes on by itself."""
+        """A breakpoint that continues by itself."""
         if not shutil.which("gdb"):
             return None
         script = self.bench.work / "gdb.script"

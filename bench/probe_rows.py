@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""probe_rows - the measurements of probes in programs that nobody prepared, one group of table rows each."""
+"""probe_rows - the measurements of probes in unprepared programs, one group of table rows each."""
 from function_rows import Runs, against, against_clock
 from peers import BenchError
 from probe_peers import ProbePeers

@@ -4,7 +4,7 @@
  *
  *	rate EVENTS EVENTS_PER_S
  *
- * Prints "rate s=SECONDS due_s=SECONDS n=EVENTS": how long it took, and how long it was to take.
+ * Prints "rate s=SECONDS due_s=SECONDS n=EVENTS": how long it took, and how long it should have taken.
  */
 #include "loop.h"
 #include "sites.h"

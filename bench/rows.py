@@ -117,7 +117,7 @@ def idle(bench):
 def measure_events(bench, kinds, overwrite):
     """Rounds of (ours, LTTng's), as {kind: ns}; with the share of events that ours lost in discard mode."""
     result, lost = [], 0
-    # The pause lets the recorder follow: a full ring's refusals would be cheaper than events.
+    # The pause lets the recorder keep up: events refused by a full ring would be cheaper.
     args = event_args(bench, kinds, pause_us=0 if overwrite else 3000)
     options = ["--overwrite", "-m", RING_OVERWRITE] if overwrite else ["-m", RING_DISCARD]
     for _ in range(bench.rounds):

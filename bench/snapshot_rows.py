@@ -44,7 +44,7 @@ def used(bench, folder, pid):
 def one(bench, folder, pid):
     """Bytes, and bytes a second of a snapshot and of a copy of it."""
     out, copy = folder / "out", folder / "copy"
-    # Processor time, as that of reading: both sides are one thread that does not wait.
+    # Processor time, as for reading: both sides are one thread that does not wait.
     took = cpu_seconds([bench.hodo, "snapshot", "-q", "-o", out, str(pid)])
     size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file())
     copied = cpu_seconds(["cp", "-r", out, copy])

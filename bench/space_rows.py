@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""space_rows - what the first round through a large buffer costs, and how much memory buffers take."""
+"""space_rows - the cost of the first round through a large buffer, and the memory that buffers take."""
 import os
 import subprocess
 import time

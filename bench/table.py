@@ -10,7 +10,7 @@ from typing import Optional
 
 # Before this run added to it.
 LOAD = os.getloadavg()[0]
-BUSY = 0.25  # load a CPU from which the table says so
+BUSY = 0.25  # load per CPU from which the table mentions it
 
 
 @dataclass

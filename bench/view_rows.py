@@ -32,7 +32,7 @@ def written(bench, maker):
 
 
 def opened(bench, maker):
-    """Real time: what somebody waits, from the address to the first whole frame."""
+    """Real time: how long a user waits, from the address to the first whole frame."""
     modules = bench.build / "tests/view/node_modules"
     what = "view: 1,000,000 events shown in chromium"
     missing = Row("view_open", what, "", f"chromium {ABSENT}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""weight_rows - what an idle site or slot takes of the code around it, in instructions: no clock is looked at."""
+"""weight_rows - what an idle site or slot costs the code around it, in instructions, without a clock."""
 import os
 import re
 import shutil

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# HODO_DEMANGLER: libiberty's demangler of C++ as an object file for traced programs (src/func/mangled.c). All of libc
-# that it refers to is given other names: malloc() and the like become functions of mangled.c, memcpy() and the like
-# those of src/user/libc_string.c. What is left is what printing the whole of a name would need, which nobody calls;
-# musl has no __sprintf_chk(). No name of it can meet one of the program's, in libhodo.a either.
-set(HODO_DEMANGLER ${CMAKE_BINARY_DIR}/demangler.o)
+# HODO_DEMANGLER: libiberty's demangler of C++ as an object file for traced programs (src/func/mangled.c).
+# What it uses of libc is renamed: malloc() and the like become functions of mangled.c, memcpy() and the like
+# those of src/user/libc_string.c. The remaining references are only needed to print a whole name, which
+# nobody does; musl has no __sprintf_chk(). None of its names can clash with the program's, not even in
+# libhodo.a.
+set(HODO_DEMANGLER ${PROJECT_BINARY_DIR}/demangler.o)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LIBIBERTY})
 set(renamed "")
 foreach(function malloc realloc free)
@@ -17,7 +18,7 @@ list(APPEND renamed --redefine-sym __sprintf_chk=hodo_demangler_sprintf)
 execute_process(
   COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -Wl,-u,cplus_demangle_v3_components -o ${HODO_DEMANGLER} ${LIBIBERTY}
   COMMAND_ERROR_IS_FATAL ANY)
-# GNU's objcopy looks at the names after it has changed them, LLVM's before.
+# GNU's objcopy matches names after renaming them, LLVM's before.
 execute_process(
   COMMAND ${CMAKE_OBJCOPY} --redefine-sym cplus_demangle_v3_components=hodo_demangler_components
     --redefine-sym cplus_demangle_print_callback=hodo_demangler_print ${renamed}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What `cmake --install` installs: the command, the libraries, headers, manual
-# pages, and the two ways to be found: pkg-config and find_package(Hodo).
+# pages, the Python module, and the two ways to be found: pkg-config and
+# find_package(Hodo).
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hodo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -27,10 +28,11 @@ if(TARGET hodo_functions)
   set_target_properties(hodo_functions PROPERTIES EXPORT_NAME functions)
 endif()
 if(TARGET hodo_static)
-  # Nothing refers to an archive whose constructor does the work: these take it in, and what traces functions.
+  # Nothing refers to an archive whose constructor does the work: these options link it in, and function
+  # tracing.
   target_link_options(hodo_static INTERFACE LINKER:-u,hodo_library_start LINKER:-u,hodo_extension)
 endif()
-# By the same names where Hodoscope is a part of another project.
+# The same names where Hodoscope is part of another project.
 foreach(target ${exported})
   get_target_property(name ${target} EXPORT_NAME)
   if(NOT name)
@@ -60,8 +62,8 @@ install(FILES ${PROJECT_BINARY_DIR}/HodoConfig.cmake ${PROJECT_BINARY_DIR}/HodoC
   DESTINATION ${package_dir}
 )
 
-# Relative to where the .pc file lies, so that an installed tree can be moved. But below /usr as it stands: pkg-config
-# then leaves out the -I and -L of the system's own folders, which would be searched before those of others.
+# Relative to the .pc file, so that an installed tree can be moved, but absolute below /usr: pkg-config then
+# leaves out the -I and -L of the system's folders, which would otherwise be searched before others.
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(pc_prefix /usr)
 else()
@@ -72,6 +74,11 @@ foreach(module hodo hodo-functions hodo-read hodo-sdt)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${module}.pc.in ${module}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# The Python module, which loads libhodo-read from the prefix that it lies in. Debian's Python looks here below /usr.
+set(HODO_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the Python module goes, below the prefix")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/hodo DESTINATION ${HODO_PYTHON_DIR}
+  FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 
 set(completions ${PROJECT_SOURCE_DIR}/completions)
 install(FILES ${completions}/hodo.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions RENAME hodo)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# What is taken from the system. What hodo cannot do without ends the configuration, with all that is missing in one
-# line; what only examples, tests or the benchmark need is left out, with one line each. Both name Debian's packages.
+# What the build uses from the system. If something that hodo requires is missing, the configuration ends with
+# one line that lists all of it; what only examples, tests or the benchmark need is left out, with one line
+# each. Both name Debian's packages.
 find_package(PkgConfig QUIET)
 find_package(Threads REQUIRED)
 set(missing "")
@@ -20,6 +21,9 @@ if(NOT PKG_CONFIG_FOUND)
   list(APPEND missing pkg-config)
 endif()
 hodo_need(LIBBPF libbpf libbpf-dev)
+# Of these two only the headers: the libraries are loaded when a server is asked.
+hodo_need(LIBCURL libcurl libcurl4-openssl-dev)
+hodo_need(LIBDEBUGINFOD libdebuginfod libdebuginfod-dev)
 hodo_need(LIBELF libelf libelf-dev)
 hodo_need(LIBDW libdw libdw-dev)
 hodo_need(NCURSESW ncursesw libncurses-dev)
@@ -47,7 +51,7 @@ if(missing)
   message(FATAL_ERROR "  Missing: install Debian's ${missing}, or what they hold (scripts/deps build does it)")
 endif()
 
-# hodo_left_out(WHAT MISSING PACKAGE) - says that WHAT is left out since MISSING, of PACKAGE, is missing.
+# hodo_left_out(WHAT MISSING PACKAGE) - says that WHAT is left out because MISSING, from PACKAGE, is missing.
 function(hodo_left_out what missing package)
   message(STATUS "Left out: ${what}: ${missing} is missing (Debian's ${package})")
 endfunction()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# hodo_npm(MODULES SOURCE BINARY) - has npm put what SOURCE/package-lock.json names into BINARY/node_modules, once for
-# each state of that file. Sets MODULES to that folder, or to "" where npm or what it needs from the network is
-# missing, and MODULES_WHY to why. npm's own cache serves further build trees without the network.
+# hodo_npm(MODULES SOURCE BINARY) - has npm install what SOURCE/package-lock.json lists into
+# BINARY/node_modules, again whenever that file changes. Sets MODULES to that folder, or to "" where npm or
+# what it needs from the network is missing, and MODULES_WHY to why. npm's own cache serves further build
+# trees without the network.
 find_program(HODO_NPM npm)
 find_program(HODO_NODE NAMES node nodejs)
 mark_as_advanced(HODO_NPM HODO_NODE)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# hodo-preload, a folder beside libhodo: the names by which LD_PRELOAD has the libraries where there are 32-bit
-# programs (src/record/preload.c). glibc's loader puts a name of its own for $LIB: libhodo lies under that of 64-bit
-# programs, and under those of 32-bit ones a library with nothing in it. Other loaders take $LIB as it stands, and a
-# shell that evaluates the text may leave nothing of it: libhodo is there too.
+# hodo-preload, a folder beside libhodo: the paths by which LD_PRELOAD names the libraries where there are
+# 32-bit programs (src/record/preload.c). glibc's loader expands $LIB: the name for 64-bit programs holds
+# libhodo, those for 32-bit ones an empty library. Other loaders take $LIB literally, and a shell that
+# evaluates the text may expand it to nothing: libhodo is there too.
 function(hodo_preload_folder folder)
   file(REMOVE_RECURSE ${folder})
   file(MAKE_DIRECTORY ${folder})
@@ -27,7 +27,7 @@ function(hodo_preload_folder folder)
     file(MAKE_DIRECTORY "${folder}/${below}")
     foreach(name libhodo.so.${PROJECT_VERSION} libhodo-func.so.${PROJECT_VERSION})
       if(EXISTS "${folder}/${below}/${name}" OR IS_SYMLINK "${folder}/${below}/${name}")
-        continue() # its own, which some systems call lib
+        continue() # the 64-bit one, which some systems call lib
       elseif(below MATCHES "^lib" AND NOT below STREQUAL own)
         file(CREATE_LINK ${up}empty32.so "${folder}/${below}/${name}" SYMBOLIC)
       else()

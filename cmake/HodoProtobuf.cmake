@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# hodo_protobuf(TARGET FILE.proto...) - adds what protoc-c makes of the schemas to the target: "FILE.pb-c.h".
+# hodo_protobuf(TARGET FILE.proto...) - adds the code that protoc-c generates from the schemas to the target:
+# "FILE.pb-c.h".
 function(hodo_protobuf target)
   foreach(schema IN LISTS ARGN)
     get_filename_component(name ${schema} NAME_WE)
@@ -12,7 +13,7 @@ function(hodo_protobuf target)
       VERBATIM
     )
     target_sources(${target} PRIVATE ${made}.c ${made}.h)
-    # Not ours: its warnings are nobody's.
+    # Generated code: its warnings do not matter.
     set_source_files_properties(${made}.c PROPERTIES COMPILE_OPTIONS -w)
   endforeach()
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR})

@@ -3,7 +3,7 @@
 #
 # lib.sh - what the scripts share. To be sourced: sets $root (top of the source
 # tree) and $jobs, and takes the caller's hodo settings out of the environment,
-# so that a run does not depend on who started it.
+# so that a run does not depend on the caller's environment.
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -13,18 +13,18 @@ for name in $(compgen -e HODO_ || true); do
 done
 unset name
 
-# die MESSAGE: one line, and the end.
+# die MESSAGE: prints one line and exits.
 die() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
 
-# say MESSAGE: what is being done, on standard error.
+# say MESSAGE: reports progress on standard error.
 say() {
 	printf '==> %s\n' "$*" >&2
 }
 
-# build_preset NAME [TARGET...]: configures and builds; quiet unless it fails, but for what is left out.
+# build_preset NAME [TARGET...]: configures and builds; prints only what is left out, unless it fails.
 build_preset() {
 	local preset=$1 log
 	shift
@@ -43,7 +43,7 @@ build_preset() {
 	rm -f "$log"
 }
 
-# make_workdir: a temporary folder, $workdir, that goes when the script ends.
+# make_workdir: creates a temporary folder, $workdir, which is removed when the script ends.
 make_workdir() {
 	workdir=$(mktemp -d "${TMPDIR:-/tmp}/hodo.XXXXXXXX")
 	trap 'rm -rf "$workdir"' EXIT

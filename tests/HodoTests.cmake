@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
-# How suites say what they build and what their tests are:
+# How suites declare what they build and which tests they have:
 #
-#   hodo_program(life life.c PLAIN)                             # what is recorded, or helps
+#   hodo_program(life life.c PLAIN)                             # a program to record, or a helper
 #   hodo_test(NAME life. PYTHON life.py CASES fork exec PROGRAMS LIFE=life)
 #   hodo_unit_test(base_map test_map.c LIBS hodo_base)          # lib/unit.h
 #   hodo_fuzzer(fuzz_ring fuzz_ring.c LIBS hodo_record CORPUS corpus/ring)
 #
-# All tests go through hodo_test(), which gives each its labels.
+# All tests go through hodo_test(), which gives each of them its labels.
 
-# Tests that `scripts/test` leaves to `scripts/test --all`: label, then what the names match. This is the one place.
+# Tests that `scripts/test` leaves to `scripts/test --all`: a label, then a pattern for names. No other list says so.
 set(hodo_labels
   kernel "^kernel\\."                                  # a virtual machine
-  server "^(servers|real)\\."                          # programs of others, installed or built
+  server "^(servers|real|send\\.ssh)\\.|^export_clickhouse$" # programs of others, installed or built
   browser "^view_|^docs\\.pictures$"                   # chromium, npm
   bench "^bench\\."
   model "^model\\."                                    # spin
@@ -22,8 +22,8 @@ set(hodo_labels
   long "^(sites\\.matrix|review\\.functions\\.(call|unwind))$"
 )
 
-# What each test has in its environment: the command, the library, the sources, what holds a recording against
-# babeltrace2, and lib/hodo_test.py.
+# What each test has in its environment: the command, the library, the sources, the program that compares a recording
+# with babeltrace2, and lib/hodo_test.py.
 set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>
   LIBHODO=$<TARGET_FILE:hodo>
@@ -33,14 +33,16 @@ set(hodo_test_environment
 )
 
 # hodo_test(NAME name COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...
-#   [CASES case... [LOWER]] [PROGRAMS NAME=target...] [ENVIRONMENT NAME=VALUE...] [TIMEOUT seconds] [COST n]
+#   [CASES case... [LOWER]] [SITE] [PROGRAMS NAME=target...] [ENVIRONMENT NAME=VALUE...] [TIMEOUT seconds] [COST n]
 #   [RESOURCE_LOCK name] [FIXTURES_SETUP name] [FIXTURES_REQUIRED name])
 #
-# A test; 77: it is skipped. The script is one of the suite's folder. With CASES, one test each: the case is the last
-# argument, and ends the test's name, with LOWER in small letters. PROGRAMS are the targets' files, in the environment.
+# A test; exit status 77 means skipped. The script is in the suite's folder. CASES make one test each: the case is the
+# last argument and ends the test's name, in small letters with LOWER. PROGRAMS put targets' files in the environment.
+# Python starts without what the machine's site-packages do at each start, which can be most of a test's time, unless
+# the script needs libraries from there (SITE).
 function(hodo_test)
   set(properties TIMEOUT COST RESOURCE_LOCK FIXTURES_SETUP FIXTURES_REQUIRED)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "LOWER" "NAME;${properties}"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "LOWER;SITE" "NAME;${properties}"
     "COMMAND;PYTHON;SHELL;CASES;PROGRAMS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
     message(FATAL_ERROR "hodo_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -48,6 +50,9 @@ function(hodo_test)
   foreach(runs PYTHON SHELL)
     if(arg_${runs})
       set(with_PYTHON ${Python3_EXECUTABLE} -B)
+      if(NOT arg_SITE)
+        list(APPEND with_PYTHON -S)
+      endif()
       set(with_SHELL bash)
       list(TRANSFORM arg_${runs} PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ AT 0)
       set(arg_COMMAND ${with_${runs}} ${arg_${runs}})
@@ -55,7 +60,7 @@ function(hodo_test)
   endforeach()
   list(TRANSFORM arg_PROGRAMS REPLACE "^([A-Z_]+)=(.+)$" "\\1=$<TARGET_FILE:\\2>")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 3000) # against hanging for ever, on the busiest machine
+    set(arg_TIMEOUT 3000) # so that no test hangs for ever, even on the busiest machine
   endif()
   set(cases "${arg_CASES}")
   if(NOT cases)
@@ -89,7 +94,7 @@ function(hodo_test)
   endforeach()
 endfunction()
 
-# Where the build has no sanitizer of its own, what says SANITIZED is built with these too, as NAME_san.
+# Unless the whole build uses a sanitizer, targets marked SANITIZED are also built with these, as NAME_san.
 set(hodo_test_sanitizers)
 if(NOT HODO_SANITIZE AND NOT HODO_FUZZ)
   set(hodo_test_sanitizers -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all)
@@ -98,9 +103,9 @@ endif()
 # hodo_program(name [STATIC | SHARED | MODULE | OBJECT] source... [LIBS library...] [INCLUDES folder...]
 #   [DEFINES name...] [OPTIONS option...] [LINK_OPTIONS option...] [OUTPUT name] [FOLDER folder] [PLAIN] [SANITIZED])
 #
-# A program, or a library; what a library of the kinds STATIC and OBJECT is compiled with, its users are, too. PLAIN:
-# free of sanitizers like libhodo, as programs are that are recorded, and what is loaded into them: they run under
-# limits and in sandboxes that a sanitizer's run-time library does not get on with.
+# A program or a library. Users of a STATIC or OBJECT library are compiled with its options, too. PLAIN: without
+# sanitizers, like libhodo; for programs that tests record, and for what is loaded into them: they run under
+# limits and in sandboxes in which a sanitizer's run-time library does not work.
 function(hodo_program name)
   set(several LIBS INCLUDES DEFINES OPTIONS LINK_OPTIONS)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;MODULE;OBJECT;PLAIN;SANITIZED" "OUTPUT;FOLDER" "${several}")
@@ -143,8 +148,8 @@ endfunction()
 
 # hodo_unit_test(test source... [LIBS library...] [what else hodo_program() takes])
 #
-# A test that is a program of lib/unit.h: the target test_TEST. One that is SANITIZED is two, TEST and TEST_san; the
-# second is linked with those of its libraries that are SANITIZED.
+# A test that is a program of lib/unit.h: the target test_TEST. SANITIZED makes two tests, TEST and TEST_san; the
+# second is linked with the sanitized variants of its libraries that are SANITIZED.
 function(hodo_unit_test test)
   string(REPLACE . _ target test_${test})
   hodo_program(${target} ${ARGN} LIBS hodo_unit)
@@ -156,8 +161,8 @@ endfunction()
 
 # hodo_fuzzer(NAME source... [LIBS library...] [CORPUS folder...])
 #
-# A fuzzer (lib/fuzz.h). With HODO_FUZZ it is linked with libFuzzer: run it by hand, `NAME corpus-copy dir...`. Without,
-# it is linked with a driver that gives it each file below the CORPUS folders and variations of them, in a fixed order:
+# A fuzzer (lib/fuzz.h). With HODO_FUZZ it is linked with libFuzzer: run it by hand, `NAME corpus-copy dir...`. Without
+# it, a driver is linked that gives it each file below the CORPUS folders and variations of them, in a fixed order:
 # the test NAME.
 function(hodo_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;CORPUS")

@@ -70,7 +70,7 @@ work() {
 		"$(sed -n 's/^Throughput \([0-9.]*\) .*/\1/p' /tmp/out)"
 }
 
-# What the tracer kept goes to the disk, which the host reads.
+# Writes what the tracer kept to the disk, which the host reads.
 send_kept() {
 	[ -d /tmp/keep ] || return 0
 	cat /lib/order/virtio_pci /lib/order/virtio_blk | while read -r file; do

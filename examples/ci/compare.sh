@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # compare.sh BEFORE AFTER - exit status 3 if the program AFTER does more work than BEFORE, or is always slower.
 #
-# docs/howto/ci.md explains it. What is left behind: the recordings, each as one file, and the comparisons.
+# docs/howto/ci.md explains it. It leaves behind the recordings, each as one file, and the comparisons.
 set -eu
 runs=5 slower=0
 events='kv:*,!kv:lock_wait' # how often threads meet at a lock is chance

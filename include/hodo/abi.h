@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hodo/abi.h - the frozen part: what an instrumented object, libhodo, the
- * recorder and the kernel module agree on, byte for byte.
+ * hodo/abi.h - frozen: what instrumented objects, libhodo, recorder and kernel module agree on, byte for byte.
  *
- * Users include <hodo/trace.h>, and use nothing here directly. The size of every struct
- * that crosses a boundary is asserted below, so that a change of
- * layout does not compile.
+ * Users include <hodo/trace.h>, and use nothing here directly. The size of every struct that crosses a boundary is
+ * asserted below, so that a change of layout does not compile.
  *
  * Four boundaries:
  *   1. instrumented object <-> libhodo      hodo_desc, hodo_site, hodo_state, hodo_ops
@@ -31,6 +29,7 @@ extern "C" {
 #endif
 
 #define HODO_ABI_VERSION 3
+#include <hodo/abi_context.h>
 
 /* ------------------------------------------------------------------ limits */
 
@@ -199,6 +198,10 @@ struct hodo_ops {
 	int (*probe_unregister)(const struct hodo_desc *desc, void (*func)(void), void *data);
 	/* Sets the calling thread's role from now on; NULL: none. See hodo/tracer.h. 0 or negative errno. */
 	int (*thread_role)(const char *role);
+	/* What HODO_SPAN_CONTEXT and hodo_span_traceparent() call: hodo/abi_context.h. */
+	void (*context_enter)(struct hodo_trace_context *context, const char *traceparent);
+	void (*context_leave)(const struct hodo_trace_context *context);
+	int (*context_text)(char *traceparent);
 };
 
 /* Note in .note.hodo, name "Hodo", one or more for each object: places relative to each field. */
@@ -246,12 +249,10 @@ HODO_ASSERT_SIZE_(struct hodo_role, 8);
 /*
  * The commit word: byte position << 20 | events in the open packet.
  *
- * position counts bytes of ring, including headers, modulo 2^44: its low bits
- * are the offset in the packet, the rest is the packet's number. 0 means that the
- * ring was never used. 2^44 bytes wrap around after hours at full speed, so nothing
- * compares positions of different laps; the full 64-bit sequence number is
- * in the packet's header, and is what readers and the packet switch compare.
- * The count stays below 2^20 because a packet of HODO_PACKET_MAX bytes holds
+ * position counts bytes of ring, including headers, modulo 2^44: its low bits are the offset in the packet, the rest is
+ * the packet's number. 0 means that the ring was never used. 2^44 bytes wrap around after hours at full speed, so
+ * nothing compares positions of different laps; the full 64-bit sequence number is in the packet's header, and is what
+ * readers and the packet switch compare. The count stays below 2^20 because a packet of HODO_PACKET_MAX bytes holds
  * fewer than 2^20 events of at least HODO_EVENT_HEADER bytes. Anchors are not counted.
  */
 #define HODO_WORD_COUNT_BITS 20
@@ -292,7 +293,6 @@ struct hodo_thread {
 };
 HODO_ASSERT_SIZE_(struct hodo_thread, 24);
 #define HODO_THREADS_MAX 65536u
-/* First page of the shared memory. The recorder trusts none of it. */
 /* First page of the shared memory. The recorder trusts none of it. */
 struct hodo_shm {
 	uint8_t magic[8]; /* "HODOSHM" and NUL */
@@ -599,7 +599,7 @@ enum hodo_msg_type {
 	HODO_MSG_ANSWER = 5,
 	HODO_MSG_FAILED = 6,
 	HODO_MSG_PLAN = 7,
-	HODO_MSG_PLANNED = 8
+	HODO_MSG_PLANNED = 8, HODO_MSG_LIBRARIES = 9
 };
 
 struct hodo_msg {
@@ -608,7 +608,8 @@ struct hodo_msg {
 	uint16_t type;
 };
 
-enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2, HODO_START_ATTACH = 3, HODO_START_OPENED = 4 };
+enum hodo_start { HODO_START_EXEC = 1, HODO_START_FORK = 2, HODO_START_ATTACH = 3, HODO_START_OPENED = 4,
+		  HODO_START_ROOT = 5 };
 struct hodo_msg_hello {
 	struct hodo_msg head;
 	uint32_t pid;   /* as the process sees it */

@@ -28,6 +28,23 @@ extern "C" {
 #define HODO_RECORDER_KEY 32  /* likewise */
 #define HODO_RECORDER_SUFFIX (1 + HODO_RECORDER_NAME + 1 + HODO_RECORDER_KEY)
 
+/* ------------------------------------------------- another root directory */
+
+/*
+ * A process that is about to become, or start, an image in a root directory where it does not find the libraries of
+ * LD_PRELOAD says hello with HODO_START_ROOT. The recorder puts copies of them there and answers with LIBRARIES;
+ * the conversation is over then.
+ */
+#define HODO_COPY_PREFIX "hodo-copy-" /* begins the name of the directory that they are in */
+struct hodo_msg_libraries {
+	struct hodo_msg head;
+	uint64_t key;    /* the second half */
+	int32_t result;  /* negative errno: there are none */
+	uint32_t reserved;
+	char paths[512]; /* as LD_PRELOAD has them; NUL-terminated */
+};
+HODO_ASSERT_SIZE_(struct hodo_msg_libraries, 536);
+
 /* ------------------------------------------- a process without buffers */
 
 /* Why a process has no buffers to hand over, and the limits that may be the reason. */
@@ -118,16 +135,17 @@ HODO_ASSERT_SIZE_(struct hodo_record_context, 320);
 
 /*
  * A process that listens does so at $XDG_RUNTIME_DIR/hodo/PID, or else at
- * /tmp/hodo-UID/PID, SOCK_SEQPACKET, for its own user and root. On each
- * connection, the client sends CONTROL and the process answers with ANSWER, any number of
- * times. After a RECORD that was answered with 0, the conversation above follows
- * on the connection, beginning with the process's HELLO. From then on nothing is sent
+ * /tmp/hodo-UID/PID, or where it cannot make that, below one of HODO_LISTEN_DIRS,
+ * SOCK_SEQPACKET, for its own user and root. On each connection, the client sends CONTROL and
+ * the process answers with ANSWER, any number of times. After a RECORD that was answered with 0,
+ * the conversation above follows on the connection, beginning with the process's HELLO. From then on nothing is sent
  * on it: when it ends, from whichever side, the recording ends too.
  *
  * A recorder accepts CONTROL with HODO_CONTROL_MEMORY, HODO_CONTROL_PROBE_* and HODO_CONTROL_PROCESS at its
  * own socket; all but the last are refused with -ENOENT if it does not record the process `pid`; 0: any
  * process.
  */
+#define HODO_LISTEN_DIRS { "/run", "/dev/shm", "/var/tmp", "" }
 enum hodo_control_op {
 	HODO_CONTROL_STATUS = 1,
 	HODO_CONTROL_RECORD = 2,  /* text: socket at which forked children may join, or "" */

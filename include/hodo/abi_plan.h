@@ -144,6 +144,9 @@ HODO_ASSERT_SIZE_(struct hodo_plan_fix, 16);
  *	0f 1f 80 number         nopl number(%rax)
  *
  * The address that the call returns to plus the number is an address in the function.
+ *
+ * Without an entry and without exits: a function that its compiler left slots in. These are used, where the recording's
+ * patterns name files of source, of which the process knows nothing.
  */
 struct hodo_plan_function {
 	uint64_t addr;   /* of its first instruction */

@@ -107,9 +107,10 @@ struct hodo_read_lost {
 	uint64_t full;        /* the ring was full (record -m keeps them) */
 	uint64_t too_large;   /* larger than a packet (record --packet-size), or with a text over 65,535 bytes */
 	uint64_t busy;        /* the fallback ring was contended */
-	uint64_t overwritten; /* flight recorder: newer events took their place */
+	uint64_t overwritten; /* flight recorder: newer events overwrote them */
 	uint64_t unwritten;   /* the output could not be written */
 	uint64_t unknown;     /* counted in the stream; the recording ended before the cause was written */
+	uint64_t damaged;     /* the program wrote over its buffers, or a file is damaged or cut short */
 };
 
 /*
@@ -124,7 +125,7 @@ struct hodo_read_stream {
 	uint64_t bytes;   /* of the file, compressed or not; 0 if there is no file, since all its events were lost */
 	uint64_t packets;
 	uint64_t events;  /* as the packets' headers announce */
-	uint64_t damaged; /* announced, but unreadable; hodo_read_count and hodo_read_next only */
+	uint64_t damaged; /* of these, unreadable; hodo_read_scan() knows only those that a file is too short for */
 	int64_t begin_ns; /* start of the first packet, since the epoch; 0 if there is no packet */
 	int64_t end_ns;   /* end of the last packet */
 	struct hodo_read_lost lost;
@@ -189,6 +190,9 @@ struct hodo_read_process {
 	 * should open them only with that user's rights. */
 	uint32_t owner;
 	bool nested; /* in a pid namespace below the recorder's, where it has this pid and these tids */
+	const char *hostname; /* of the machine or container that was recorded; NULL: not known */
+	uint32_t host;        /* which one in the recording: hodo_read_host() */
+	const char *boot_id;  /* of that machine's boot, as the kernel has it; NULL: not known */
 };
 
 /* -------------------------------------------------------------- open and close */
@@ -243,6 +247,28 @@ const struct hodo_read_part *hodo_read_part(const struct hodo_read *reader, uint
 uint32_t hodo_read_nprocesses(const struct hodo_read *reader);
 /* In the order of their folders' names; NULL if there is no i-th. */
 const struct hodo_read_process *hodo_read_process(const struct hodo_read *reader, uint32_t i);
+
+/*
+ * A host of a recording. There is one, unless `hodo merge` made the recording of several: then it has moved their
+ * times to those of one of them, by a line. Thread and process IDs mean something within one host only.
+ */
+struct hodo_read_host {
+	size_t size;
+	const char *name;   /* hostname of its processes, or NULL; hosts of the same name have got others */
+	const char *boot_id; /* NULL: not known */
+	uint32_t processes; /* and the kernel, if it was recorded */
+	/* How its times were moved; NULL: they were not, this is not merged. "reference": the others were moved to its
+	 * times; "boot": it is the same machine, and has the same clock; "messages", "NTP", "wall clock". */
+	const char *by;
+	uint64_t pairs;     /* messages that were found on both sides, between it and others */
+	int64_t offset_ns;  /* added to its times, at their middle */
+	int64_t drift_ppb;  /* its clock gains that much less, or if negative more, than the reference's */
+	int64_t error_ns;   /* its times are wrong by at most that; -1: not known */
+};
+
+uint32_t hodo_read_nhosts(const struct hodo_read *reader);
+/* NULL if there is no i-th. */
+const struct hodo_read_host *hodo_read_host(const struct hodo_read *reader, uint32_t i);
 
 /* When the earliest packet begins, in ns since the epoch; 0 if there is none. */
 int64_t hodo_read_begin_ns(const struct hodo_read *reader);
@@ -383,7 +409,7 @@ struct hodo_read_loss {
 	int64_t from_ns;  /* not before, since the epoch */
 	int64_t until_ns; /* not after */
 	uint64_t discarded;   /* refused, or not written; the causes are the stream's */
-	uint64_t overwritten; /* flight recorder: newer events took their place */
+	uint64_t overwritten; /* flight recorder: newer events overwrote them */
 	uint64_t damaged;     /* they are there, or were, but cannot be read */
 };
 

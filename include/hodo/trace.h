@@ -23,9 +23,8 @@
  *				evaluated, once each. The probe has the first 12 arguments; HODO_STR,
  *				HODO_BYTES and HODO_ARRAY are addresses
  *
- * Signal and thread safety: every macro that records may run anywhere in any
- * thread: signal handlers, constructors, destructors, atexit handlers, after
- * vfork(). It never blocks, allocates or changes errno, and may lose the event
+ * Signal and thread safety: every macro that records may run anywhere in any thread: signal handlers, constructors,
+ * destructors, atexit handlers, after vfork(). It never blocks, allocates or changes errno, and may lose the event
  * (counted).
  *
  * What you can record, 0 to 16 values in an event:
@@ -120,8 +119,11 @@ extern "C++" { /* in case this is included inside extern "C" */
 	} while (0)
 
 /* HODO_COUNTER(provider, name, n): a number over time, recorded as the field "value". */
-#define HODO_COUNTER(provider, name, n) \
-	HODO_NOTED_SITE_(#provider, #name, HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n)
+#define HODO_COUNTER(provider, name, n)                                                                    \
+	do {                                                                                               \
+		HODO_CHECK_COUNTER_(n);                                                                    \
+		HODO_NOTED_SITE_(#provider, #name, HODO_KIND_COUNTER, #provider "\0" #name "\0value\0\0", n); \
+	} while (0)
 
 /* HODO_BEGIN(provider, name, id, values…) and HODO_END(provider, name, id, values…): a span that can begin
  * and end anywhere, even in different threads; paired by id, the first value. Recorded as
@@ -284,6 +286,7 @@ template <class T> struct hodo_value;
 #define HODO_CANNOT_ \
 	"hodo: a value of this type cannot be recorded: pass a scalar, a text, or HODO_BYTES(p, n), HODO_ARRAY(p, n)"
 #endif
+#define HODO_COUNTS_ "hodo: a counter is one number: record a value of this type with HODO_EVENT"
 #define HODO_STAR_ "hodo: '*' is not possible in a mark's format: use HODO_STR(p, n) with %s"
 
 #ifdef HODO_DISABLE
@@ -307,6 +310,7 @@ template <class A> inline HODO_OWN_ __attribute__((always_inline)) void hodo_not
 #define HODO_SPAN_I_(n, provider, name, text, args, ...) HODO_SITE_(0, text, __VA_ARGS__)
 #define HODO_LABELS_I_(text, ...) ((void)0)
 #define HODO_CHECK_FORMAT_(format, ...) ((void)0)
+#define HODO_CHECK_COUNTER_(n) ((void)0)
 #define HODO_STR(p, n) ((struct hodo_str_){ (p), (size_t)(n) })
 #define HODO_BYTES(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
 #define HODO_ARRAY(p, n) ((struct hodo_bytes_){ (p), (size_t)(n) })
@@ -487,6 +491,10 @@ extern "C++" {
 #define HODO_NOTED_PARAMS_(provider, name, ...)
 #define HODO_VALUES_(...) __VA_ARGS__
 #define HODO_NOTED_SITE_(provider, name, kind, text, ...) HODO_SITE_(kind, text, __VA_ARGS__)
+#endif
+
+#ifndef __KERNEL__
+#include <hodo/trace_context.h>
 #endif
 
 #endif

@@ -63,6 +63,9 @@ HODO_ARRAY_TYPES_(HODO_ARRAY_DEF_)
 #define HODO_TYPE_ITEM_(i, a) HODO_TYPE_(a),
 #define HODO_TYPE_CHECK_(i, a) _Static_assert(HODO_TYPE_(a) != HODO_TYPE_NONE, HODO_CANNOT_);
 
+/* What cannot be recorded at all gives its own error. */
+#define HODO_CHECK_COUNTER_(n) _Static_assert(HODO_TYPE_(n) <= HODO_TYPE_F64, HODO_COUNTS_)
+
 /* A descriptor: head, types, strings in one object. text lacks file and function; kind_ may have
  * HODO_DESC_* << 8 or-ed to it. */
 #define HODO_DESC_(var, kind_, text, types_, bounded, count)                                                         \
@@ -223,15 +226,19 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 	}
 }
 
+/* Compilers name it where the declaration has no block around it: after "if (x)". */
+#define HODO_SPAN_NAME_ hodo_span_needs_a_block_around_it_
 #define HODO_SPAN_I_(n, provider, name, text, args, ...) \
-	HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), provider, name, text, args, __VA_ARGS__)
+	HODO_SPAN_II_(HODO_PASTE_(HODO_SPAN_NAME_, n), provider, name, text, args, __VA_ARGS__)
 #define HODO_SPAN_II_(span, provider, name, text, args, ...)                                               \
 	struct hodo_span_ span __attribute__((cleanup(hodo_span_close_), unused)) = { 0 };                 \
 	do {                                                                                               \
 		HODO_NOTED_(provider, name, __VA_ARGS__)                                                   \
 		HODO_SPAN_BEGIN_(span, text, args, HODO_VALUES_(__VA_ARGS__));                             \
 	} while (0)
-#define HODO_SPAN_BEGIN_(span, text, args, ...)                                                            \
+#define HODO_SPAN_BEGIN_(...) HODO_SPAN_BEGIN_WITH_(, __VA_ARGS__)
+/* first: what runs before the values are evaluated, if it is on. */
+#define HODO_SPAN_BEGIN_WITH_(first, span, text, args, ...)                                                \
 	do {                                                                                               \
 		HODO_EACH_(HODO_TYPE_CHECK_, __VA_ARGS__)                                                  \
 		HODO_DESC_(hodo_desc_, HODO_KIND_SPAN_BEGIN, text args "\0\0", HODO_TYPES_(__VA_ARGS__),   \
@@ -240,7 +247,7 @@ static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 		HODO_STATE_(hodo_state_, hodo_desc_);                                                      \
 		HODO_STATE_(hodo_end_state_, hodo_end_desc_);                                              \
 		HODO_NO_SITE_(&hodo_end_state_, &hodo_end_desc_);                                          \
-		HODO_WHEN_(hodo_state_, hodo_desc_, span.hodo_end_ = &hodo_end_state_;                           \
+		HODO_WHEN_(hodo_state_, hodo_desc_, first span.hodo_end_ = &hodo_end_state_;                     \
 			   HODO_EMIT_SITE_(&hodo_state_, __VA_ARGS__));                                    \
 	} while (0)
 

@@ -243,6 +243,10 @@ template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_ma
 	HODO_CHECK_(tag##list_, __VA_ARGS__);                                                        \
 	using hold = hodo_detail_::hold_<tag, tag##list_>
 
+#define HODO_CHECK_COUNTER_(n)                                                    \
+	using hodo_counter_ = decltype(hodo_detail_::types_((n)));                \
+	static_assert(hodo_detail_::is_count_(hodo_counter_{}), HODO_COUNTS_)
+
 #define HODO_SITE_(kind, text, ...) HODO_SITE_WITH_(, kind, text, __VA_ARGS__)
 /* more: a statement that uses HODO_HERE_, the state and descriptor. */
 #define HODO_HERE_ &hodo_hold_::state, &hodo_hold_::desc
@@ -267,20 +271,24 @@ struct hodo_span_ {
 	}
 };
 
+/* Compilers name it where the declaration has no block around it: after "if (x)". */
+#define HODO_SPAN_NAME_ hodo_span_needs_a_block_around_it_
 #define HODO_SPAN_I_(n, provider, name, text, args, ...) \
-	HODO_SPAN_II_(HODO_PASTE_(hodo_span_, n), provider, name, text, args, __VA_ARGS__)
+	HODO_SPAN_II_(HODO_PASTE_(HODO_SPAN_NAME_, n), provider, name, text, args, __VA_ARGS__)
 #define HODO_SPAN_II_(span, provider, name, text, args, ...)                                               \
 	hodo_span_ span;                                                                                   \
 	do {                                                                                               \
 		HODO_NOTED_(provider, name, __VA_ARGS__)                                                   \
 		HODO_SPAN_BEGIN_(span, text, args, HODO_VALUES_(__VA_ARGS__));                             \
 	} while (0)
-#define HODO_SPAN_BEGIN_(span, text, args, ...)                                                            \
+#define HODO_SPAN_BEGIN_(...) HODO_SPAN_BEGIN_WITH_(, __VA_ARGS__)
+/* first: what runs before the values are evaluated, if it is on. */
+#define HODO_SPAN_BEGIN_WITH_(first, span, text, args, ...)                                                \
 	do {                                                                                               \
 		HODO_HOLD_(hodo_hold_, hodo_tag_, HODO_KIND_SPAN_BEGIN, text args "\0\0", __VA_ARGS__);    \
 		HODO_HOLD_(hodo_end_hold_, hodo_end_tag_, HODO_KIND_SPAN_END, text "\0\0", );              \
 		HODO_NO_SITE_(&hodo_end_hold_::state, &hodo_end_hold_::desc);                              \
-		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, span.hodo_end_ = &hodo_end_hold_::state; \
+		HODO_WHEN_(hodo_hold_::state, hodo_hold_::desc, first span.hodo_end_ = &hodo_end_hold_::state; \
 			   HODO_EMIT_LIST_(&hodo_hold_::state, hodo_tag_list_, __VA_ARGS__));                      \
 	} while (0)
 

@@ -15,6 +15,8 @@ template <class E> struct hodo_enum_range {
 };
 #define HODO_ENUM_RANGE(type_, least_, greatest_)                                                        \
 	template <> struct hodo_enum_range<type_> {                                                      \
+		static_assert((long long)(least_) <= (long long)(greatest_),                             \
+			      "hodo: HODO_ENUM_RANGE(type, least, greatest): least is above greatest");  \
 		static_assert((greatest_) - (least_) < 1024, "hodo: at most 1,024 values are looked at"); \
 		static constexpr long long least = least_, greatest = greatest_;                         \
 	}

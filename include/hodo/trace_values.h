@@ -136,7 +136,7 @@ enum class as_ { none, given, site, scalar, wide, twice, function, letters, arra
 template <class T> constexpr bool is_site_ = false;
 template <> inline constexpr bool is_site_<hodo_str_> = true;
 template <> inline constexpr bool is_site_<hodo_bytes_> = true;
-template <class T> inline constexpr bool is_site_<array_<T>> = true;
+template <class T> inline constexpr bool is_site_<array_<T>> = scalar_<T>() != HODO_TYPE_NONE;
 
 template <class T> constexpr as_ class_is_()
 {
@@ -314,6 +314,12 @@ template <class A>
 constexpr bool is_number_ = !std::is_class<A>::value && !std::is_union<A>::value && !std::is_array<A>::value &&
 			    !std::is_function<A>::value;
 template <class A> using param_ = std::conditional_t<is_number_<A>, A, const A &>;
+
+/* Whether it is one number, or gives its own error. */
+template <class A> constexpr HODO_OWN_ bool is_count_(list_<A>)
+{
+	return is_refused_<wire_<A>> || type_<wire_<A>>::id <= HODO_TYPE_F64;
+}
 
 /* What is recorded of a value inside another one: a duration, an enumeration. */
 template <class A> constexpr auto meant_()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - what the writers read of a thread, and of the machine. */
+/* thread.c - what the writers need to know of a thread and of the machine. */
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif

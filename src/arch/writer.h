@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.h - the ring's writers in assembly: what they keep of a thread, and how they are called. */
+/* writer.h - the ring's writers in assembly: their state of a thread, and how to call them. */
 #ifndef HODO_ARCH_WRITER_H
 #define HODO_ARCH_WRITER_H
 
@@ -9,7 +9,7 @@
 
 #define HODO_HIDDEN __attribute__((visibility("hidden")))
 #define HODO_PUBLIC __attribute__((visibility("default")))
-/* What the second library, libhodo-func.so, refers to of the first; where both are one (libhodo.a), hidden. */
+/* Symbols of the first library that the second, libhodo-func.so, uses; hidden if both are one (libhodo.a). */
 #ifdef HODO_SPLIT
 #define HODO_SHARED HODO_PUBLIC
 #else
@@ -21,11 +21,12 @@
 enum hodo_thread_mode {
 	HODO_THREAD_NEW = 0, /* not seen yet */
 	HODO_THREAD_RSEQ = 1,
-	HODO_THREAD_FALLBACK = 2, /* rseq not to be had */
-	HODO_THREAD_SHARED = 3 /* likewise, for good: another process runs in its thread-local storage */
+	HODO_THREAD_FALLBACK = 2, /* rseq not available */
+	HODO_THREAD_SHARED = 3 /* likewise, for good: another process uses its thread-local storage */
 };
 
-/* table points to hodo_no_views until the thread's first event and wherever the fast path must not be taken. */
+/* table points to hodo_no_views until the thread's first event, and whenever it must not take the fast path.
+ * */
 struct hodo_tls {
 	struct hodo_view *table; /* 0: the assembly knows the offsets */
 	uint32_t tid;            /* 8 */
@@ -33,13 +34,13 @@ struct hodo_tls {
 	const char *role;        /* hodo_thread_role()'s; NULL: none */
 };
 extern HODO_SHARED __thread struct hodo_tls hodo_tls __attribute__((tls_model("initial-exec")));
-/* A table has a view for each number of a CPU that Linux can give; before these two for -1 and -2, which a thread
- * without restartable sequences has as its CPU (rseq(2)): no ring is theirs; and behind them the fallback ring's, where
- * no number of a CPU leads. */
+/* A table has a view for each possible CPU number of Linux; before these two for -1 and -2, the CPU of a
+ * thread without restartable sequences (rseq(2)), which have no ring; and after them the fallback ring's,
+ * which no CPU number reaches. */
 #define HODO_VIEWS 8192u
 #define HODO_VIEWS_BEFORE 2u
 #define HODO_VIEWS_ALL (HODO_VIEWS_BEFORE + HODO_VIEWS + 1)
-extern HODO_HIDDEN struct hodo_view hodo_zero_views[HODO_VIEWS_ALL]; /* all zero, for ever */
+extern HODO_HIDDEN struct hodo_view hodo_zero_views[HODO_VIEWS_ALL]; /* always all zero */
 #define hodo_no_views (hodo_zero_views + HODO_VIEWS_BEFORE)
 extern HODO_SHARED long hodo_rseq_offset;
 
@@ -48,32 +49,34 @@ extern HODO_SHARED long hodo_rseq_offset;
 enum hodo_try {
 	HODO_TRY_DONE = 0,
 	HODO_TRY_SLOW = 1,    /* no ring here, or no room in the packet */
-	HODO_TRY_CHANGED = 2, /* the on word is not what was asked for */
+	HODO_TRY_CHANGED = 2, /* the on word is not as expected */
 	HODO_TRY_ABORTED = 3
 };
-/* Where emit goes on when it does not write the event. */
+/* Where emit continues if it does not write the event. */
 extern HODO_HIDDEN void (*hodo_x86_slow)(struct hodo_state *state, const void *data, size_t len);
-/* What vfork() calls before this process's memory is another one's, too. */
+/* vfork() calls it before another process shares this one's memory. */
 extern HODO_HIDDEN void (*hodo_x86_shares)(void);
 HODO_HIDDEN void hodo_x86_emit(struct hodo_state *state, const void *data, size_t len);
 HODO_SHARED int hodo_x86_try(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);
-/* A record of HODO_FORM_CALL or HODO_FORM_RETURN without its time, an anchor of that window before it; as
- * hodo_x86_try() with HODO_ON_RECORD. */
+/* Writes a record of HODO_FORM_CALL or HODO_FORM_RETURN (without its time) after an anchor with that window;
+ * like hodo_x86_try() with HODO_ON_RECORD. */
 HODO_SHARED int hodo_x86_call(struct hodo_state *state, uint64_t record, uint64_t window);
-/* 1: the event's filter refuses it; 0: it does not, or that is not known here. */
+/* 1: the event's filter refuses it; 0: it does not, or not known here. */
 HODO_HIDDEN int hodo_x86_refuse(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
-/* 1: this CPU's ring is full for an event of total bytes, which has been counted lost; 0: not so, or not known. */
+/* 1: this CPU's ring is full for an event of total bytes, which has been counted as lost; 0: it is not, or
+ * not known. */
 HODO_SHARED int hodo_x86_full(size_t total);
 HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
-/* Counts up counts[this CPU] if *open is not 0: 1; 0: it is; -1: try otherwise. The stride is 64 bytes. */
+/* Increments counts[this CPU] if *open is not 0: 1; 0: *open is 0; -1: aborted, try another way. The stride
+ * is 64 bytes. */
 HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
-/* One attempt to write an event that has texts or arrays (user/emit.h); 0: it is for hodo_x86_gather_slow(). */
+/* One attempt to write an event that has texts or arrays (user/emit.h); 0: left to hodo_x86_gather_slow(). */
 HODO_HIDDEN int hodo_x86_gather(struct hodo_state *state, const void *values);
 
-/* Where sites jump to (hodo/trace_user.h): no functions to be called from C. They call these, whose third argument is
- * what site.S keeps of the site: its rbp, and where it goes on. */
+/* Where sites jump (hodo/trace_user.h): not callable from C. They call these; the third argument is what
+ * site.S saves of the site: its rbp, and where it continues. */
 extern HODO_HIDDEN void (*hodo_x86_gather_slow)(struct hodo_state *state, const uint8_t *values,
 						const uintptr_t *frame);
 extern HODO_HIDDEN void (*hodo_x86_probes)(struct hodo_state *state, const void *values, const uintptr_t *frame);
@@ -82,7 +85,8 @@ HODO_HIDDEN void hodo_x86_span_end(void);
 
 /* -------------------------------------------------------- vector registers */
 
-/* Calls of C functions that use them, from where the program's are live: all (keep.S), and those of SSE (site.S). */
+/* Call C functions that use vector registers while the program's are live; they preserve all (keep.S), or
+ * SSE's (site.S). */
 HODO_SHARED void hodo_x86_keep(void (*function)(long, long, long), long a, long b, long c);
 HODO_HIDDEN long hodo_x86_keep_sse(long (*function)(long, long, long, long), long a, long b, long c, long d);
 extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * apart.c - a child of the caller, in a session of its own and with signals blocked: Ctrl-C, or the end of the caller,
- * does not come between. If it is killed all the same, the kernel lets the threads go on that it had stopped.
+ * apart.c - a child of the caller, in its own session and with signals blocked, so that neither Ctrl-C nor
+ * the end of the caller interrupts it. If it is killed anyway, the kernel resumes the threads that it had
+ * stopped.
  */
 #ifdef __x86_64__
 
@@ -18,12 +19,15 @@
 
 #include "internal.h"
 
-#define TICK_US      5000 /* no wait is for ever */
-#define REST_TICK_US 500  /* before anybody is stopped */
+#define TICK_US      5000 /* bounds every wait */
+#define REST_TICK_US 500  /* before any thread is stopped */
 
 static volatile sig_atomic_t rests;
 
-/* We may have the CPU of a thread of the process, which would have to wait for the scheduler's next tick. */
+/*
+ * We may occupy the CPU of one of the process's threads, which would have to wait for the scheduler's next
+ * tick.
+ */
 static void on_tick(int signal)
 {
 	const struct timespec moment = { 0, 1 };
@@ -43,8 +47,8 @@ static void tick(int us, int flags)
 }
 
 /*
- * Where the machine is busy, most of the time that a thread stands is the time until we are woken. With a
- * privilege that root has we are at once; the process itself is scheduled as ever.
+ * On a busy machine, a thread is stopped mostly while we wait to be scheduled. With root's privilege, that
+ * happens at once; the process itself is scheduled as usual.
  */
 void hodo_attach_hurry(void)
 {

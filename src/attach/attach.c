@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - bringing libhodo into a process that runs: looks at it from outside, then stops
- * a thread after the other briefly until one stands where it may be made to call.
+ * attach.c - brings libhodo into a running process: inspects it from outside, then briefly stops one thread
+ * after the other until one is at a place where it can be made to call.
  *
- * All of it is done by a child of the caller (apart.c). A thread whose tracer is killed all the same finds its way
+ * A child of the caller does all of this (apart.c). If the tracer is killed anyway, the thread finds its way
  * back by itself (call.c).
  */
 #ifdef __x86_64__
@@ -25,13 +25,16 @@
 
 #include "internal.h"
 
-/* For a safe place: so long; on a busy machine, where threads seldom come to a stop, until so many were looked at. */
+/*
+ * How long to search for a safe place; on a busy machine, where threads rarely stop, until that many were
+ * inspected.
+ */
 #define TRY_MS     5000
 #define TRY_STOPS  500
 #define TRY_MS_MAX 30000
 #define START_MS  5000 /* for the thread that listens */
-#define EXEC_MS   3000 /* wrappers call exec some times before they are the program */
-#define YOUNG_MS  2000 /* in which a program has its libraries, also on a busy machine */
+#define EXEC_MS   3000 /* wrappers call exec a few times before they become the program */
+#define YOUNG_MS  2000 /* within which a program has its libraries, even on a busy machine */
 
 struct thread {
 	pid_t tid;
@@ -48,7 +51,7 @@ struct search {
 	struct thread threads[HODO_ATTACH_THREADS_MAX];
 	uint32_t nthreads;
 	uint64_t seed;
-	int seccomp; /* mode of a thread that was left out for it */
+	int seccomp; /* mode of a thread that was skipped because of it */
 	int64_t since_ms;
 	char reason[128];
 };
@@ -58,7 +61,7 @@ static int64_t now_ms(void)
 	return hodo_now_ns() / 1000000;
 }
 
-/* Not in step with what the program does. */
+/* Random, so as not to be in step with the program. */
 static void pause_random(struct search *s, uint32_t us_max)
 {
 	s->seed = s->seed * 6364136223846793005ull + 1442695040888963407ull;
@@ -67,7 +70,7 @@ static void pause_random(struct search *s, uint32_t us_max)
 
 /* -------------------------------------------------------------------- threads */
 
-/* How well the call is suited that the thread stands in: those first that a stop does not change in any way. */
+/* How suitable the thread's present call is: first come those that a stop does not affect at all. */
 static int rank_of_call(const char *text)
 {
 	if (strncmp(text, "running", 7) == 0)
@@ -85,7 +88,7 @@ static int rank_of_call(const char *text)
 	return 3;
 }
 
-/* False: this thread is none to be stopped. */
+/* False: do not stop this thread. */
 static bool rank_thread(struct search *s, struct thread *thread)
 {
 	struct hodo_attach_stat stat;
@@ -164,7 +167,7 @@ static int try_thread(struct search *s, pid_t tid, int64_t answer[3])
 	if (reason)
 		snprintf(s->reason, sizeof(s->reason), "%s", reason);
 	error = reason ? -EAGAIN : hodo_attach_call(e, &s->places, &s->stack, answer);
-	/* -ESRCH, -ETIMEDOUT: it is not in a stop. Our end lets it go. */
+	/* -ESRCH, -ETIMEDOUT: it is not stopped. Our exit releases it. */
 	if (error != -ESRCH && error != -ETIMEDOUT)
 		hodo_attach_tracee_release(e);
 	return error;
@@ -203,7 +206,7 @@ static int refuse_call(struct search *s, int error)
 		return hodo_attach_refuse(t, error, "process %d: thread %d is waiting for another thread "
 					  "and will listen later: try again", t->pid, s->tracee.tid);
 	case -ENOEXEC:
-		return error; /* said already */
+		return error; /* already reported */
 	}
 	return hodo_attach_refuse(t, error, "process %d could not be made to listen: %s", t->pid, strerror(-error));
 }
@@ -227,16 +230,16 @@ static int search(struct search *s, int64_t answer[3])
 		if (!s->nthreads && s->seccomp)
 			break;
 		for (uint32_t i = 0; i < s->nthreads && goes_on(s); i++) {
-			/* Each that waits, and a few of those that run. */
+			/* All waiting threads, and a few running ones. */
 			error = try_thread(s, s->threads[i].tid, answer);
 			if (!error)
 				return 0;
 			if (error == -ESRCH && hodo_attach_target_same(s->t) && !s->tracee.seized)
-				continue; /* the thread alone has ended */
+				continue; /* only the thread has ended */
 			if (error != -EAGAIN)
 				return refuse_call(s, error);
 			if (!hodo_attach_target_same(s->t))
-				return -ESRCH; /* what is known of it is another program's */
+				return -ESRCH; /* what we know belongs to an earlier program */
 			pause_random(s, 2000);
 		}
 		pause_random(s, 8000);
@@ -246,7 +249,7 @@ static int search(struct search *s, int64_t answer[3])
 
 /* ------------------------------------------------------------------- all together */
 
-/* answer: what hodo_attach_() left: negative errno; addresses of its thread's state (1: starting) and error. */
+/* answer: from hodo_attach_(): negative errno; addresses of its thread's state (1: starting) and error. */
 static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 {
 	int64_t until = now_ms() + START_MS;
@@ -266,7 +269,8 @@ static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 	return 0;
 }
 
-static int attach_once(struct hodo_attach_target *t, const char *library, struct hodo_attach_done *done)
+static int attach_once(struct hodo_attach_target *t, const char *library, const char *copy,
+		       struct hodo_attach_done *done)
 {
 	/* calloc() aligns to 16 bytes; the tracee's vector registers are aligned to 64. */
 	HODO_AUTO_FREE struct search *s = aligned_alloc(_Alignof(struct search), sizeof(*s));
@@ -283,7 +287,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 	if (!error)
 		error = hodo_attach_objects_open(t);
 	if (!error)
-		error = hodo_attach_places_find(t, &s->places, library);
+		error = hodo_attach_places_find(t, &s->places, library, copy);
 	if (!error) {
 		s->unwind = hodo_attach_unwind_open(t);
 		error = s->unwind ? search(s, answer)
@@ -291,7 +295,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 	}
 	if (!error)
 		error = wait_listening(t, answer);
-	/* What was seen may have been half of one program and half of another. */
+	/* We may have seen half of one program and half of another. */
 	if (error && t->auxv_len > 0 && !hodo_attach_target_same(t))
 		error = -ESRCH;
 	hodo_attach_unwind_close(s->unwind);
@@ -303,7 +307,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, struct
 struct attaching {
 	pid_t pid;
 	int pidfd;
-	const char *library;
+	const char *library, *copy;
 };
 
 static void attach(void *arg, struct hodo_attach_answer *a)
@@ -318,13 +322,13 @@ static void attach(void *arg, struct hodo_attach_answer *a)
 						.why_size = sizeof(a->why) };
 
 		a->why[0] = 0;
-		a->error = attach_once(&t, x->library, &a->done);
+		a->error = attach_once(&t, x->library, x->copy, &a->done);
 		if (a->error == -ESRCH)
 			young = now_ms() + YOUNG_MS;
-		/* A program that has just begun has no libraries yet. */
+		/* A program that has just started has no libraries yet. */
 		if (a->error != -ESRCH && (a->error != -EAGAIN || now_ms() >= young))
 			break;
-		/* A tick ends the wait early, and that is no end of the process. */
+		/* A tick may end the wait early; that does not mean that the process has ended. */
 	} while (ppoll(&end, 1, &pause, NULL) <= 0 && now_ms() < until);
 	if (a->error == -EAGAIN)
 		a->error = -EOPNOTSUPP;
@@ -333,14 +337,17 @@ static void attach(void *arg, struct hodo_attach_answer *a)
 			 "process %d keeps becoming another program" : "process %d has ended", (int)x->pid);
 }
 
-int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
-			size_t why_size)
+int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct hodo_attach_copy *copy,
+			struct hodo_attach_done *done, char *why, size_t why_size)
 {
-	char path[4096];
-	struct attaching x = { pid, pidfd, path };
+	char path[4096], copied[sizeof(copy->dir) + 256];
+	struct attaching x = { pid, pidfd, path, copy ? copied : NULL };
+	bool resolved = realpath(library, path);
 	int error;
 
-	if (realpath(library, path))
+	if (copy)
+		snprintf(copied, sizeof(copied), "%s/%s", copy->dir, copy->file[0]);
+	if (resolved)
 		return hodo_attach_apart(pid, attach, &x, done, why, why_size);
 	error = -errno;
 	snprintf(why, why_size, "%s: %s", library, strerror(errno));
@@ -353,8 +360,8 @@ int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_a
 #include <stdio.h>
 #include "attach.h"
 
-int hodo_attach_process(pid_t pid, int pidfd, const char *library, struct hodo_attach_done *done, char *why,
-			size_t why_size)
+int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct hodo_attach_copy *copy,
+			struct hodo_attach_done *done, char *why, size_t why_size)
 {
 	snprintf(why, why_size, "process %d: only processes that listen can be recorded on this architecture: start it with "
 		 "HODO_LISTEN=1", (int)pid);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call.c - calls made in a thread that was stopped, each of which finds its way back to
- * where the thread stood without us, should we be killed in the middle: docs/design/attach.md, "The calls".
+ * call.c - makes calls in a stopped thread. Each finds its way back to where the thread was without us, in
+ * case we are killed: docs/design/attach.md, "The calls".
  *
- * At each moment, what the thread would do if it were let go is right. So registers are set last when a step is
- * prepared, and last when all is put back; and each call has a chain of
- * its own, above that of the call before it: that one's is in use, by raise() and below, until
- * the registers are set.
+ * At every moment, the thread would do the right thing if it were released. So registers are set last when a
+ * step is prepared, and last when everything is restored; and each call has its own chain, above that of the
+ * previous call, whose chain is in use, by raise() and below, until the registers are set.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,15 +27,15 @@
 #define CHAIN_BYTES    1024
 #define CALLS_MAX      2 /* dlopen(), and dlerror() or ours */
 /*
- * By which glibc's setuid() and the like ask all threads; the one that asks holds the lock of the list of threads
- * until all have answered, so this is answered at once where pthread_create() might wait for that lock.
+ * The signal of glibc's setuid() and the like to all threads; the sender holds the lock of the list of
+ * threads until all have answered, so answer at once if pthread_create() might wait for that lock.
  */
 #define SETXID         33
 #define NO_ERROR       ((int64_t)-4096)
 
-/* Where rsp points when a function is called: at the first. */
+/* When a function is called, rsp points to the first member. */
 struct chain {
-	uint64_t ret, pop_rdi, signal, raise; /* ret: so that raise() finds its stack aligned */
+	uint64_t ret, pop_rdi, signal, raise; /* ret: aligns the stack for raise() */
 	uint64_t restorer;
 	struct hodo_attach_frame put_errno;
 	uint64_t restorer_again;
@@ -51,7 +50,7 @@ struct data {
 };
 _Static_assert(sizeof(struct data) <= DATA_BYTES, "fits");
 
-/* The place that mapping and unmapping return to: this, and the vector state behind it. */
+/* Where mapping and unmapping return: this, followed by the vector state. */
 struct landing {
 	uint64_t restorer;
 	struct hodo_attach_frame back;
@@ -61,7 +60,7 @@ struct call {
 	struct hodo_attach_tracee *e;
 	const struct hodo_attach_places *p;
 	uint64_t landing;      /* 0: there is none */
-	uint32_t landing_size; /* to be cleared afterwards, 0: not */
+	uint32_t landing_size; /* to clear afterwards, 0: nothing */
 	uint64_t stack, data;
 	uint64_t chain; /* of the present call */
 	uint64_t busy_mask;
@@ -83,7 +82,7 @@ static uint64_t on_own_stack(struct call *c, const struct hodo_attach_stack *sta
 		return 0;
 	if (strcmp(m->name, "[stack]") == 0)
 		return at;
-	/* One of libc's for a thread has a guard below. */
+	/* A thread's stack from libc has a guard below. */
 	if (m == t->maps || m[-1].end != m->start || m[-1].readable || m[-1].writable || m->inode)
 		return 0;
 	return at;
@@ -96,7 +95,7 @@ static uint64_t behind_object(const struct hodo_attach_target *t, const struct h
 	size_t n;
 
 	if (o->kind == HODO_ATTACH_LOADER || elf_getphdrnum(o->file.elf, &n) != 0)
-		return 0; /* the loader allocates from what is behind it */
+		return 0; /* the loader allocates from what follows */
 	for (size_t i = 0; i < n; i++) {
 		const struct hodo_attach_map *m;
 		uint64_t at, end;
@@ -144,7 +143,7 @@ static void make_landing(struct call *c, const struct hodo_attach_stack *stack)
 
 /* ----------------------------------------------------------------- system calls */
 
-/* A signal came while the thread was busy for us: it comes again, later. */
+/* A signal came while the thread was working for us: it is sent again later. */
 static void take_signal(struct call *c, int signal)
 {
 	bool nothing = signal == c->signal && !(c->e->caught >> (signal - 1) & 1) && !(c->e->mask >> (signal - 1) & 1);
@@ -153,7 +152,7 @@ static void take_signal(struct call *c, int signal)
 		c->e->held |= 1ull << (signal - 1);
 }
 
-/* Until the thread enters or leaves a system call. 0 or negative errno. */
+/* Runs until the thread enters or leaves a system call. 0 or negative errno. */
 static int to_syscall(struct call *c)
 {
 	int stop;
@@ -194,7 +193,7 @@ static int64_t system_call(struct call *c, uint64_t nr, const uint64_t a[6], int
 
 /* -------------------------------------------------------------------- functions */
 
-/* The least likely to mean anything to the program. */
+/* The signal least likely to mean anything to the program. */
 static int choose_signal(const struct hodo_attach_tracee *e)
 {
 	static const int candidates[] = { SIGURG, SIGWINCH, SIGCHLD };
@@ -248,15 +247,15 @@ static void fill_chain(const struct call *c, struct chain *chain)
 	hodo_attach_tracee_resumed(e, &back);
 	if (c->p->syscall && c->number >= 0 && c->number < 2048)
 		hodo_attach_frame_fill(&chain->put_errno, &step, c->busy_mask, fpstate);
-	else /* more than the operation holds, and none of the kernel's */
+	else /* too large for the operation, and not one of the kernel's */
 		hodo_attach_frame_fill(&chain->put_errno, &back, e->mask, fpstate);
 	hodo_attach_frame_fill(&chain->back, &back, e->mask, fpstate);
-	/* compared with 7: whatever comes of that, nobody waits */
+	/* compared with 7: the result does not matter, since nobody waits */
 	chain->back.flags = 0xffffffff & (uint64_t)FUTEX_OP(FUTEX_OP_SET, c->number & 0xfff, FUTEX_OP_CMP_EQ,
 							    HODO_ATTACH_FRAME_FLAGS);
 }
 
-/* It is behind the tgkill(2) of raise(): the called function has returned. */
+/* Whether it is after the tgkill(2) of raise(): the called function has returned. */
 static bool has_returned(const struct call *c, int signal)
 {
 	struct user_regs_struct regs;
@@ -266,8 +265,8 @@ static bool has_returned(const struct call *c, int signal)
 }
 
 /*
- * It returns to an instruction that makes a system call, whose number is what the function returned: a pointer, so
- * there is none of that number. We see it at the entry, and let it be none at all.
+ * It returns to an instruction that makes a system call, whose number is the function's result: a pointer, so
+ * no such call exists. We see it at the entry, and cancel it.
  */
 static bool take_result(struct call *c, uint64_t *result)
 {
@@ -281,13 +280,13 @@ static bool take_result(struct call *c, uint64_t *result)
 	return hodo_attach_tracee_set_regs(c->e, &regs);
 }
 
-/* Runs until the called function has returned. 0; -EFAULT it failed with a fault; -ETIMEDOUT; -ESRCH. */
+/* Runs until the called function has returned. 0; -EFAULT it faulted; -ETIMEDOUT; -ESRCH. */
 static int run(struct call *c, uint64_t *result)
 {
 	int stop = 0;
 
 	for (;;) {
-		/* 0: others of the process are being stopped: it is our turn all the same. */
+		/* 0: other threads of the process are being stopped: continue anyway. */
 		stop = hodo_attach_tracee_go_on(c->e, result ? PTRACE_SYSCALL : PTRACE_CONT,
 						stop == SETXID ? SETXID : 0);
 		if (stop < 0)
@@ -303,7 +302,7 @@ static int run(struct call *c, uint64_t *result)
 	}
 }
 
-/* As the calling convention wants them, whatever the program does with them. */
+/* Resets them to what the calling convention requires. */
 static bool plain_vectors(struct call *c)
 {
 	uint8_t xstate[HODO_ATTACH_XSTATE_MAX];
@@ -324,7 +323,7 @@ static bool plain_vectors(struct call *c)
 	return hodo_attach_tracee_set_vectors(c->e, xstate);
 }
 
-/* As run(); result: what the function returns, a pointer; NULL: it is not asked for. */
+/* Like run(); result: the pointer that the function returns; NULL: not wanted. */
 static int call_function(struct call *c, uint64_t function, uint64_t first, uint64_t second, uint64_t *result)
 {
 	struct user_regs_struct regs = c->e->regs;
@@ -346,7 +345,7 @@ static int call_function(struct call *c, uint64_t function, uint64_t first, uint
 	if (!hodo_attach_tracee_set_regs(c->e, &regs) ||
 	    !hodo_attach_tracee_set_mask(c->e, c->busy_mask & ~(1ull << (SETXID - 1))))
 		return -ESRCH;
-	/* What a call left of them is as the convention wants it, too. */
+	/* After a call they also conform to the convention. */
 	if (c->calls++ == 0 && !plain_vectors(c))
 		return -ESRCH;
 	return run(c, result);
@@ -359,7 +358,7 @@ static int say_dlerror(struct call *c)
 	struct hodo_attach_target *t = c->e->target;
 	uint64_t text = 0;
 	char bytes[160] = "";
-	/* Its first argument is none: should it return NULL, that is read(2), of no file then. */
+	/* Its first argument is invalid: if it returns NULL, that is read(2), on no file then. */
 	int error = call_function(c, c->p->dlerror, ~0ull, 0, &text);
 
 	for (size_t i = 0; !error && text && i < sizeof(bytes) - 1; i++) {
@@ -374,18 +373,31 @@ static int say_dlerror(struct call *c)
 				  bytes[0] ? bytes : c->p->library);
 }
 
-/* Where the library has been loaded; 0: it has not. */
+/*
+ * Whether that is the library. A copy's name ends as the process sees it: where its root directory is a part of ours,
+ * what leads there comes before.
+ */
+static bool is_library(const struct hodo_attach_places *p, const struct hodo_attach_map *m, const struct stat *st)
+{
+	size_t len = strlen(m->name), end = strlen(p->library);
+
+	if (p->copied)
+		return len >= end && strcmp(m->name + len - end, p->library) == 0;
+	return m->inode == st->st_ino && strcmp(m->name, p->library) == 0;
+}
+
+/* Where the library is loaded; 0: it is not. */
 static uint64_t find_loaded(struct call *c)
 {
 	struct hodo_attach_target *t = c->e->target;
 	struct stat st;
 
-	if (stat(c->p->library, &st) != 0 || hodo_attach_read_maps(t) != 0)
+	if ((!c->p->copied && stat(c->p->library, &st) != 0) || hodo_attach_read_maps(t) != 0)
 		return 0;
 	for (uint32_t i = 0; i < t->nmaps; i++) {
 		const struct hodo_attach_map *m = &t->maps[i];
 
-		if (m->inode == st.st_ino && m->offset == 0 && strcmp(m->name, c->p->library) == 0)
+		if (m->offset == 0 && is_library(c->p, m, &st))
 			return m->start;
 	}
 	return 0;
@@ -415,7 +427,10 @@ static int load_and_listen(struct call *c, int64_t answer[3])
 
 /* ------------------------------------------------------------------- all together */
 
-/* From anywhere in our calls to where the thread stood, in a stop from which the kernel restarts system calls. */
+/*
+ * Returns the thread from anywhere in our calls to where it was, in a stop from which the kernel restarts
+ * system calls.
+ */
 static int put_back(struct call *c, bool unmap)
 {
 	static const uint8_t zeros[HODO_ATTACH_XSTATE_MAX + sizeof(struct landing) + 64];

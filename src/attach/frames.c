@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - signal handlers that a stopped thread is in, and the masks that it gets back when they return.
+ * frames.c - the signal handlers that a stopped thread is in, and the masks that their return restores.
  *
  * The kernel puts a frame on the stack for each (struct rt_sigframe, arch/x86/kernel/signal_64.c): where the handler
- * returns to, and a ucontext_t. It is known by what only such a frame has: that address leads to the instructions of
- * rt_sigreturn(2), and the context has the code segment of 64-bit programs. One that is stale, on a part of the stack
- * that nobody has written since, is cleaned as well, which nobody sees.
+ * returns to, and a ucontext_t. Only such a frame has an address that leads to the instructions of
+ * rt_sigreturn(2), and a context with the code segment of 64-bit programs. A stale one, on a part of the
+ * stack not written since, is cleaned as well, which has no effect.
  */
 #ifdef __x86_64__
 
@@ -20,14 +20,14 @@
 
 #include <base/scope.h>
 
-#define REACH       65536u /* bytes of the stack, from where the thread stands, or a handler interrupted it */
+#define REACH       65536u /* bytes of the stack, from where the thread is, or where a handler interrupted it */
 #define PARTS_MAX   32u
 #define USER_CS     0x33u
 #define FLAGS_MAX   7u /* of uc_flags: UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS */
 
 struct frame {
 	uint64_t returns;
-	ucontext_t context; /* the kernel's ends behind the first 8 bytes of uc_sigmask */
+	ucontext_t context; /* the kernel's ends after the first 8 bytes of uc_sigmask */
 };
 #define FRAME_BYTES (offsetof(struct frame, context.uc_sigmask) + sizeof(uint64_t))
 
@@ -60,7 +60,7 @@ static bool clean(int mem, uint64_t at, const struct frame *f, uint64_t unblocke
 	       (ssize_t)sizeof(mask);
 }
 
-/* Parts of stacks that are to be looked at. */
+/* Parts of stacks to search. */
 struct parts {
 	uint64_t at[PARTS_MAX];
 	unsigned n;
@@ -75,12 +75,12 @@ static void add(struct parts *p, uint64_t at)
 		p->at[p->n++] = at;
 }
 
-/* What a handler has interrupted may be far away, or on another stack. */
+/* The code that a handler interrupted may be far away, or on another stack. */
 static int look(int mem, uint8_t *bytes, uint64_t from, uint64_t unblocked, struct parts *parts)
 {
 	ssize_t n = pread(mem, bytes, REACH, (off_t)from);
 
-	/* The handler is called as any function: the address that it returns to is 8 bytes behind a multiple of 16. */
+	/* The handler is called like any function: its return address is 8 bytes after a multiple of 16. */
 	for (uint64_t i = (8 - from) & 15; n > 0 && i + FRAME_BYTES <= (uint64_t)n; i += 16) {
 		struct frame f = { 0 };
 

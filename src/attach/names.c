@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - functions in whose middle a thread must not be made to call dlopen(3) or
- * pthread_create(3): those that hold a lock of the loader or an
- * allocator, or another one that these two take, and those that would be
- * entered twice.
+ * names.c - functions inside which a thread must not be made to call dlopen(3) or pthread_create(3): those
+ * that hold a lock of the loader or an allocator, or another lock that these two take, and those that would
+ * be entered twice.
  *
  * Names of parts (malloc.cold) and versions count as the function.
  */
@@ -29,7 +28,7 @@ static const char *const exact[] = {
 	"pthread_getattr_np", "pthread_getattr_default_np", "pthread_setattr_default_np", "pthread_cancel",
 	"setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
 	"initgroups", "__nptl_setxid", "__nptl_deallocate_stack", "start_thread.cold",
-	/* the end, and what is to be called at it */
+	/* exit, and what it calls */
 	"exit", "quick_exit", "_exit", "_Exit", "atexit", "at_quick_exit", "on_exit", "__cxa_atexit",
 	"__cxa_at_quick_exit",
 	"__cxa_finalize", "__cxa_thread_atexit_impl", "abort", "__libc_freeres", "__run_exit_handlers",
@@ -46,7 +45,7 @@ static const char *const prefixes[] = {
 	"scudo_", "hodo_", "__nptl_",
 };
 
-/* Before the name of an allocator's function that libc has too. */
+/* Prefixes of allocators' functions that libc has, too. */
 static const char *const own[] = { "je_", "mi_", "tc_", "rpm_", "__wrap_", "__real_" };
 
 bool hodo_attach_name_unsafe(const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object.c - the ELF objects mapped in the process, and their functions. Files are
- * read through the process's own root directory, with its rights, and only if they are those that are mapped; what it
- * may not read, what has been deleted since, and the vdso, which have no path, is read from its memory.
+ * object.c - the ELF objects mapped in the process, and their functions. Files are read through the process's
+ * own root directory, with its rights, and only if they are the mapped ones; files that it may not read or
+ * that have been deleted, and the vdso, which has no path, are read from its memory.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "internal.h"
 
 #define OBJECTS_MAX   16384u
-#define NESTED_MAX    8u /* functions and labels that may start inside one that covers an address */
+#define NESTED_MAX    8u /* how many functions and labels may start inside one that covers an address */
 #define IMAGE_MAX     (256u << 20)
 #define SCAN_MAX      (64u << 20)
 
@@ -30,15 +30,17 @@ static bool open_file(const struct hodo_attach_target *t, const struct hodo_atta
 
 	if (hodo_rights_of_process(&rights, t->pid) < 0)
 		return false;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		if (i == 0)
 			snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, m->name);
+		else if (i == 1) /* its root directory is a part of ours (chroot): maps has the path that we see */
+			snprintf(path, sizeof(path), "%s", m->name);
 		else
 			snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)t->pid,
 				 (unsigned long long)m->start, (unsigned long long)m->end);
 		if (hodo_elf_open(&o->file, path) < 0)
 			continue;
-		/* Some file systems report another device in maps: the inode decides. */
+		/* Some file systems report a different device in maps: the inode decides. */
 		if (fstat(o->file.fd, &st) == 0 && st.st_ino == m->inode)
 			return true;
 		hodo_elf_close(&o->file);
@@ -46,7 +48,7 @@ static bool open_file(const struct hodo_attach_target *t, const struct hodo_atta
 	return false;
 }
 
-/* The file as far as it is mapped. Where its section headers are not in memory there are no sections. */
+/* The mapped part of the file. If its section headers are not in memory, it has no sections. */
 static bool open_memory(const struct hodo_attach_target *t, const struct hodo_attach_map *first, uint32_t n,
 			struct hodo_attach_object *o)
 {
@@ -99,7 +101,7 @@ static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_ob
 
 /* ----------------------------------------------------------------- functions */
 
-/* Labels without a size may stand inside of functions, and say nothing of what is behind them. */
+/* Labels without a size may be inside functions, and tell nothing about what follows them. */
 static uint32_t sized_function_at(const struct hodo_elf_symbols *s, uint64_t address)
 {
 	uint32_t i = hodo_elf_symbols_at(s, address);
@@ -112,7 +114,7 @@ static uint32_t sized_function_at(const struct hodo_elf_symbols *s, uint64_t add
 	return HODO_ELF_NONE;
 }
 
-/* Of the names of one function, one that is not safe, if there is such a name, else the one that is shown. */
+/* Of a function's names, an unsafe one if there is any, else the shown one. */
 bool hodo_attach_function_at(const struct hodo_attach_object *o, uint64_t address, struct hodo_attach_function *f)
 {
 	const struct hodo_elf_symbols *s = &o->symbols;
@@ -173,7 +175,7 @@ static void close_object(struct hodo_attach_object *o)
 	free(o->image);
 }
 
-/* Mappings of one file that follow each other, with what belongs to none between them. */
+/* Consecutive mappings of one file, including anonymous ones between them. */
 static uint32_t count_maps(const struct hodo_attach_target *t, uint32_t at)
 {
 	const struct hodo_attach_map *first = &t->maps[at];
@@ -230,7 +232,7 @@ static int find_libc(struct hodo_attach_target *t)
 		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_", NULL))
 			t->hodo = o;
 	}
-	/* Linked into the program, static or not. */
+	/* It may be linked into the program, static or not. */
 	for (uint32_t i = 0; i < t->nobjects && !t->hodo; i++) {
 		if (hodo_attach_symbol(&t->objects[i], "hodo_attach_", NULL))
 			t->hodo = &t->objects[i];

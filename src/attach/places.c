@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c - the addresses in the process that a call in it needs, found before it
- * is stopped. No code is written there: what is executed is libc's.
+ * places.c - finds the addresses in the process that a call needs before it is stopped. No code is written
+ * there: libc's code is executed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define LOADER_DATA_MAX 16384
 
-/* What __errno_location() adds to the thread pointer; 0: it is not written as expected. */
+/* What __errno_location() adds to the thread pointer; 0: its code is not as expected. */
 static int64_t find_errno(const struct hodo_attach_target *t)
 {
 	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -41,7 +41,7 @@ static int64_t find_errno(const struct hodo_attach_target *t)
 	return offset;
 }
 
-/* In whichever object of the kind has it: dlopen() was in a library of its own before glibc 2.34. */
+/* Searches all objects of that kind: before glibc 2.34, dlopen() was in a separate library. */
 static uint64_t find_in(const struct hodo_attach_target *t, enum hodo_attach_kind kind, const char *name,
 			uint64_t *size)
 {
@@ -54,9 +54,9 @@ static uint64_t find_in(const struct hodo_attach_target *t, enum hodo_attach_kin
 }
 
 /*
- * Whoever holds the loader's lock may wait for the very thread that we have stopped (a constructor that waits for a
- * thread it started). Where the lock lies in the loader's data is private, but it is a recursive mutex, and what
- * one looks like is part of the ABI: lock, count, owner, users, kind.
+ * The holder of the loader's lock may wait for the very thread that we have stopped (a constructor that waits
+ * for a thread it started). The lock's place in the loader's data is private, but it is a recursive mutex,
+ * whose layout is part of the ABI: lock, count, owner, users, kind.
  */
 bool hodo_attach_loader_locked(const struct hodo_attach_target *t, const struct hodo_attach_places *p)
 {
@@ -78,13 +78,53 @@ bool hodo_attach_loader_locked(const struct hodo_attach_target *t, const struct 
 	return false;
 }
 
-int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library)
+/* A libhodo whose file is gone, as that of a copy, and cannot be read: NULL: there is none. */
+static const struct hodo_attach_object *find_unread(const struct hodo_attach_target *t)
+{
+	for (uint32_t i = 0; i < t->nobjects; i++) {
+		const char *slash = strrchr(t->objects[i].name, '/');
+
+		if (slash && strncmp(slash, "/libhodo.so", 11) == 0)
+			return &t->objects[i];
+	}
+	return NULL;
+}
+
+/* Of one build: the headers, and the build-id behind them, are alike. */
+static bool is_same(const struct hodo_attach_target *t, const struct hodo_attach_object *o, int fd)
+{
+	uint8_t there[4096], here[4096];
+
+	return hodo_attach_read(t, o->start, there, sizeof(there)) &&
+	       pread(fd, here, sizeof(here), 0) == (ssize_t)sizeof(here) && memcmp(there, here, sizeof(here)) == 0;
+}
+
+/* A second libhodo would not do: they are not made to be two in a process. */
+static int find_attach(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library)
+{
+	const struct hodo_attach_object *unread = find_unread(t);
+	HODO_AUTO(hodo_elf_close) struct hodo_elf file = HODO_ELF_CLOSED;
+	GElf_Sym attach;
+
+	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
+		p->attach_offset = attach.st_value;
+	if (!p->attach_offset)
+		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
+	if (unread && !is_same(t, unread, file.fd))
+		return hodo_attach_refuse(t, -EINVAL, "process %d has a libhodo of another build: restart it, or record it as"
+					  " root", t->pid);
+	if (unread)
+		p->attach = unread->bias + p->attach_offset;
+	return 0;
+}
+
+int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_places *p, const char *library,
+			    const char *copy)
 {
 	static const uint8_t syscall_return[] = { 0x0f, 0x05, 0xc3 };
 	static const uint8_t pop_rdi_return[] = { 0x5f, 0xc3 };
 	static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	HODO_AUTO(hodo_elf_close) struct hodo_elf file = HODO_ELF_CLOSED;
-	GElf_Sym attach;
+	int error;
 
 	memset(p, 0, sizeof(*p));
 	p->syscall_return = hodo_attach_bytes(t, t->libc, syscall_return, sizeof(syscall_return));
@@ -97,20 +137,20 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 		return hodo_attach_refuse(t, -EAGAIN,
 			"process %d uses an unknown C library: start it with HODO_LISTEN=1", t->pid);
 	p->loader_data = find_in(t, HODO_ATTACH_LOADER, "_rtld_global", &p->loader_size);
-	p->library = library;
+	p->library = copy ? copy : library;
+	p->copied = copy;
 	if (t->hodo) {
 		p->attach = hodo_attach_symbol(t->hodo, "hodo_attach_", NULL);
 		return 0;
 	}
+	error = find_attach(t, p, library);
+	if (error || p->attach)
+		return error;
 	p->dlopen = find_in(t, HODO_ATTACH_LIBC, "dlopen", NULL);
 	p->dlerror = find_in(t, HODO_ATTACH_LIBC, "dlerror", NULL);
 	if (!p->dlopen || !p->dlerror)
 		return hodo_attach_refuse(t, -EAGAIN,
 			"process %d has no dlopen() to load libhodo with: start it with HODO_LISTEN=1",
 			t->pid);
-	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
-		p->attach_offset = attach.st_value;
-	if (!p->attach_offset)
-		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
-	return hodo_attach_target_sees(t, library);
+	return copy ? 0 : hodo_attach_target_sees(t, library);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * still.c - code of a process is written while none of its threads runs: what cannot be written under threads that run,
- * since they could meet a trap whose signal they block.
+ * still.c - writes code of a process while none of its threads runs: code that cannot be written under
+ * running threads, since they could meet a trap whose signal they block.
  *
- * Threads come while others are stopped: they are looked for until none is new. A thread that stands at an instruction
- * that is replaced goes on in its copy; one that is to enter its system call again does so from the instruction. If
- * this process is killed, the threads go on at once: what is half done then is some of the windows, each of which is
- * whole, or begins with a trap.
+ * Threads may start while others are stopped: we search until there are no new ones. A thread at a replaced
+ * instruction continues in its copy; one that must enter its system call again does so from the instruction.
+ * If this process is killed, the threads continue at once: then only some of the windows are written, but
+ * each is complete, or begins with a trap.
  */
 #ifdef __x86_64__
 
@@ -24,7 +24,7 @@
 #include "internal.h"
 
 #define PAGE   4096u
-#define ROUNDS 1000u /* of looking for new threads */
+#define ROUNDS 1000u /* of searching for new threads */
 
 struct still {
 	const struct hodo_attach_still *wanted;
@@ -42,7 +42,7 @@ static bool is_known(const struct still *s, pid_t tid)
 	return false;
 }
 
-/* Runs no code any more. */
+/* Whether it runs no more code. */
 static bool has_ended(const struct still *s, pid_t tid)
 {
 	struct hodo_attach_stat stat;
@@ -71,7 +71,7 @@ static int stop(struct still *s, pid_t tid)
 	return err == -ESRCH || has_ended(s, tid) ? 0 : err;
 }
 
-/* How many were new; or negative errno. */
+/* Returns how many were new, or negative errno. */
 static int stop_new(struct still *s)
 {
 	HODO_AUTO_CLOSEDIR DIR *dir = NULL;
@@ -114,7 +114,7 @@ static void release_all(struct still *s)
 	s->nthreads = 0;
 }
 
-/* Where the thread goes on; false: where it stands. */
+/* Where the thread continues; false: where it is. */
 static bool find_move(const struct hodo_attach_still *w, uint64_t at, uint64_t *to)
 {
 	for (uint32_t i = 0; i < w->nmoves; i++) {
@@ -145,7 +145,7 @@ static bool put(int mem, uint64_t addr, const uint8_t *bytes, size_t len)
 	return pwrite(mem, bytes, len, (off_t)addr) == (ssize_t)len;
 }
 
-/* Of what lies in two pages one could be written without the other, if we were killed: a trap stands before it then. */
+/* If a write spans two pages and we are killed, only one may be written: so a trap precedes it meanwhile. */
 static bool put_whole(int mem, const struct hodo_attach_write *w)
 {
 	static const uint8_t trap = 0xcc;
@@ -156,7 +156,7 @@ static bool put_whole(int mem, const struct hodo_attach_write *w)
 	       put(mem, w->addr, w->bytes, 1);
 }
 
-/* Exchanges what is there for what is to be: the same again takes it back. */
+/* Swaps the present bytes with the wanted ones; calling it again undoes that. */
 static int exchange(int mem, struct hodo_attach_write *w)
 {
 	uint8_t was[sizeof(w->bytes)];
@@ -195,7 +195,7 @@ static int run_still(struct still *s)
 	mem = open(path, O_RDWR | O_CLOEXEC);
 	if (!err && mem < 0)
 		err = -errno;
-	/* Threads first: that a signal is not blocked changes nothing until there is a trap. */
+	/* Threads first: unblocking a signal changes nothing until there is a trap. */
 	for (uint32_t i = 0; i < s->nthreads && !err; i++)
 		err = unblock(s, s->threads[i]);
 	for (uint32_t i = 0; i < s->nthreads && !err; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - what is known of the process from /proc, and what speaks against
- * touching it at all.
+ * target.c - what /proc tells about the process, and reasons not to touch it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +247,7 @@ static int check_permission(struct hodo_attach_target *t)
 				  t->pid, strerror((int)-n));
 }
 
-/* false: in the middle of exec, where the vector is still empty. */
+/* false: during exec, when the vector is still empty. */
 static bool parse_auxv(struct hodo_attach_target *t)
 {
 	bool entry = false;
@@ -313,7 +312,7 @@ void hodo_attach_target_close(struct hodo_attach_target *t)
 	t->nmaps = 0;
 }
 
-/* The library must be there under the same name in the process's own tree of files. */
+/* The library must have the same path in the process's own file tree. */
 int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library)
 {
 	char path[4096 + 64];
@@ -323,7 +322,7 @@ int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library)
 		return hodo_attach_refuse(t, -errno, "%s: %s", library, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, library);
 	if (stat(path, &there) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino)
-		return hodo_attach_refuse(t, -ENOENT,
+		return hodo_attach_refuse(t, -EXDEV,
 			"process %d sees other files than this command (is it in a container?), and not %s: "
 			"start it there with "
 			"HODO_LISTEN=1 and libhodo", t->pid, library);

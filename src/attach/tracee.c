@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tracee.c - one thread of the process, stopped by PTRACE_SEIZE and
- * PTRACE_INTERRUPT: no signal is sent, and the kernel restarts the system
- * call that the thread stood in, its time kept.
+ * PTRACE_INTERRUPT: no signal is sent, and the kernel restarts the thread's system call, preserving its
+ * timeout.
  *
- * But some calls end with EINTR at any stop (signal(7)). Nothing has happened in
- * them then: they are entered again, by going back onto the system call instruction,
- * unless a signal of the program's own is there, which ends them with EINTR anyway.
+ * But some calls end with EINTR at any stop (signal(7)). They have done nothing then, and are entered again,
+ * by going back to the system call instruction, unless a signal of the program is pending, which ends them
+ * with EINTR anyway.
  */
 #include <cpuid.h>
 #include <errno.h>
@@ -33,7 +33,7 @@
 #define STOP_MS 2000
 #define CALL_MS 10000
 #define SETSIGMASK 0x420b /* PTRACE_SETSIGMASK */
-#define EXTENDED_AT 464 /* in the vector state: what a frame says of its size, and the kernel of what there is */
+#define EXTENDED_AT 464 /* in the vector state: its size in a frame, and the available components from the kernel */
 #define TILES_NUMBER 18 /* of the component in XSAVE */
 #define TILES (1ull << TILES_NUMBER)
 #define CODE_32 0x23 /* the code segment of 32-bit code */
@@ -44,8 +44,8 @@ static uint64_t bit(int signal)
 }
 
 /*
- * Its status as of waitpid(2) at the next stop; or -ETIMEDOUT, -ESRCH. A timer's signal comes every few milliseconds
- * (attach.c), so that no wait is for ever.
+ * Its status from waitpid(2) at the next stop; or -ETIMEDOUT, -ESRCH. A timer's signal comes every few
+ * milliseconds (apart.c), so that no wait is forever.
  */
 static int wait_stop(struct hodo_attach_tracee *e, unsigned int ms)
 {
@@ -67,7 +67,7 @@ static int wait_stop(struct hodo_attach_tracee *e, unsigned int ms)
 
 /* ------------------------------------------------------------ system calls again */
 
-/* Those that end with EINTR at a stop, and of which none has done anything then. */
+/* Calls that end with EINTR at a stop without having done anything. */
 static bool is_entered_again(uint64_t nr)
 {
 	switch (nr) {
@@ -147,7 +147,7 @@ static int read_signals(struct hodo_attach_tracee *e)
 	return 0;
 }
 
-/* The thread stands because of PTRACE_INTERRUPT: reads all that is needed. */
+/* The thread is stopped by PTRACE_INTERRUPT: reads everything needed. */
 static int look(struct hodo_attach_tracee *e)
 {
 	if (ptrace(PTRACE_GETREGS, e->tid, 0, &e->regs) != 0 ||
@@ -161,7 +161,7 @@ int hodo_attach_tracee_save(struct hodo_attach_tracee *e)
 	struct iovec v = { e->xstate, sizeof(e->xstate) };
 
 	if (ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_X86_XSTATE, &v) == 0) {
-		/* Filled: there may be more. */
+		/* The buffer is full: there may be more. */
 		if (v.iov_len >= sizeof(e->xstate) || v.iov_len < 576)
 			return -E2BIG;
 	} else if (errno != ENODEV || ptrace(PTRACE_GETREGSET, e->tid, (void *)NT_PRFPREG, &v) != 0) {
@@ -219,7 +219,7 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 		return -errno;
 	e->seized = true;
 	e->held = 0;
-	e->genuine = true; /* nothing is entered again until it is known */
+	e->genuine = true; /* no call is entered again until this is known */
 	memset(&e->regs, 0, sizeof(e->regs));
 	e->since = hodo_now_ns();
 	if (ptrace(PTRACE_INTERRUPT, e->tid, 0, 0) != 0)
@@ -233,11 +233,11 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 			return error;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		/* A signal was first: the program has it as if we were not there. */
+		/* A signal came first: the program gets it as if we were not there. */
 		if (ptrace(PTRACE_CONT, e->tid, 0, WSTOPSIG(status)) != 0)
 			return -ESRCH;
 	}
-	/* At once: from here on our death is not noticed. */
+	/* At once: from here on, our death goes unnoticed. */
 	if (ends_with_eintr(e)) {
 		enter_again(&e->regs);
 		hodo_attach_tracee_set_regs(e, &e->regs);
@@ -249,7 +249,7 @@ int hodo_attach_tracee_stop(struct hodo_attach_tracee *e)
 	return 0;
 }
 
-/* Called where it stands in PTRACE_EVENT_STOP: only there does the kernel restart a system call. */
+/* Called in PTRACE_EVENT_STOP: only there does the kernel restart a system call. */
 int hodo_attach_tracee_release(struct hodo_attach_tracee *e)
 {
 	int error = 0;
@@ -279,7 +279,7 @@ void hodo_attach_frame_fill(struct hodo_attach_frame *f, const struct user_regs_
 {
 	*f = (struct hodo_attach_frame){
 		.flags = HODO_ATTACH_FRAME_FLAGS,
-		.stack_flags = 0xff, /* no such: the alternate stack stays as it is */
+		.stack_flags = 0xff, /* invalid: the alternate stack stays as it is */
 		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14,
 		.r15 = r->r15, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx, .rdx = r->rdx,
 		.rax = r->rax, .rcx = r->rcx, .rsp = r->rsp, .rip = r->rip, .eflags = r->eflags,
@@ -289,8 +289,8 @@ void hodo_attach_frame_fill(struct hodo_attach_frame *f, const struct user_regs_
 }
 
 /*
- * Bytes of the vector state that the kernel takes back from a signal frame. AMX's tiles, 8 KiB at its end, have room
- * in those of processes alone that have asked for tiles: where they are not in use they are left out.
+ * Bytes of the vector state that the kernel restores from a signal frame. Only processes that have requested
+ * AMX's tiles, 8 KiB at its end, have room for them: if they are not in use, they are left out.
  */
 static uint32_t frame_size(const struct hodo_attach_tracee *e)
 {
@@ -324,8 +324,8 @@ void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e)
 /* ------------------------------------------------------------- restartable sequences */
 
 /*
- * The kernel restarts a sequence only if the thread's instruction pointer is still in it when it goes on: one that we
- * sent elsewhere and back would go on in the middle, on another CPU perhaps.
+ * The kernel restarts a sequence only if the thread's instruction pointer is still in it when it continues:
+ * one that we sent elsewhere and back would continue in the middle, perhaps on another CPU.
  */
 bool hodo_attach_tracee_in_rseq(const struct hodo_attach_tracee *e)
 {

@@ -2,7 +2,7 @@
 /*
  * unwind.c - whether a stopped thread is inside a function that holds a lock
  * which dlopen(3) or pthread_create(3) would wait for: docs/design/attach.md, "Where the thread may stand".
- * The objects' .eh_frame is opened and parsed beforehand: the thread stands meanwhile.
+ * The objects' .eh_frame is opened and parsed beforehand, not while the thread is stopped.
  */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -29,9 +29,9 @@ struct hodo_attach_unwind {
 	struct walk {
 		unsigned int frames;
 		bool unnamed;      /* the frames up to here are unnamed code of libc */
-		bool only_unnamed; /* … and no other was seen */
-		bool descends;     /* a frame lies below the one that it called */
-		bool calls;        /* the frames up to here are libhodo's, which makes a system call for the program */
+		bool only_unnamed; /* … and no other has been seen */
+		bool descends;     /* a frame is below the one that it called */
+		bool calls;        /* the frames up to here are libhodo's, making a system call for the program */
 		uint64_t last_sp, last_pc;
 	} walk;
 	uint64_t copied; /* bytes of the stack, from the thread's stack pointer on */
@@ -40,7 +40,7 @@ struct hodo_attach_unwind {
 
 /* -------------------------------------------------------------------- memory */
 
-/* The thread stands meanwhile: one call for all of its stack, or what of it is likely to be asked for. */
+/* The thread is stopped meanwhile: one call for all of its stack, or the part that is likely to be needed. */
 static void copy_stack(struct hodo_attach_unwind *u)
 {
 	uint64_t sp = u->tracee->regs.rsp;
@@ -114,7 +114,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	return -1;
 }
 
-/* What is loaded is enough. */
+/* The loaded part is enough. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, const char *file,
 			  const char *link, GElf_Word crc, char **found)
 {
@@ -132,7 +132,7 @@ static int warm(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Ad
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
 	const struct hodo_attach_object *o = *userdata;
 
-	/* Has the search table read. */
+	/* Makes it read the search table. */
 	if (cfi && o->symbols.n && dwarf_cfi_addrframe(cfi, o->bias + o->symbols.list[0].start - bias, &frame) == 0)
 		free(frame);
 	return DWARF_CB_OK;
@@ -184,7 +184,10 @@ static bool say(struct hodo_attach_unwind *u, const char *text, const char *name
 	return false;
 }
 
-/* What function of libc the call instruction before this address calls, through the procedure linkage table too. */
+/*
+ * The libc function that the call instruction before this address calls, perhaps through the procedure
+ * linkage table.
+ */
 static bool called_before(struct hodo_attach_unwind *u, uint64_t address, struct hodo_attach_function *f)
 {
 	static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -219,8 +222,8 @@ static bool called_before(struct hodo_attach_unwind *u, uint64_t address, struct
 }
 
 /*
- * pthread_join() takes a lock when the other thread has ended, but none while it waits for that: for a word
- * that is not private to the process, while locks of libc's are.
+ * pthread_join() takes a lock when the other thread has ended, but none while it waits for that: its futex is
+ * not private, while those of libc's locks are.
  */
 static bool is_join(const struct hodo_attach_unwind *u, const char *name)
 {
@@ -266,7 +269,10 @@ static bool judge(struct hodo_attach_unwind *u, uint64_t pc)
 	return true;
 }
 
-/* It holds nothing there (hodo/abi_plan.h), and programs wait there for ever. It may be about to enter the call. */
+/*
+ * It holds nothing there (hodo/abi_plan.h), and programs may wait there forever. It may be about to enter the
+ * call.
+ */
 static bool in_patched_call(const struct hodo_attach_unwind *u)
 {
 	static const char again[] = "\x0f\x05" HODO_PLAN_CALL_MARK_BYTES, *mark = again + 2;
@@ -297,7 +303,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	return judge(u, activation ? pc : pc - 1) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* A call instruction ends there. */
+/* Whether a call instruction ends there. */
 static bool is_return_address(struct hodo_attach_unwind *u, uint64_t address)
 {
 	uint8_t b[7];
@@ -308,7 +314,7 @@ static bool is_return_address(struct hodo_attach_unwind *u, uint64_t address)
 	       (b[1] == 0xff && (b[2] & 0x38) == 0x10) || (b[0] == 0xff && (b[1] & 0x38) == 0x10);
 }
 
-/* The rest of the stack, where it could not be unwound. */
+/* Scans the rest of the stack if it could not be unwound. */
 static bool scan(struct hodo_attach_unwind *u)
 {
 	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, u->walk.last_sp);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define BLOCK_MIN 1024u
-#define BLOCK_MAX (256u << 10) /* what is larger gets a block of its own size */
+#define BLOCK_MAX (256u << 10) /* larger requests get their own block */
 
 struct hodo_arena_block {
 	struct hodo_arena_block *before;

@@ -14,7 +14,7 @@ struct hodo_arena {
 /* len bytes, aligned to 8; not zeroed. NULL: no memory. */
 void *hodo_arena_alloc(struct hodo_arena *a, size_t len);
 void *hodo_arena_zero(struct hodo_arena *a, size_t len); /* the same, zeroed */
-/* A copy of len bytes with a NUL behind it. NULL: no memory. */
+/* A copy of len bytes followed by a NUL. NULL: no memory. */
 char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len);
 void hodo_arena_clear(struct hodo_arena *a); /* frees all pieces, and keeps a block of memory for more */
 void hodo_arena_free(struct hodo_arena *a);  /* all of it; the arena is empty then */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* distance.c - how far two names are from each other. */
+/* distance.c - the edit distance of two names. */
 #include "distance.h"
 
 #include <string.h>

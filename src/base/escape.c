@@ -37,6 +37,25 @@ char *hodo_format_bytes(char *to, const void *bytes, size_t len)
 	return to;
 }
 
+char *hodo_percent_encode(char *to, const char *text, size_t len)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+		    (c && strchr("._:,/+-[]", c))) {
+			*to++ = (char)c;
+			continue;
+		}
+		*to++ = '%';
+		*to++ = hex[c >> 4];
+		*to++ = hex[c & 15];
+	}
+	return to;
+}
+
 bool hodo_percent_decode(char *text)
 {
 	bool sound = true;
@@ -81,8 +100,9 @@ static uint32_t code_point(const uint8_t *p, unsigned n)
 }
 
 /*
- * Beyond ASCII: controls, format characters and separators of lines (Unicode's Cc, Cf, Zl, Zp). They are not seen, but
- * end a line, turn the direction of what stands around them, or make different names look the same.
+ * Beyond ASCII: controls, format characters and separators of lines (Unicode's Cc, Cf, Zl, Zp). They are
+ * invisible, but end a line, reverse the direction of the text around them, or make different names look the
+ * same.
  */
 static bool is_unseen(uint32_t code)
 {
@@ -105,7 +125,7 @@ static inline bool is_safe(uint8_t c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* The character behind the backslash for c, or 0. */
+/* The character after the backslash for c, or 0. */
 static char short_escape(uint8_t c)
 {
 	switch (c) {

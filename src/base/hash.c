@@ -11,7 +11,7 @@ uint64_t hodo_hash_seeds[2];
 
 static void draw_seed(void)
 {
-	/* Where getrandom() is refused, or has nothing yet: what the kernel gave us at exec. */
+	/* If getrandom() is refused, or not ready: the kernel's random bytes from exec. */
 	const void *at_exec = (const void *)getauxval(AT_RANDOM);
 
 	if (getrandom(hodo_hash_seeds, sizeof(hodo_hash_seeds), GRND_NONBLOCK) != sizeof(hodo_hash_seeds) && at_exec)

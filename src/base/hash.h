@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash.h - seeded hashes, for tables only: nobody can make keys that fall together (docs/design/base.md). A hash says
- * where to look and nothing more: whoever looks compares the key, and it is never stored, printed, or used as an order.
+ * hash.h - seeded hashes, only for tables: nobody can construct colliding keys (docs/design/base.md). A hash
+ * only says where to look: the key is always compared, and the hash is never stored, printed, or used for
+ * sorting.
  *
  * Any thread may call these.
  */
@@ -47,7 +48,7 @@ static inline uint64_t hodo_hash_load(const uint8_t *p)
 	return word;
 }
 
-/* Up to 8 bytes, which their number and this word tell. */
+/* A word that, with the length, identifies up to 8 bytes. */
 static inline uint64_t hodo_hash_word(const uint8_t *p, size_t len)
 {
 	uint32_t first, last;
@@ -61,7 +62,7 @@ static inline uint64_t hodo_hash_word(const uint8_t *p, size_t len)
 	return first | (uint64_t)last << 32;
 }
 
-/* Bytes: a hash of words where they are few, the last of which may overlap the one before; else hodo_hash_long(). */
+/* Bytes: if few, a hash of words, the last of which may overlap the previous one; else hodo_hash_long(). */
 static inline uint32_t hodo_hash_bytes(const void *data, size_t len)
 {
 	const uint8_t *p = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* intern.h - strings that are kept once and named by number, from 0 on in the order in which they came first. */
+/* intern.h - strings stored once and numbered from 0 in the order of their first use. */
 #ifndef HODO_BASE_INTERN_H
 #define HODO_BASE_INTERN_H
 
@@ -18,9 +18,9 @@ uint32_t hodo_strings_add(struct hodo_strings *s, const char *text);
 uint32_t hodo_strings_add_bytes(struct hodo_strings *s, const char *text, size_t len);
 /* Escaped first: no control characters, and UTF-8 only (escape.h). */
 uint32_t hodo_strings_add_plain(struct hodo_strings *s, const char *text);
-/* Of a text that stays where it is and as it is: fast where it comes again and again. */
+/* For a text that neither moves nor changes: fast if it occurs repeatedly. */
 uint32_t hodo_strings_add_fixed(struct hodo_strings *s, const char *text);
-/* The string of a number, which stays where it is; it ends with a NUL. */
+/* The string with a number; it does not move, and ends with a NUL. */
 static inline const char *hodo_strings_at(const struct hodo_strings *s, uint32_t number)
 {
 	return ((const struct hodo_bytes *)s->map.entries)[number].data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h - writes JSON into a text (text.h), value by value: commas, quotes and closing brackets come by themselves.
+ * json.h - writes JSON into a text (text.h), value by value: it adds commas, quotes and closing brackets.
  *
  *	struct hodo_json j = { .text = &text };
  *
@@ -11,8 +11,8 @@
  *	hodo_json_end(&j);                    ]
  *	hodo_json_end(&j);                    }
  *
- * Compact, with no space or line break but those asked for by hodo_json_line(). The key is NULL in arrays and at
- * the top. Failures are the text's: text->error.
+ * Compact, with no spaces, and line breaks only from hodo_json_line(). The key is NULL in arrays and at the
+ * top. Failures are in text->error.
  */
 #ifndef HODO_BASE_JSON_H
 #define HODO_BASE_JSON_H
@@ -27,7 +27,7 @@
 struct hodo_json {
 	struct hodo_text *text;
 	enum hodo_json_form form;
-	/* What follows is the writer's; all zero at first. */
+	/* The rest is private to the writer; initially all zero. */
 	bool comma, line;
 	unsigned depth;
 	uint64_t arrays; /* bit per depth: an array, not an object */
@@ -43,15 +43,15 @@ void hodo_json_u64(struct hodo_json *j, const char *key, uint64_t v);
 void hodo_json_i64(struct hodo_json *j, const char *key, int64_t v);
 void hodo_json_bool(struct hodo_json *j, const char *key, bool v);
 void hodo_json_null(struct hodo_json *j, const char *key);
-/* A number, or what else is JSON already, as printf() writes it. What is not finite must be written as null. */
+/* A number, or other JSON, as printf() writes it. Write non-finite numbers as null. */
 void hodo_json_printf(struct hodo_json *j, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* As "%.DECIMALSf"; null where v is not finite. */
 void hodo_json_double(struct hodo_json *j, const char *key, double v, int decimals);
 
-/* The comma and the key alone: the caller adds one value to the text that is returned. */
+/* Only the comma and the key: the caller adds one value to the returned text. */
 struct hodo_text *hodo_json_value(struct hodo_json *j, const char *key);
-/* The next value, or the next closing bracket, begins on a line of its own. */
+/* The next value, or the next closing bracket, begins on a new line. */
 void hodo_json_line(struct hodo_json *j);
 
 #endif

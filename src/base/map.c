@@ -60,7 +60,7 @@ static bool grow(struct hodo_map *m)
 	struct hodo_map_slot *slots;
 	void *entries;
 
-	if (room > ENTRIES_MAX || m->entry_bytes == 0) /* no map was made of it */
+	if (room > ENTRIES_MAX || m->entry_bytes == 0) /* not initialised as a map */
 		return false;
 	entries = reallocarray(m->entries, room, m->entry_bytes);
 	if (entries)
@@ -82,7 +82,7 @@ void *hodo_map_insert(struct hodo_map *m, const void *key, size_t len, uint32_t 
 {
 	void *entry;
 
-	if (m->room == 0) { /* the caller's hash was made before there was a seed */
+	if (m->room == 0) { /* the caller's hash was computed before the seed was drawn */
 		hodo_hash_seed();
 		hash = hash_of(m, key, len);
 	}
@@ -139,7 +139,7 @@ void *hodo_map_keep(struct hodo_map *m, const void *key, size_t bytes)
 	return kept;
 }
 
-/* The slot of an entry of which the key's hash is known: by its number, not by its key. */
+/* The slot of an entry with a known hash: by its number, not by its key. */
 static uint32_t slot_of(const struct hodo_map *m, uint32_t entry)
 {
 	const void *key = hodo_map_at(m, entry);
@@ -157,7 +157,7 @@ void hodo_map_remove(struct hodo_map *m, void *entry)
 
 	if (number != last)
 		m->slots[slot_of(m, last)].entry = number + 1;
-	/* What was pushed on by the slot that becomes free moves back, so that no search ends too soon. */
+	/* Entries displaced by the freed slot move back, so that no search ends too soon. */
 	for (uint32_t i = (hole + 1) & m->mask; m->slots[i].entry; i = (i + 1) & m->mask) {
 		uint32_t home = m->slots[i].hash & m->mask;
 

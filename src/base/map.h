@@ -2,9 +2,9 @@
 /*
  * map.h - tables by key.
  *
- * A map holds entries of one size, side by side in the order in which they came, and finds them by the key that
- * each begins with: so many bytes, which are compared whole, or a byte string. Nothing that is seen of a map depends
- * on its hashes, which differ from run to run (hash.h). An entry costs its own bytes and 16 to 32 more.
+ * A map stores entries of one size, contiguously in order of insertion, and finds them by the key with which
+ * each begins: a fixed number of bytes, compared as a whole, or a byte string. No visible behaviour depends
+ * on hashes, which differ from run to run (hash.h). An entry takes its own size plus 16 to 32 bytes.
  *
  *	struct row { uint64_t id, calls; };                 struct name { struct hodo_bytes name; unsigned uses; };
  *	struct hodo_map rows = HODO_MAP(struct row, id);    struct hodo_map names = HODO_MAP_BYTES(struct name);
@@ -12,8 +12,8 @@
  *	if (!row)
  *		return -ENOMEM;
  *
- * Pointers to entries hold until the next one is added or removed; numbers of entries (hodo_map_index()) until the
- * next one is removed. Maps know no threads.
+ * Pointers to entries are valid until the next one is added or removed; numbers of entries (hodo_map_index())
+ * until the next one is removed. Maps are not thread safe.
  */
 #ifndef HODO_BASE_MAP_H
 #define HODO_BASE_MAP_H
@@ -26,21 +26,21 @@
 #include "arena.h"
 #include "hash.h"
 
-/* A key that is a byte string. In a map's entry: its copy in the map, with a NUL behind it. */
+/* A key that is a byte string. In a map's entry: the map's copy, followed by a NUL. */
 struct hodo_bytes {
 	const char *data;
 	size_t len;
 };
 
 struct hodo_map {
-	void *entries; /* n of them, side by side */
+	void *entries; /* n of them, contiguous */
 	uint32_t n, room;
 	uint32_t entry_bytes, key_bytes; /* key_bytes 0: byte strings */
 	struct hodo_map_slot {
 		uint32_t hash, entry; /* entry: its number + 1; 0: none */
 	} *slots;
 	uint32_t mask;           /* slots - 1 */
-	struct hodo_arena bytes; /* of the byte strings, and of what is kept */
+	struct hodo_arena bytes; /* for the byte strings, and for kept things */
 };
 
 /* An empty map. The key is the entry's first member, an integer or a struct without padding. */
@@ -52,7 +52,7 @@ struct hodo_map {
 /* An empty map by byte strings; the entry's first member is a struct hodo_bytes. */
 #define HODO_MAP_BYTES(type) { .entry_bytes = sizeof(type) }
 
-/* A map of things that stay where they are: an entry is a key of 8 or 16 bytes, and a pointer to what it is of. */
+/* A map of things that do not move: an entry is a key of 8 or 16 bytes, and a pointer to the thing. */
 #define HODO_MAP_KEPT(key_type) { .entry_bytes = sizeof(key_type) + sizeof(void *), .key_bytes = sizeof(key_type) }
 
 /* The entry of this key; NULL: there is none. */
@@ -61,21 +61,21 @@ void *hodo_map_find_bytes(const struct hodo_map *m, const void *data, size_t len
 static inline void *hodo_map_find_u64(const struct hodo_map *m, uint64_t key); /* keys of 8 bytes */
 
 /*
- * The entry of this key, made if there is none: zero behind the key then, and *is_new (which may be NULL) true.
- * NULL: no memory, or 2^30 entries. Maps that hostile data fill need a bound below that: look at n first.
+ * The entry with this key, created if missing: then zero after the key, and *is_new (which may be NULL) is
+ * true. NULL: no memory, or 2^30 entries. Maps filled from hostile data need a lower bound: check n first.
  */
 void *hodo_map_add(struct hodo_map *m, const void *key, bool *is_new);
 void *hodo_map_add_bytes(struct hodo_map *m, const void *data, size_t len, bool *is_new);
 static inline void *hodo_map_add_u64(struct hodo_map *m, uint64_t key, bool *is_new);
 
-/* What is kept by this key; it is made, so many bytes of zeros, if there is none. NULL: no memory. */
+/* The thing kept under this key, created with that many zero bytes if missing. NULL: no memory. */
 void *hodo_map_keep(struct hodo_map *m, const void *key, size_t bytes);
 static inline void *hodo_map_keep_u64(struct hodo_map *m, uint64_t key, size_t bytes);
 
 /* Removes an entry; the last one takes its place and number. The copy of a byte string stays until the map is freed. */
 void hodo_map_remove(struct hodo_map *m, void *entry);
-void hodo_map_clear(struct hodo_map *m); /* no entries, and the memory kept, byte strings' excepted */
-void hodo_map_free(struct hodo_map *m);  /* empty as it was at first */
+void hodo_map_clear(struct hodo_map *m); /* no entries; keeps the memory, except for byte strings */
+void hodo_map_free(struct hodo_map *m);  /* empty as at first */
 
 static inline void *hodo_map_at(const struct hodo_map *m, uint32_t i)
 {
@@ -87,7 +87,7 @@ static inline uint32_t hodo_map_index(const struct hodo_map *m, const void *entr
 	return (uint32_t)((size_t)((const char *)entry - (const char *)m->entries) / m->entry_bytes);
 }
 
-/* What an entry of HODO_MAP_KEPT is of; NULL: the entry is NULL. */
+/* The thing of an entry in a HODO_MAP_KEPT; NULL if the entry is NULL. */
 static inline void *hodo_map_kept(const struct hodo_map *m, const void *entry)
 {
 	return entry ? *(void *const *)(const void *)((const char *)entry + m->key_bytes) : NULL;

@@ -2,10 +2,18 @@
 /* near.c - see near.h. */
 #include "near.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "distance.h"
+
+/* The wanted name with what it is in: "ns::get" for "get". */
+static bool has_tail(const char *name, size_t own, const char *wanted, size_t len)
+{
+	return len > 0 && own > len + 2 && memcmp(name + own - len - 2, "::", 2) == 0 &&
+	       memcmp(name + own - len, wanted, len) == 0;
+}
 
 void hodo_near_look(struct hodo_near *n, const char *name)
 {
@@ -13,9 +21,11 @@ void hodo_near_look(struct hodo_near *n, const char *name)
 	size_t own = strnlen(name, HODO_NEAR_BYTES);
 	unsigned edits, at;
 
-	if (own == HODO_NEAR_BYTES || own + most < len || len + most < own)
+	bool tail = own < HODO_NEAR_BYTES && has_tail(name, own, n->wanted, len);
+
+	if (own == HODO_NEAR_BYTES || (!tail && (own + most < len || len + most < own)))
 		return;
-	edits = hodo_edit_distance(n->wanted, name);
+	edits = tail ? 1 : hodo_edit_distance(n->wanted, name);
 	if (edits > most)
 		return;
 	for (at = 0; at < n->n; at++)

@@ -124,10 +124,9 @@ static char *put_decimal(char *o, uint64_t n, unsigned decimals)
 }
 
 /*
- * v = m * 2^-shift, rounded to some number of digits: n / 10^decimals. It reads
- * back as v if it is nearer than half the distance to v's neighbours, which is
- * decided exactly: |n * 2^shift - m * 10^decimals| < 10^decimals / 2. All of it
- * fits in 128 bits, since FIXED_MIN makes shift at most 69 and decimals 21.
+ * v = m * 2^-shift, rounded to some number of digits: n / 10^decimals. It reads back as v if the error is
+ * less than half the distance to v's neighbours, which is decided exactly: |n * 2^shift - m * 10^decimals| <
+ * 10^decimals / 2. All of it fits in 128 bits, since FIXED_MIN makes shift at most 69 and decimals 21.
  *
  * A decimal of up to 15 digits (a float: 6) survives being stored, so rounding
  * to that many finds every shorter one, with zeros behind it.
@@ -160,7 +159,7 @@ static char *put_fixed(char *o, double v, bool single)
 	}
 }
 
-/* Very large and small numbers, by the C library. Those below `normal` have fewer bits, and so digits. */
+/* Very large and small numbers, by the C library. Subnormal ones have fewer bits, and so fewer digits. */
 static char *put_long(char *o, double v, bool single)
 {
 	double normal = single ? (double)FLT_MIN : DBL_MIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number.h - numbers as characters, fast. Each function writes at `to` without a check, no NUL behind it, and
- * returns the end.
+ * number.h - fast formatting of numbers. Each function writes at `to` unchecked, without a NUL, and returns
+ * the end.
  */
 #ifndef HODO_BASE_NUMBER_H
 #define HODO_BASE_NUMBER_H
@@ -17,12 +17,12 @@ char *hodo_format_u64(char *to, uint64_t v);
 char *hodo_format_i64(char *to, int64_t v);
 char *hodo_format_hex(char *to, uint64_t v); /* without 0x */
 
-/* v / 10^decimals, without zeros at its end. */
+/* v / 10^decimals, without trailing zeros. */
 char *hodo_format_decimal(char *to, int64_t v, unsigned decimals);
 
 /*
  * The shortest decimal that reads back as the same value; a float looks like one: 5.0. single: it was a float.
- * json: "NaN", "Infinity" and "-Infinity" are in quotes. c: a locale in which numbers are as in C.
+ * json: "NaN", "Infinity" and "-Infinity" are in quotes. c: a locale with C's number format.
  */
 char *hodo_format_float(char *to, double v, bool single, bool json, locale_t c);
 

@@ -23,7 +23,7 @@ struct user {
 	gid_t groups[HODO_RIGHTS_GROUPS];
 };
 
-/* Kept, since a recording names many files of one user. Who has no entry has no groups. */
+/* Cached, since a recording names many files of one user. A user without an entry has no groups. */
 static const struct user *find_user(uid_t uid)
 {
 	static _Thread_local struct user known;
@@ -42,7 +42,7 @@ static const struct user *find_user(uid_t uid)
 	return &known;
 }
 
-/* Of the thread: what libc has sets those of all threads. */
+/* Only the thread's: libc's function sets those of all threads. */
 static int set_groups(int n, const gid_t *groups)
 {
 	return (int)syscall(SYS_setgroups, n, groups);
@@ -61,7 +61,7 @@ int hodo_rights_of(struct hodo_rights *rights, uid_t uid)
 		return -EACCES;
 	rights->lowered = true;
 	setfsgid(user->gid);
-	setfsuid(uid); /* with it go the capabilities that pass over permissions */
+	setfsuid(uid); /* this also drops the capabilities that bypass permissions */
 	if ((uid_t)setfsuid((uid_t)-1) == uid && (gid_t)setfsgid((gid_t)-1) == user->gid)
 		return 0;
 	hodo_rights_end(rights);
@@ -75,7 +75,7 @@ int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid)
 	unsigned uid;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	/* Not whose /proc/PID is: a process decides itself whether that is root. */
+	/* Not the owner of /proc/PID: a process can make that root. */
 	ids = hodo_file_line(AT_FDCWD, path, text, sizeof(text)) > 0 ? strstr(text, "\nUid:") : NULL;
 	if (!ids || sscanf(ids, " Uid: %*u %*u %*u %u", &uid) != 1)
 		return -ESRCH;

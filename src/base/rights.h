@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rights.h - root opens files that others name with the rights of those others.
+ * rights.h - root opens files named by other users with those users' rights.
  *
- * Otherwise a user who puts a path into a recording, or into a process's memory, could have root read what that user
- * may not read, or open devices. The rights are the thread's own; files that are open stay open.
+ * Otherwise a user who puts a path into a recording, or into a process's memory, could make root read files
+ * that the user may not read, or open devices. The rights are per thread; open files stay open.
  *
  *	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
  *
@@ -26,12 +26,13 @@ struct hodo_rights {
 };
 
 /*
- * From here to hodo_rights_end() the calling thread reaches files as that user does, who has the groups that the system
- * knows of. Nothing changes unless we are root and the user is not. 0; -EACCES: it cannot be, and nothing has changed.
+ * Until hodo_rights_end(), the calling thread accesses files as that user, with the user's groups in the
+ * system. Nothing changes unless we are root and the user is not. 0; -EACCES: not possible, and nothing has
+ * changed.
  */
 int hodo_rights_of(struct hodo_rights *rights, uid_t uid);
-/* The same as the process does; -ESRCH: it has ended. */
+/* The same with a process's rights; -ESRCH: it has ended. */
 int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid);
-void hodo_rights_end(struct hodo_rights *rights); /* once more does nothing */
+void hodo_rights_end(struct hodo_rights *rights); /* may be called twice */
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope.h - local variables that own something: it is let go where their scope ends, in whichever way that is left.
+ * scope.h - local variables that own something, which is released at the end of their scope, however that is
+ * left.
  *
  *	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
  *	if (fd < 0)
  *		return -errno;
  *
- * Other types that are let go of by their address, such as a struct hodo_text, name the function themselves:
+ * For other types, released through their address, such as a struct hodo_text, name the function:
  *
  *	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
  *
- * What is handed on is taken out of the variable first: hodo_take_fd(), or NULL is stored in it.
+ * To pass ownership on, take it out of the variable first: hodo_take_fd(), or store NULL in it.
  */
 #ifndef HODO_BASE_SCOPE_H
 #define HODO_BASE_SCOPE_H

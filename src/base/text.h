@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - text that is built piece by piece: kept in memory whole, or written to one place as it fills up.
+ * text.h - text built piece by piece: kept completely in memory, or written out as it grows.
  *
- * The functions that add return nothing: the first failure stays in `error`, and whatever is added after it is
- * dropped, so that it is looked at once, at the end.
+ * The functions that add return nothing: the first failure stays in `error`, and later additions are dropped,
+ * so that it only needs to be checked once, at the end.
  */
 #ifndef HODO_BASE_TEXT_H
 #define HODO_BASE_TEXT_H
@@ -15,12 +15,15 @@
 
 #include "escape.h"
 
-/* All zero is an empty text that is kept. */
+/* All zero is an empty text kept in memory. */
 struct hodo_text {
 	char *data; /* len bytes; NULL at first; see hodo_text_string() */
 	size_t len, room;
 	int error; /* 0, or the negative errno of the first failure */
-	/* Where the text goes, 256 KiB at a time; NULL: it is kept. All len bytes, or a negative errno. */
+	/*
+	 * Writes the text out, 256 KiB at a time; NULL: it is kept. Writes all len bytes, or returns a
+	 * negative errno.
+	 */
 	int (*write)(void *to, const void *data, size_t len);
 	void *to;
 	uint64_t written; /* what has been passed to write() */
@@ -28,7 +31,7 @@ struct hodo_text {
 
 #define HODO_TEXT_TO(write_function, where) { .write = (write_function), .to = (where) }
 
-/* Where the next n bytes are to be written; t->len += n then. NULL: t->error is set. */
+/* Where to write the next n bytes; then add n to t->len. NULL: t->error is set. */
 char *hodo_text_room_slow(struct hodo_text *t, size_t n);
 static inline char *hodo_text_room(struct hodo_text *t, size_t n)
 {
@@ -70,7 +73,7 @@ void hodo_text_decimal(struct hodo_text *t, int64_t v, unsigned decimals); /* nu
 void hodo_text_json(struct hodo_text *t, const void *text, size_t len, enum hodo_json_form form);
 void hodo_text_plain(struct hodo_text *t, const void *text, size_t len);
 
-/* The text that is kept, with a NUL behind it; "" if there is none, or after a failure. Valid until more is added. */
+/* The kept text, followed by a NUL; "" if there is none, or after a failure. Valid until more is added. */
 const char *hodo_text_string(struct hodo_text *t);
 /* Writes out what is left. 0, or the first failure's negative errno. */
 int hodo_text_flush(struct hodo_text *t);

@@ -2,8 +2,8 @@
 /*
  * vec.h - arrays that grow.
  *
- * An array is what it always was, a pointer and a number of elements in a struct of the user's; free() frees it.
- * Where elements come singly, its room needs no member of its own: it is the number, rounded up to a power of two.
+ * An array is an ordinary pointer and a number of elements in the user's struct; free() frees it. If elements
+ * are added one at a time, its capacity needs no member: it is the number, rounded up to a power of two.
  */
 #ifndef HODO_BASE_VEC_H
 #define HODO_BASE_VEC_H
@@ -14,9 +14,8 @@
 #include <string.h>
 
 /*
- * A new element behind the n that there are, all zero; n becomes one more. NULL: no memory, and nothing has changed.
- * array: a pointer to elements, NULL at first; n: an unsigned integer. What this filled must grow by
- * this alone.
+ * Appends an element, all zero, to the present n; increments n. NULL: no memory, and nothing has changed.
+ * array: a pointer to elements, NULL at first; n: an unsigned integer. Such an array must grow only by this.
  *
  *	struct loss *loss = hodo_vec_add(l->losses, l->n);
  */
@@ -32,7 +31,7 @@
 		hodo_vec_at;                                                                  \
 	})
 
-/* Puts an item behind the n that there are. 0, or -ENOMEM and nothing has changed. */
+/* Appends an item to the present n. 0, or -ENOMEM and nothing has changed. */
 #define hodo_vec_push(array, n, item)                                                          \
 	({                                                                                     \
 		__auto_type hodo_vec_slot = hodo_vec_add((array), (n));                           \
@@ -42,8 +41,8 @@
 	})
 
 /*
- * Makes room for `wanted` elements in all; room: an unsigned integer, how many there is room for. 0, or -ENOMEM
- * and nothing has changed. New room is not zeroed.
+ * Makes room for `wanted` elements in total; room: an unsigned integer, the capacity. 0, or -ENOMEM and
+ * nothing has changed. New room is not zeroed.
  */
 #define hodo_vec_reserve(array, room, wanted)                                                                \
 	({                                                                                                   \
@@ -60,7 +59,10 @@
 		hodo_vec_err;                                                                            \
 	})
 
-/* Behind the macros. The array with room for element n, or for `wanted`; at most 2^31 elements. NULL: no memory. */
+/*
+ * Used by the macros. The array with room for element n, or for `wanted`; at most 2^31 elements. NULL: no
+ * memory.
+ */
 void *hodo_vec_extend_slow(void *array, size_t n, size_t element_bytes);
 void *hodo_vec_grow(void *array, size_t *room, size_t wanted, size_t element_bytes);
 

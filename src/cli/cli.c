@@ -57,7 +57,7 @@ int hodo_cannot_run(const char *command, int err)
 	struct stat st;
 
 	if (err == -ENOENT && strchr(command, '/'))
-		hodo_error("%s: there is no such program, or not its interpreter: check the path", command);
+		hodo_error("%s: no such program, or its interpreter is missing: check the path", command);
 	else if (err == -ENOENT)
 		hodo_error("%s: command not found: give its path, or check PATH", command);
 	else if (stat(command, &st) == 0 && S_ISDIR(st.st_mode))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_detach.c - hodo detach: ends the recording of a process, and what listens in it. */
+/* cmd_detach.c - hodo detach: ends the recording of a process, and the thread that listens in it. */
 #include "cli.h"
 #include "target.h"
 
@@ -12,10 +12,10 @@
 
 struct detach_args {
 	struct hodo_args args;
-	uint32_t recorder; /* 0: whoever */
+	uint32_t recorder; /* 0: any */
 };
 
-/* 0, -ENOTCONN: it is another one, or why the process cannot be asked; t->why says it. */
+/* 0, -ENOTCONN: another recorder's, or why the process cannot be asked; with t->why. */
 static int check_recorder(struct hodo_target *t, uint32_t recorder)
 {
 	struct hodo_msg_answer answer;
@@ -23,7 +23,8 @@ static int check_recorder(struct hodo_target *t, uint32_t recorder)
 
 	if (err || !recorder || answer.recorder == recorder)
 		return err;
-	snprintf(t->why, sizeof(t->why), "process %d is not recorded by process %u: it is left as it is", (int)t->pid,
+	snprintf(t->why, sizeof(t->why), "process %d is not recorded by process %u: nothing was changed",
+		 (int)t->pid,
 		 recorder);
 	return -ENOTCONN;
 }
@@ -42,16 +43,17 @@ static int detach(struct hodo_target *t, pid_t pid, uint32_t recorder, bool quie
 	/* It was there for a recording that has ended. */
 	if (err == -ENOTCONN && answer.listens == 2) {
 		if (!quiet)
-			fprintf(stderr, "hodo: process %d was not being recorded, and listens no more\n", (int)pid);
+			fprintf(stderr, "hodo: process %d was not being recorded, and no longer listens\n",
+				(int)pid);
 		return 0;
 	}
 	if (!err && !quiet)
 		fprintf(stderr, "hodo: process %d is no longer recorded%s\n", (int)pid,
-			answer.listens == 2 ? ", and listens no more" : "");
+			answer.listens == 2 ? ", and no longer listens" : "");
 	return err;
 }
 
-/* Of those that are not done yet; how many remain to be tried again. */
+/* Tries those that are not done yet. Returns how many must be tried again. */
 static int detach_each(const struct detach_args *d, bool *done, bool last, int *status)
 {
 	const struct hodo_args *a = &d->args;
@@ -88,7 +90,8 @@ static int run(void *args)
 	if (status)
 		return status;
 	done = hodo_must(calloc((size_t)a->n, sizeof(*done)));
-	/* With --recorder nobody is there who could try again: what is stopped or busy now may be so no more then. */
+	/* With --recorder, nobody else can try again later, and a process that is stopped or busy now may not
+	 * stay so. */
 	while (detach_each(d, done, hodo_now_ns() >= last, &status))
 		hodo_sleep_ns(PAUSE_NS);
 	return status;
@@ -96,17 +99,17 @@ static int run(void *args)
 
 static const struct hodo_option options[] = {
 	{ .name = "recorder", .kind = HODO_OPTION_NUMBER, .arg = "PID", HODO_AT(struct detach_args, recorder), .min = 1,
-	  .max = INT32_MAX, .help = "only if the process PID records it; asks\n"
-					  "again for two minutes if need be" },
-	HODO_OPTION_QUIET("do not say what was done"),
+	  .max = INT32_MAX, .help = "only if the process PID records it; retries\n"
+		 "for up to two minutes" },
+	HODO_OPTION_QUIET("do not report what was done"),
 	{ 0 },
 };
 
 const struct hodo_verb hodo_verb_detach = {
-	.name = "detach", .does = "end the recording of a process, whoever's",
+	.name = "detach", .does = "end the recording of a process", .undoes = "record", .undoing = "ends it",
 	.usage = "[options] PID...",
-	.about = "Ends the recording of the process PID, whoever began it: what was recorded is\n"
-		 "complete. What 'hodo record -p' brought to listen in it does so no more.\n",
+	.about = "Ends the recording of the process PID, no matter who started it; the recording\n"
+		 "is complete. If 'hodo record -p' made the process listen, it no longer does.\n",
 	.options = options, .column = 19, .word = HODO_WORD_PID, .words = HODO_WORD_PID,
 	.args_bytes = sizeof(struct detach_args), .run = run,
 };

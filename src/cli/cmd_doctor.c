@@ -41,13 +41,13 @@ static void check_runtime_dir(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_OK, NULL, "%s", path);
 	else if (err == -EPERM && hodo_runtime_dir_taken(path, why, sizeof(why)) == 0)
 		doctor_found(f, DOCTOR_WARN, "remove it, or set XDG_RUNTIME_DIR to a directory of your own",
-			     "%s: each recorder and process that listens makes one of its own", why);
+			     "%s: each recorder and each process that listens makes its own", why);
 	else
 		doctor_found(f, DOCTOR_BAD, "set XDG_RUNTIME_DIR to a directory of your own, or make /tmp writable", "%s: %s", path,
 			     strerror(-err));
 }
 
-/* Nothing is loaded for the question. */
+/* Loads nothing just to check. */
 static void check_module(struct doctor_finding *f)
 {
 	char why[HODO_KERNEL_WHY_MAX];
@@ -56,7 +56,7 @@ static void check_module(struct doctor_finding *f)
 	if (!err)
 		doctor_found(f, DOCTOR_OK, NULL, "hodo.ko is loaded: 'hodo record -k' records the kernel");
 	else if (geteuid() != 0)
-		doctor_found(f, DOCTOR_OK, NULL, "the kernel is recorded by root, or with CAP_PERFMON");
+		doctor_found(f, DOCTOR_OK, NULL, "recording the kernel takes root, or CAP_PERFMON");
 	else
 		doctor_found(f, DOCTOR_WARN, "only 'hodo record -k' needs it", "%s", why);
 }
@@ -72,7 +72,7 @@ static void check_library(struct doctor_finding *f)
 	}
 	len = strlen(path);
 	if (hodo_launch_add_functions(path, sizeof(path), why, sizeof(why)) < 0)
-		doctor_found(f, DOCTOR_WARN, "install it beside libhodo.so: libhodo0 has both", "%s", why);
+		doctor_found(f, DOCTOR_WARN, "install it next to libhodo.so: libhodo0 has both", "%s", why);
 	else
 		doctor_found(f, DOCTOR_OK, NULL, "%.*s", (int)len, path);
 }
@@ -96,7 +96,7 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 	hodo_launch_prepare(&launch, &none);
 	if (hodo_launch_start(&launch, command, library, hodo_session_socket(s), NULL, &pid) < 0) {
 		hodo_session_close(s, stats);
-		return "the command true cannot be run";
+		return "cannot run the command true";
 	}
 	hodo_session_set_command(s, pid);
 	while (left > 0 && (waitpid(pid, &status, WNOHANG) == 0 || hodo_session_busy(s))) {
@@ -107,10 +107,10 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 	hodo_session_close(s, stats);
 	if (left <= 0)
 		return "it took too long";
-	return stats->processes ? NULL : "the library did not join: cannot it be preloaded?";
+	return stats->processes ? NULL : "the library did not connect: can it be preloaded?";
 }
 
-/* The whole way once: preload, socket, shared memory, folder. */
+/* Tries everything once: preload, socket, shared memory, folder. */
 static void check_join(struct doctor_finding *f)
 {
 	char dir[64], library[2 * PATH_MAX], why[PATH_MAX + 200] = "", said[256] = "";
@@ -144,11 +144,11 @@ static void check_join(struct doctor_finding *f)
 			     "%s%s%s", flaw,
 			     said[0] ? ": " : "", said);
 	else
-		doctor_found(f, DOCTOR_OK, NULL, "a process was preloaded, joined and was recorded");
+		doctor_found(f, DOCTOR_OK, NULL, "a process loaded libhodo and was recorded");
 }
 
 #ifdef HODO_HAVE_ATTACH
-/* A program that never heard of us, once: stopped, made to load the library and to listen, and let go. */
+/* Attaches once to an unprepared program: stops it, makes it load the library and listen, and releases it. */
 static void check_attach(struct doctor_finding *f)
 {
 	char *command[] = { "sleep", "30", NULL };
@@ -163,16 +163,18 @@ static void check_attach(struct doctor_finding *f)
 		return;
 	}
 	if (posix_spawnp(&pid, command[0], NULL, NULL, command, environ) != 0) {
-		doctor_found(f, DOCTOR_WARN, "see that sleep(1) is there", "not tried: the command sleep cannot be run");
+		doctor_found(f, DOCTOR_WARN, "install sleep(1)", "not tried: cannot run the command sleep");
 		return;
 	}
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	err = pidfd < 0 ? -errno : hodo_attach_process(pid, pidfd, library, &done, why, sizeof(why));
+	err = pidfd < 0 ? -errno : hodo_attach_process(pid, pidfd, library, NULL, &done, why, sizeof(why));
 	if (err == 0)
-		doctor_found(f, DOCTOR_OK, NULL, "a running process was made to listen; it stood for %.1f ms",
+		doctor_found(f, DOCTOR_OK, NULL, "a running process was made to listen; it was stopped for "
+			     "%.1f ms",
 			     (double)done.longest_ns / 1e6);
 	else
-		doctor_found(f, DOCTOR_WARN, "programs that are started with HODO_LISTEN=1 can be recorded all the same", "%s",
+		doctor_found(f, DOCTOR_WARN, "programs that you start with HODO_LISTEN=1 can still be "
+			     "recorded", "%s",
 			     pidfd < 0 ? strerror(-err) : why);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -254,7 +256,7 @@ static int run(void *args)
 	int status = HODO_GO_ON;
 
 	if (a->n > 1 || (word && !*word) || (is_pid && (hodo_parse_number(word, INT32_MAX, &pid) < 0 || !pid)))
-		return hodo_usage("doctor", "takes a process's number, a program or library, or nothing");
+		return hodo_usage("doctor", "takes a process ID, a program or library, or nothing");
 	if (word && !is_pid)
 		status = doctor_probes_file(&probes, hodo_find_program(word, path));
 	else
@@ -287,12 +289,12 @@ static const struct hodo_option options[] = {
 static const struct hodo_args defaults = { .no_pager = true };
 
 const struct hodo_verb hodo_verb_doctor = {
-	.name = "doctor", .does = "check what works on this machine, and how to repair it",
+	.name = "doctor", .does = "check what works on this machine, and how to fix the rest",
 	.usage = "[--json] [PID | FILE]",
-	.about = "Tries out what recording needs on this machine, and says how to repair what\n"
+	.about = "Tries everything that recording needs on this machine, and says how to fix what\n"
 		 "does not work. Exits with 1 if something is bad: recording cannot work then.\n"
-		 "Of a process: what it has of Hodoscope, and why it keeps no flight recorder.\n"
-		 "Of a process, or a program or library FILE: which functions could have probes.\n",
+		 "For a process: what it has of Hodoscope, and why it has no flight recorder.\n"
+		 "For a process, or a program or library FILE: which functions can have probes.\n",
 	.options = options, .column = 16, .aligned = true, .word = HODO_WORD_FILE | HODO_WORD_PID,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,
 };

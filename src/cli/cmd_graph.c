@@ -4,6 +4,8 @@
 #include "selection.h"
 
 #include <errno.h>
+#include <read/off_cpu.h>
+#include <read/switches.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +13,7 @@
 
 /* ---------------------------------------------------------------------- threads */
 
-/* Whether a process's calls are known at their end only: after hodo_read_count(). */
+/* Whether a process's calls are known only at their end: after hodo_read_count(). */
 static bool knows_ends_only(const struct hodo_read_process *p)
 {
 	uint64_t complete = 0, parts = 0;
@@ -69,7 +71,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 		graph_enter(g, t, call);
 }
 
-/* What the call returned, if the record of now is its exit. */
+/* The call's result, if the current record is its exit. */
 static struct graph_values *result_of(struct graph *g, const struct hodo_read_call *call)
 {
 	if (!g->now || g->now->cls->role != HODO_READ_ROLE_CALL_EXIT || call->flags)
@@ -107,6 +109,17 @@ static bool is_call(const struct hodo_read_class *cls)
 						       : strcmp(cls->name, "func:profile") == 0);
 }
 
+/* Of record --off-cpu: each line has what follows from them, and they would be most of the lines. */
+static bool is_means(const struct graph *g, const struct hodo_read_event *e)
+{
+	struct hodo_sched_class is;
+
+	if (!g->off_cpu || !e->process->kernel || g->o->args.look.json || hodo_selection_names(&g->o->args))
+		return false;
+	hodo_sched_bind(&is, e->cls);
+	return is.kind == HODO_SCHED_SWITCH_OUT || is.kind == HODO_SCHED_SWITCH_IN || is.kind == HODO_SCHED_WATCHED;
+}
+
 static void show(struct graph *g, struct graph_thread *t, const struct graph_event *event,
 		 const struct hodo_read_event *e, uint32_t depth)
 {
@@ -123,12 +136,12 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	bool json = g->o->args.look.json;
 	struct graph_event event, other;
 
-	if (!t->wanted || graph_values_keep(g, t, e))
+	if (!t->wanted || is_means(g, e) || graph_values_keep(g, t, e))
 		return;
 	graph_span_pair(g, t, e, &event, &other);
 	if (other.span)
 		show(g, other.span->thread, &other, NULL, 0);
-	/* Of a span that is shown at its end the begin is wanted, too. */
+	/* A span shown at its end also needs its begin. */
 	if (event.kind == GRAPH_EVENT && !graph_in_time(g, e->ts_ns))
 		return;
 	if (!json)
@@ -136,7 +149,7 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	show(g, t, &event, json ? e : NULL, depth);
 }
 
-/* Where lines go, as long as there are to be more. */
+/* Where lines go, while more are wanted. */
 struct sink {
 	struct hodo_out *out;
 	uint64_t left; /* lines */
@@ -214,6 +227,18 @@ static bool many_threads(const struct hodo_read *r)
 	return n > 1;
 }
 
+/* Of the longest name; 0: there is no need of a column. */
+static int host_width(const struct hodo_read *r)
+{
+	const struct hodo_read_host *h;
+	size_t width = 4;
+
+	for (uint32_t i = 0; (h = hodo_read_host(r, i)) != NULL; i++)
+		if (h->name && strlen(h->name) > width)
+			width = strlen(h->name);
+	return hodo_read_nhosts(r) < 2 ? 0 : width < GRAPH_HOST_MAX ? (int)width : GRAPH_HOST_MAX;
+}
+
 static int show_all(struct graph *g, struct hodo_read *r)
 {
 	const uint64_t title = g->o->args.look.json ? 0 : 1, most = g->o->args.look.limit;
@@ -226,9 +251,13 @@ static int show_all(struct graph *g, struct hodo_read *r)
 	if (got < 0)
 		return hodo_cannot_read(g->o->args.dir, got);
 	hodo_read_limit(r, INT64_MIN, g->o->args.until_ns);
+	g->off_cpu = hodo_off_cpu_recorded(r);
+	if (g->off_cpu)
+		hodo_must(hodo_read_spans(r) < 0 ? NULL : r);
 	hodo_read_symbols(r, hodo_function_name_at, g->symbols);
 	g->color = hodo_use_color(g->o->args.color, STDOUT_FILENO);
 	g->columns = many_threads(r);
+	g->host_width = host_width(r);
 	hodo_out_start(&out, !g->o->args.no_pager);
 	g->out = (struct hodo_text)HODO_TEXT_TO(write_lines, &sink);
 	if (!g->o->args.look.json)
@@ -286,17 +315,19 @@ static const struct graph_options defaults = { .depth = DEPTH_MAX };
 
 static const struct hodo_option options[] = {
 	{ .name = "function", .kind = HODO_OPTION_TEXT, .arg = "GLOB", HODO_AT(struct graph_options, function),
-	  .help = "of these functions only, with what they call" },
+	  .help = "only these functions, and what they call" },
 	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct graph_options, depth), .min = 1,
-	  .max = DEPTH_MAX, .wants = "a number from 1 on", .help = "the N outermost calls of calls inside of calls" },
+	  .max = DEPTH_MAX, .wants = "a number from 1 on", .help = "only the N outermost of nested calls" },
 	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", HODO_AT(struct graph_options, min_time_ns),
 	  .min = 1, .max = INT64_MAX,
-	  .help = "calls and spans that took TIME at least: 10us, 5ms, 1s" },
-	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times), .help = "with the time of day" },
+	  .help = "only calls and spans of at least TIME: 10us, 5ms, 1s" },
+	{ .name = "times", .letter = 't', HODO_AT(struct graph_options, times),
+	  .help = "with the time of day" },
 	HODO_OPTION_FULL_NAMES,
-	HODO_OPTION_LIMIT("lines", "the first N lines"),
-	HODO_OPTIONS_SHOWN("one JSON object a line, of each call at its end"),
-	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	HODO_OPTION_DEBUGINFOD,
+	HODO_OPTION_LIMIT("lines", "only the first N lines"),
+	HODO_OPTIONS_SHOWN("one JSON object per line, for each call at its end"),
+	HODO_OPTION_QUIET("do not report warnings or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
@@ -306,7 +337,7 @@ const struct hodo_verb hodo_verb_graph = {
 	.usage = "[options] [DIR]",
 	.about = "Shows calls of functions and spans of a recording (hodo.data) as an indented\n"
 		 "graph with their durations, and events where they happened. Lines of several\n"
-		 "threads stand between each other, as they come.\n",
+		 "threads are interleaved as they come.\n",
 	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct graph_options), .defaults = &defaults,
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD | HODO_SELECT_ALL_CALLS, .run = run,

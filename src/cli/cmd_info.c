@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_info.c - hodo info. */
+#include "hosts.h"
 #include "recording_tables.h"
 
 static struct hodo_cell part_time(const struct hodo_table *t, const struct hodo_column *c, const void *row)
@@ -27,7 +28,7 @@ struct info {
 	const struct hodo_read *r;
 	struct hodo_process_row all, *rows;
 	const struct hodo_read_part **part;
-	struct hodo_table processes, parts;
+	struct hodo_table processes, parts, hosts;
 };
 
 static void put_text(struct hodo_text *to, const struct info *info, bool color)
@@ -42,14 +43,20 @@ static void put_text(struct hodo_text *to, const struct info *info, bool color)
 	hodo_text_printf(to, "duration  %llu.%09llu s\n", (unsigned long long)(s->duration_ns / 1000000000),
 			 (unsigned long long)(s->duration_ns % 1000000000));
 	hodo_text_printf(to, "events    %s, %s lost\n", hodo_grouped(s->events, a), hodo_grouped(s->lost_all, b));
-	hodo_text_printf(to, "size      %s in %u streams\n", hodo_human_bytes(s->bytes, a), s->streams);
+	hodo_text_printf(to, "size      %s in %u stream%s\n", hodo_human_bytes(s->bytes, a), s->streams,
+			 s->streams == 1 ? "" : "s");
 	if (info->processes.n)
 		hodo_text_printf(to, "clock     %s, %s ticks a second\n", info->rows[0].clock,
 				 hodo_grouped(info->rows[0].p.clock.freq_hz, a));
 	if (s->limited)
-		hodo_text_printf(to, "limited   %s events were over their rate and left out, as --rate asked\n",
-				 hodo_grouped(s->limited, a));
+		hodo_text_printf(to, "limited   %s event%s exceeded %s rate and %s left out, as --rate asked\n",
+				 hodo_grouped(s->limited, a), s->limited == 1 ? "" : "s",
+				 s->limited == 1 ? "its" : "their", s->limited == 1 ? "was" : "were");
 	hodo_text_char(to, '\n');
+	if (info->hosts.n) {
+		hodo_table_put(to, &info->hosts, color);
+		hodo_text_char(to, '\n');
+	}
 	hodo_table_put(to, &info->processes, color);
 	if (info->parts.n) {
 		hodo_text_char(to, '\n');
@@ -73,6 +80,8 @@ static void put_json(struct hodo_json *j, const struct info *info)
 						  "overwritten,lost" };
 
 	hodo_put_members(j, &all, &info->all, 0, 0);
+	if (info->hosts.n)
+		hodo_table_put_json(j, "hosts", &info->hosts);
 	hodo_table_put_json(j, "processes", &info->processes);
 	hodo_table_put_json(j, "parts", &info->parts);
 	hodo_json_u64(j, "limited", info->all.limited);
@@ -93,7 +102,10 @@ static void fill(struct info *info, const struct hodo_look *look)
 	info->processes = (struct hodo_table){ .columns = &hodo_process_columns, .first = info->rows, .n = n,
 					       .stride = sizeof(*info->rows), .below = hodo_process_put_below };
 	info->parts = (struct hodo_table){ .columns = &parts, .first = info->part, .n = nparts };
+	info->hosts = hodo_hosts_table(info->r);
 	hodo_table_arrange(&info->processes, look);
+	if (info->hosts.n && !look->json && !look->columns)
+		info->processes.chosen = "host,pid,recorded,lost,bytes,threads,program";
 }
 
 static int run(void *args)
@@ -116,6 +128,7 @@ static int run(void *args)
 	else
 		put_text(&page.text, &info, a->look.color);
 	hodo_table_free(&info.processes);
+	hodo_hosts_free(&info.hosts);
 	free(info.rows);
 	free(info.part);
 	return hodo_page_end(&page);
@@ -124,18 +137,18 @@ static int run(void *args)
 static const struct hodo_columns *const tables[] = { &hodo_process_columns, NULL };
 
 static const struct hodo_option options[] = {
-	HODO_OPTION_COLUMNS("of processes these columns; help: which there are", tables),
-	HODO_OPTION_SORT("processes by this column", tables),
+	HODO_OPTION_COLUMNS("these columns for processes; help lists them", tables),
+	HODO_OPTION_SORT("sort processes by this column", tables),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },
 };
 
 const struct hodo_verb hodo_verb_info = {
-	.name = "info", .does = "show what a recording is: processes, clock, duration, size",
+	.name = "info", .does = "describe a recording: processes, clock, duration, size",
 	.usage = "[options] [DIR]",
-	.about = "Shows what a recording (hodo.data) is: when, how long, how large, which clock;\n"
-		 "and each process's program, events, losses. Reads only the packets' headers.\n",
+	.about = "Describes a recording (hodo.data): when, how long, how large, which clock; and\n"
+		 "the program, events and losses of each process. Reads only packet headers.\n",
 	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct hodo_args), .run = run,
 };

@@ -23,8 +23,9 @@ static int list_recording(const struct hodo_list_args *a)
 			hodo_list_add_class(&l, p->classes[k], p->classes[k]->object);
 	}
 	l.short_names = hodo_shortens_names(&a->args);
-	/* Which functions were seen only the events show. */
-	err = hodo_list_add_recorded(&l, r, a->functions || (a->args.look.json && !a->events) ? a->path : NULL);
+	/* Only the events show which functions were seen. */
+	err = hodo_list_add_recorded(&l, r, a->functions || (a->args.look.json && !a->events) ? a->path : NULL,
+				     &a->args);
 	return err ? hodo_cannot_read(a->path, err) : hodo_list_put(&l, a);
 }
 
@@ -42,8 +43,8 @@ static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a
 	if (a->args.quiet || a->args.look.json)
 		return;
 	if (a->functions && !l->nfunctions)
-		hodo_warning("%s has no traceable functions: build it with the flags of 'pkg-config hodo-functions' (libhodo-dev)",
-			     a->path);
+		hodo_warning("%s has no slots for tracing functions: 'hodo record --functions' patches functions, see 'hodo "
+			     "doctor'; the flags of 'pkg-config hodo-functions' (libhodo-dev) make slots", a->path);
 	else if (a->sdt && !l->nsdt)
 		hodo_warning("%s has no static probes: nothing in it uses <sys/sdt.h>", a->path);
 	else if (!a->functions && !a->sdt && !l->n && !l->nsdt && !l->nfunctions)
@@ -82,9 +83,11 @@ static int run(void *args)
 	if (a->functions + a->events + a->sdt > 1)
 		return hodo_usage("list", "one of --events, --sdt and --functions: without them, all are listed");
 	if (a->pids && (a->functions || a->events || a->sdt || in->n))
-		return hodo_usage("list", "--pids lists processes, and takes no DIR, --functions, --sdt or --events");
+		return hodo_usage("list", "--pids lists processes: leave out DIR, --functions, --sdt and "
+				  "--events");
 	if (a->kernel && (a->pids || a->functions || a->events || a->sdt))
-		return hodo_usage("list", "-k lists the kernel's events, and takes no --pids, --functions, --sdt or --events");
+		return hodo_usage("list", "-k lists the kernel's events: leave out --pids, --functions, "
+				  "--sdt and --events");
 	if (in->n > 1)
 		return hodo_usage("list", "one program, recording or process at a time, not '%s' too", in->words[1]);
 	a->path = a->kernel && !in->n ? NULL : in->dir;
@@ -97,22 +100,26 @@ static int run(void *args)
 	if (a->pids)
 		return hodo_list_pids(a);
 	if (stat(a->path, &st) < 0)
-		/* Of a recording that is not there it says so. */
+		/* For a missing recording, this gives the message. */
 		return *a->path && !a->path[strspn(a->path, "0123456789")] ? hodo_list_process(a) : list_recording(a);
 	return S_ISDIR(st.st_mode) || is_packed(a->path) ? list_recording(a) : list_binary(a);
 }
 
 static const struct hodo_option options[] = {
 	{ .name = "kernel", .letter = 'k', HODO_AT(struct hodo_list_args, kernel),
-	  .help = "the kernel's events, or those named EVENT: PROVIDER:NAME,\nwith * ? [...]; root only" },
-	{ .name = "pids", HODO_AT(struct hodo_list_args, pids), .help = "the processes that listen, and who records them" },
-	{ .name = "functions", HODO_AT(struct hodo_list_args, functions), .help = "the functions in place of the events" },
+	  .help = "the kernel's events, or those named EVENT: PROVIDER:NAME,\nwith * ? [...] (root, CAP_PERFMON)" },
+	{ .name = "pids", HODO_AT(struct hodo_list_args, pids),
+	  .help = "the processes that listen, and their recorders" },
+	{ .name = "functions", HODO_AT(struct hodo_list_args, functions),
+	  .help = "functions instead of events" },
 	{ .name = "sdt", HODO_AT(struct hodo_list_args, sdt),
-	  .help = "the static probes of <sys/sdt.h> (USDT) in place of the\nevents" },
-	{ .name = "events", HODO_AT(struct hodo_list_args, events), .help = "the events only, no word about functions" },
-	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
-	HODO_OPTION_SORT("by this column, in place of the name", tables),
+	  .help = "static probes of <sys/sdt.h> (USDT) instead of events" },
+	{ .name = "events", HODO_AT(struct hodo_list_args, events),
+	  .help = "only the events; do not mention functions" },
+	HODO_OPTION_COLUMNS("these columns, separated by commas; help lists them", tables),
+	HODO_OPTION_SORT("sort by this column instead of the name", tables),
 	HODO_OPTION_FULL_NAMES,
+	HODO_OPTION_DEBUGINFOD,
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	{ 0 },

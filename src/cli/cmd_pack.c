@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include <pack/archive.h>
 #include <pack/compress.h>
 #include <pack/pack.h>
 
@@ -54,9 +55,11 @@ static int pack(const struct args *a, const struct hodo_tree *tree)
 		return hodo_error("%s: it is being written: end that recording first", dir);
 	status = hodo_output_file(&a->output, &HODO_PACKED_SUFFIX[1], write_pack, &p);
 	if (!status && p.totals.skipped && !a->output.args.quiet)
-		hodo_warning("%s: %u files in it are no recording's: left out", dir, p.totals.skipped);
+		hodo_warning("%s: %u file%s not belong to a recording: left out", dir, p.totals.skipped,
+			     p.totals.skipped == 1 ? " in it does" : "s in it do");
 	if (!status && p.totals.damaged)
-		return hodo_error("%s: %u files are damaged: what can be read of them is packed", dir, p.totals.damaged);
+		return hodo_error("%s: %u file%s readable part is packed", dir, p.totals.damaged,
+				  p.totals.damaged == 1 ? " is damaged: its" : "s are damaged: their");
 	return status;
 }
 
@@ -69,7 +72,8 @@ static int run(void *args)
 	int err, status;
 
 	if (a->output.path && strcmp(a->output.path, "-") == 0)
-		return hodo_usage("pack", "-o is a file, not standard output: it is written at several places");
+		return hodo_usage("pack", "-o must be a file, not standard output: it is not written from "
+				  "start to end");
 	/* What is no recording is not packed. */
 	r = hodo_open(dir, a->output.args.quiet);
 	if (!r)
@@ -80,29 +84,30 @@ static int run(void *args)
 	if (hodo_tree_dirfd(tree) >= 0)
 		status = pack(a, tree);
 	else
-		status = hodo_error("%s: is packed already: 'hodo unpack' makes a directory of it", dir);
+		status = hodo_error("%s: is already packed: 'hodo unpack' makes a directory of it", dir);
 	hodo_tree_close(tree);
 	return status;
 }
 
 static const struct hodo_option options[] = {
 	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "FILE", HODO_AT(struct hodo_output_args, path),
-	  .wants = "a file's name", .words = HODO_WORD_FILE | HODO_WORD_NEW, .help = "write FILE (DIR.hodo)" },
+	  .wants = "a file's name", .words = HODO_WORD_FILE | HODO_WORD_NEW,
+	  .help = "write FILE (DIR.hodo)" },
 	HODO_OPTION_FORCE,
 	{ .name = "level", .letter = 'l', .kind = HODO_OPTION_NUMBER, .arg = "LEVEL", HODO_AT(struct args, level),
 	  .min = 1, .max = HODO_COMPRESS_MAX, .wants = "a level from 1 (fast) to 19 (small)",
 	  .help = "of compression, 1 to 19 (6)" },
-	HODO_OPTION_QUIET("say nothing but errors"),
+	HODO_OPTION_QUIET("report errors only"),
 	{ 0 },
 };
 
-static const struct args defaults = { .level = LEVEL_DEFAULT };
+static const struct args defaults = { .output.is_ours = hodo_archive_is, .level = LEVEL_DEFAULT };
 
 const struct hodo_verb hodo_verb_pack = {
 	.name = "pack", .does = "make one file of a recording",
 	.usage = "[options] [DIR]",
-	.about = "Makes one file, DIR.hodo, of a recording (hodo.data): compressed, with all that\n"
-		 "is in it. Verbs that read recordings take that file in place of DIR.\n",
+	.about = "Packs a recording (hodo.data) into one compressed file, DIR.hodo. Verbs that\n"
+		 "read recordings take that file in place of DIR.\n",
 	.options = options, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct args), .defaults = &defaults, .run = run,
 };

@@ -70,14 +70,15 @@ static int run(void *args)
 }
 
 static const struct hodo_option options[] = {
-	HODO_OPTION_JSON("one JSON object a line"),
+	HODO_OPTION_JSON("one JSON object per line"),
 	{ .name = "around", .kind = HODO_OPTION_NAME, .arg = "TIME[,SPAN]", HODO_AT(struct hodo_args, around),
-	  .wants = "a time, and how far around it", .help = "what is no farther than SPAN (10ms) from TIME" },
-	HODO_OPTION_LIMIT("events", "the first N events only"),
+	  .wants = "a time, and how far around it", .help = "only within SPAN (10ms) of TIME" },
+	HODO_OPTION_LIMIT("events", "only the first N events"),
 	HODO_OPTION_FULL_NAMES,
+	HODO_OPTION_DEBUGINFOD,
 	HODO_OPTION_COLOR,
 	HODO_OPTION_NO_PAGER,
-	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	HODO_OPTION_QUIET("do not report warnings or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
@@ -88,8 +89,8 @@ const struct hodo_verb hodo_verb_print = {
 	.about = "Prints the events of a recording (hodo.data) in time order, processes merged:\n\n"
 		 "  [HH:MM:SS.nnnnnnnnn] CPU TID COMM provider:name field=value ...\n\n"
 		 "Times are local. CPU is -1 for events of threads without restartable sequences.\n"
-		 "TID is PID/TID in events of the kernel, where they differ. What ends a span, a\n"
-		 "system call or a call has its duration, and the fields of the begin.\n",
+		 "TID is PID/TID in events of the kernel, where they differ. The end of a span, a\n"
+		 "system call or a call has its duration, and the fields of its begin.\n",
 	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct hodo_args), .selects = HODO_SELECT, .run = run,
 };

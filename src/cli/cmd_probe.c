@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_probe.c - hodo probe: what the text of a probe means in a file; with add, list and remove, probe_live.c. */
+/* cmd_probe.c - hodo probe: shows the meaning of a probe's text in a file; add, list and remove are in
+ * probe_live.c. */
 #define _GNU_SOURCE
 #include "cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <base/vec.h>
+#include <elf/demangle.h>
 #include <probe/plan.h>
 #include <probe/resolve.h>
 #include <sym/sym.h>
@@ -23,11 +26,12 @@ struct shown_field {
 
 /* A place of a probe: where it is, and how it would be set. */
 struct shown {
-	const char *spec, *object, *function, *place, *inlined;
+	const char *spec, *object, *place, *inlined;
+	char *function; /* as it can be named */
 	char *file;
 	uint64_t address, offset;
 	uint32_t line;
-	uint64_t jump, trap, none; /* of a return, of all its exits */
+	uint64_t jump, trap, none; /* for a return, counts of all its exits */
 	const char *reason, *reason_text; /* NULL: all are by a jump */
 	struct shown_field *fields;
 	uint32_t nfields;
@@ -39,8 +43,8 @@ struct probing {
 	struct hodo_probe_object object;
 	enum hodo_probe_reason refused; /* the object as a whole */
 	struct hodo_sym *sym;           /* NULL: no lines are known */
-	bool all;                       /* variables in place of the values */
-	struct hodo_spec *specs;        /* texts of what is shown are theirs */
+	bool all;                       /* show variables instead of the values */
+	struct hodo_spec *specs;        /* they own the shown texts */
 	struct hodo_probe_points *points;
 	uint32_t nspecs, npoints;
 	struct shown *list;
@@ -192,7 +196,7 @@ static void show(struct probing *p, const char *text, const struct hodo_probe_po
 	s->spec = text;
 	s->object = p->path;
 	s->address = at->address;
-	s->function = at->function;
+	s->function = hodo_must(hodo_elf_demangle_brief(at->function, true));
 	s->offset = at->address > at->start ? at->address - at->start : 0;
 	s->place = at->result ? "return" : at->entry ? "entry" : "code";
 	s->inlined = at->inlined;
@@ -224,7 +228,7 @@ static int take(struct probing *p, const char *text)
 	if (err)
 		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, error);
 	if (!hodo_spec_is_of(s, p->path, hodo_elf_soname(p->image.elf.elf)))
-		return hodo_error("%s: %s is another file than %s: give that one", text, s->object, p->path);
+		return hodo_error("%s: %s is not the file %s: give that one", text, s->object, p->path);
 	points = hodo_must(hodo_vec_add(p->points, p->npoints));
 	err = p->all ? hodo_probe_resolve_all(points, &p->image, s, error) :
 		       hodo_probe_resolve(points, &p->image, s, error);
@@ -248,7 +252,7 @@ static int open_file(struct probing *p, const char *path)
 	p->path = path;
 	err = hodo_probe_image_open(&p->image, path, NULL);
 	if (err == -ENOEXEC)
-		return hodo_error("%s: is no program or library: give one", path);
+		return hodo_error("%s: is not a program or library: give one", path);
 	if (!err)
 		err = hodo_probe_object_open(&p->object, &p->image.elf, &p->refused);
 	if (err && err != -EOPNOTSUPP)
@@ -264,6 +268,7 @@ static void close_file(struct probing *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		free(p->list[i].file);
+		free(p->list[i].function);
 		free(p->list[i].fields);
 	}
 	for (uint32_t i = 0; i < p->npoints; i++)
@@ -287,6 +292,19 @@ static bool is_one(const char *word, const char *const *of)
 	return *of;
 }
 
+/* The program that a process runs, unless there is a file of that name. It may have another root directory. */
+static const char *file_of(const char *word, char path[PATH_MAX])
+{
+	uint64_t pid;
+
+	if (hodo_parse_number(word, INT_MAX, &pid) == 0 && pid > 0 && access(word, F_OK) != 0) {
+		snprintf(path, PATH_MAX, "/proc/%d/exe", (int)pid);
+		if (access(path, F_OK) == 0)
+			return path;
+	}
+	return hodo_find_program(word, path);
+}
+
 static int run(void *args)
 {
 	const struct hodo_args *a = args;
@@ -299,13 +317,14 @@ static int run(void *args)
 	if (a->n && is_one(a->words[0], live_actions))
 		return hodo_probe_live(a);
 	if (!a->n || (strcmp(a->words[0], "show") != 0 && strcmp(a->words[0], "vars") != 0))
-		return hodo_usage("probe", "begins with 'show', 'vars', 'add', 'list' or 'remove'");
+		return hodo_usage("probe", "give 'show', 'vars', 'add', 'list' or 'remove' first");
 	if (a->n < 3)
 		return hodo_usage("probe", "'%s' takes a program or library, and probes such as 'main(argc)'", a->words[0]);
 	p.all = strcmp(a->words[0], "vars") == 0;
-	status = open_file(&p, hodo_find_program(a->words[1], path));
+	status = open_file(&p, file_of(a->words[1], path));
 	for (int i = 2; i < a->n && !status; i++)
-		status = *a->words[i] ? take(&p, a->words[i]) : hodo_usage("probe", "a probe is not empty");
+		status = *a->words[i] ? take(&p, a->words[i]) : hodo_usage("probe",
+									   "a probe cannot be empty");
 	if (status)
 		return status;
 	t.first = p.list;
@@ -320,7 +339,7 @@ static int run(void *args)
 
 static const struct hodo_option options[] = {
 	HODO_OPTION_JSON("one JSON object"),
-	HODO_OPTION_QUIET("do not say what was set, or removed"),
+	HODO_OPTION_QUIET("do not report what was set or removed"),
 	{ 0 },
 };
 
@@ -328,16 +347,17 @@ static const struct hodo_args defaults = { .no_pager = true };
 static const char *const actions[] = { "show", "vars", "add", "list", "remove", NULL };
 
 const struct hodo_verb hodo_verb_probe = {
-	.name = "probe", .does = "show, set and remove probes in code that nobody prepared",
-	.usage = "show|vars [--json] FILE PROBE...\nadd|remove [-q] PID|PROGRAM PROBE...\n"
+	.name = "probe", .does = "show, set and remove probes in unprepared code",
+	.usage = "show|vars [--json] FILE|PID PROBE...\nadd|remove [-q] PID|PROGRAM PROBE...\n"
 		 "list [--json] PID|PROGRAM",
-	.about = "'show' says what probes would be in a program or library FILE: at which\n"
-		 "addresses, how they would be set, and where the values are; 'vars' which\n"
-		 "variables there are. 'add' sets probes in a recording that runs, 'remove' takes\n"
-		 "them away, and 'list' shows which there are: PID is a process that is recorded,\n"
-		 "or its recorder, and PROGRAM all recorded processes of it.\n"
+	.about = "'show' shows what probes in a program or library FILE would be: at which\n"
+		 "addresses, how they would be set, and where their values are; 'vars' lists the\n"
+		 "variables that you can name. 'add' sets probes in a running recording, 'remove'\n"
+		 "removes them, and 'list' lists them. PID is a recorded process or its recorder,\n"
+		 "for 'show' and 'vars' any process, for the program that it runs;\n"
+		 "PROGRAM means all recorded processes that run it.\n"
 		 "PROBE is FUNCTION, FUNCTION%return, FUNCTION+OFFSET, SOURCE:LINE or 0xADDRESS,\n"
-		 "and values behind it in parentheses: 'get(key, len, node->next->n)'; also\n"
+		 "followed by values in parentheses: 'get(key, len, node->next->n)'; also\n"
 		 "sdt:PROVIDER:NAME for 'add' and 'remove'.\n",
 	.options = options, .column = 16, .aligned = true, .choices = actions, .words = HODO_WORD_FILE | HODO_WORD_PID,
 	.args_bytes = sizeof(struct hodo_args), .defaults = &defaults, .run = run,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_record.c - hodo record: runs a command and records it and all that comes of it, or processes that run.
+ * cmd_record.c - hodo record: runs a command and records it and all its children, or records running
+ * processes.
  */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "copies.h"
 #include "record_guard.h"
 #include "record_options.h"
+#include "record_otlp.h"
 #include "record_plan.h"
-#include <export/symbols.h>
+#include "record_send.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,8 +27,7 @@
 #include <base/clock.h>
 
 #define PROGRESS_NS 500000000ll
-#define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
-#define LINGER_NS 100000000ll /* in which a child that an attached process forked just before its end joins */
+#define LINGER_NS 100000000ll /* for children, forked just before an attached process ended, to join */
 
 struct recording {
 	struct hodo_record_options options;
@@ -34,10 +36,10 @@ struct recording {
 	struct hodo_session_stats stats;
 	int out_fd;
 	int signal_fd;
-	int kernel_fd; /* -1: it is not recorded, or the session has it */
+	int kernel_fd; /* -1: not recorded, or the session owns it */
 	pid_t pid;
-	bool ended; /* the command, or there is none */
-	int status; /* of it, as wait() has it */
+	bool ended; /* the command has ended, or there is none */
+	int status; /* its status, from wait() */
 	bool stopped;     /* before its time */
 	int stop_signal;  /* that stopped the recording, 0 if none did */
 	unsigned int interrupts;
@@ -48,6 +50,12 @@ struct recording {
 	int64_t idle_ns; /* since when nobody is recorded */
 	struct hodo_planner planner; /* of functions without slots */
 	struct hodo_record_guard guard;
+	char library[2 * PATH_MAX]; /* for the command's LD_PRELOAD */
+	char listed[PATH_MAX];
+	struct hodo_copies copies; /* of these */
+	struct hodo_record_send send;
+	struct hodo_roots roots;   /* of recorded processes */
+	struct hodo_record_otlp *otlp; /* NULL: nothing is sent */
 };
 
 static void clear_progress(struct recording *r)
@@ -78,7 +86,7 @@ static void show_progress(struct recording *r)
 
 	if (r->options.args.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
-	/* The command's own lines are not to have ours between them. */
+	/* Do not mix our lines with the command's. */
 	if (r->options.command[0] && isatty(STDOUT_FILENO))
 		return;
 	r->progress_ns = now;
@@ -92,7 +100,7 @@ static void show_progress(struct recording *r)
 
 /* ------------------------------------------------------------ recording */
 
-/* Code that nobody prepared may have to be: libhodo-func does it. */
+/* Whether unprepared code may have to be patched: libhodo-func does that. */
 static bool patches(const struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
@@ -100,17 +108,16 @@ static bool patches(const struct recording *r)
 	return (o->functions.functions.tracers || o->sdt.n || o->probes.n || o->replacements.n) && !o->kernel;
 }
 
-/* So that functions have names where the program is not. */
-static void keep_symbols(const struct recording *r)
+static void reap(struct recording *r)
 {
-	bool wanted = r->options.functions.functions.tracers || (r->options.context.flags & ADDRESSES);
-	bool written = r->stats.snapshots || hodo_record_wrote_all(&r->stats);
-	int err = wanted && written ? hodo_symbols_keep(r->options.out) : 0;
-
-	if (err && !r->options.args.quiet)
-		hodo_error("names of functions could not all be kept in %s: %s: keep the program's files to have them",
-			   r->options.out, err == -ENODATA ? "it has no symbols" : strerror(-err));
+	if (r->ended)
+		return;
+	r->ended = waitpid(r->pid, &r->status, WNOHANG) == r->pid;
+	if (r->ended && r->session)
+		hodo_session_command_ended(r->session, r->status);
 }
+
+static bool take_late_signal(void *arg, const struct signalfd_siginfo *info);
 
 static void end_recording(struct recording *r)
 {
@@ -121,11 +128,17 @@ static void end_recording(struct recording *r)
 	hodo_record_replacements_end(&r->options.replacements);
 	hodo_session_close(r->session, &r->stats);
 	r->session = NULL;
-	keep_symbols(r);
+	hodo_copies_end(&r->copies);
+	if (!r->send.sender)
+		hodo_record_keep_symbols(&r->options, &r->stats, &r->roots);
+	hodo_roots_close(&r->roots);
 	r->options.functions.unprepared = r->planner.seen;
 	hodo_record_summary(&r->options, &r->stats, r->stopped, r->overview);
 	if (r->overview)
 		hodo_overview(stderr, r->options.out, r->options.command);
+	hodo_record_send_end(&r->send, &r->options, r->stats.parts, r->signal_fd);
+	hodo_record_otlp_end(&r->otlp, r->signal_fd, take_late_signal, r);
+	reap(r); /* the signal of its end may have been read by then */
 }
 
 static void stop_recording(struct recording *r, int signal)
@@ -136,9 +149,8 @@ static void stop_recording(struct recording *r, int signal)
 }
 
 /*
- * What came from the terminal the command got as well: it decides. What was
- * sent to us alone is meant for it. The second time, or when there is no
- * command any more, it is the recording that is to end.
+ * The command also got a signal from the terminal: it decides. A signal sent only to us is meant for it. The
+ * second time, or when the command has ended, the signal ends the recording.
  */
 static void take_signal(struct recording *r, const struct signalfd_siginfo *info)
 {
@@ -152,13 +164,11 @@ static void take_signal(struct recording *r, const struct signalfd_siginfo *info
 		kill(r->pid, signal);
 }
 
-static void reap(struct recording *r)
+/* While the rest is sent: any signal that is not about the command ends that. */
+static bool take_late_signal(void *arg, const struct signalfd_siginfo *info)
 {
-	if (r->ended)
-		return;
-	r->ended = waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-	if (r->ended && r->session)
-		hodo_session_command_ended(r->session, r->status);
+	info->ssi_signo == SIGCHLD ? reap(arg) : take_signal(arg, info);
+	return info->ssi_signo != SIGCHLD;
 }
 
 static void wait_for_something(struct recording *r, int64_t ns)
@@ -177,12 +187,12 @@ static void wait_for_something(struct recording *r, int64_t ns)
 	}
 }
 
-/* Whether somebody is recorded, or may yet be. */
+/* Whether something is recorded, or may yet be. */
 static bool is_busy(struct recording *r)
 {
 	int64_t now = hodo_now_ns();
 
-	/* The kernel alone is recorded until somebody says that it is enough. */
+	/* The kernel alone is recorded until the user ends it. */
 	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
 		return hodo_session_has_kernel(r->session);
 	if (hodo_session_busy(r->session)) {
@@ -194,7 +204,7 @@ static bool is_busy(struct recording *r)
 	return r->options.attach.n && now - r->idle_ns < LINGER_NS;
 }
 
-/* What is left of --duration, which begins with the recording: a process that was attached to joins a little later. */
+/* The rest of --duration, which begins with the recording: an attached process joins a little later. */
 static int64_t time_left(struct recording *r)
 {
 	struct hodo_session_stats stats;
@@ -209,7 +219,7 @@ static int64_t time_left(struct recording *r)
 	return r->start_ns + r->options.duration_ns - hodo_now_ns();
 }
 
-/* Until the command has ended and nobody is recorded any more, or we are to stop. */
+/* Runs until the command has ended and nothing is recorded any more, or we must stop. */
 static void run_loop(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
@@ -220,6 +230,7 @@ static void run_loop(struct recording *r)
 		if (r->session) {
 			ns = hodo_session_step(r->session);
 			show_progress(r);
+			hodo_record_otlp_say(r->otlp, &(struct hodo_reporter){ report, r });
 			reap(r);
 			if (hodo_session_ended(r->session)) {
 				stop_recording(r, 0);
@@ -229,7 +240,7 @@ static void run_loop(struct recording *r)
 				end_recording(r);
 				continue;
 			}
-			/* Who may yet come is looked for. */
+			/* Check for processes that may yet come. */
 			if (r->ended && ns > 10000000 && (o->command[0] || r->idle_ns))
 				ns = 10000000;
 		}
@@ -246,13 +257,14 @@ static void run_loop(struct recording *r)
 	}
 }
 
-/* 0, or -EEXIST if the output is somebody else's. Without a session a command runs all the same. */
+/* 0, or -EEXIST if the output is not a recording. Without a session, a command still runs. */
 static int open_session(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
 	char why[PATH_MAX + 256];
 	struct hodo_session_config config = {
-		.out_path = o->out, .ring_size = o->ring_size, .packet_size = o->packet_size,
+		.out_path = o->out, .listed = hodo_record_listed(o, r->listed),
+		.ring_size = o->ring_size, .packet_size = o->packet_size,
 		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .wait_ns = o->wait_ns,
 		.clock = o->clock,
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
@@ -271,6 +283,11 @@ static int open_session(struct recording *r)
 		.plan_arg = &r->planner,
 		.guard = hodo_record_guard_add,
 		.guard_arg = &r->guard,
+		.copy = o->command[0] ? hodo_copies_make : NULL,
+		.copy_arg = &r->copies,
+		.reached = r->otlp ? hodo_record_otlp_reached : NULL, .reached_arg = r->otlp,
+		.roots = &r->roots,
+		.part_done = r->send.sender ? hodo_sender_part : NULL, .part_arg = r->send.sender,
 		.reporter = { report, r },
 	};
 
@@ -287,6 +304,8 @@ static int open_session(struct recording *r)
 		return -EEXIST;
 	}
 	config.out_fd = r->out_fd;
+	if (r->send.sender) /* which removes parts itself */
+		config.limits.keep = 0;
 	if (r->out_fd < 0 || hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
 		if (o->command[0])
 			hodo_error("%s: %s runs without being recorded", why, o->command[0]);
@@ -317,7 +336,7 @@ static int exit_status(const struct recording *r)
 	return hodo_launch_die(r->ended ? WTERMSIG(r->status) : r->stop_signal);
 }
 
-/* Before an earlier recording is moved for nothing. 0 or the exit status. */
+/* Checks before an earlier recording is moved needlessly. 0 or the exit status. */
 static int check(struct recording *r, char *library, size_t library_size)
 {
 	char why[PATH_MAX + 256];
@@ -335,7 +354,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 		if (hodo_kprobe_list_set(&r->options.kprobes, r->kernel_fd, why, sizeof(why)) < 0)
 			return hodo_error("%s", why);
 		if (r->options.context.flags && !r->options.args.quiet)
-			hodo_warning("--context is of processes' events: those of the kernel have none");
+			hodo_warning("--context is for events of processes: those of the kernel have none");
 	}
 	if (!r->options.command[0] && !r->options.attach.n)
 		return 0;
@@ -363,7 +382,7 @@ static int start_kernel(struct recording *r)
 	return err;
 }
 
-/* The kernel, the processes that run, then the command. 0 or the exit status. */
+/* Starts with the kernel, then running processes, then the command. 0 or the exit status. */
 static int start(struct recording *r, const char *library)
 {
 	const struct hodo_record_options *o = &r->options;
@@ -399,27 +418,36 @@ static int start(struct recording *r, const char *library)
 
 static int record(struct recording *r)
 {
-	char library[2 * PATH_MAX];
-	int status = check(r, library, sizeof(library));
+	int status = check(r, r->library, sizeof(r->library));
 	sigset_t signals;
 
 	if (!status)
 		status = hodo_realtime_check(r->options.realtime);
+	if (!status)
+		status = hodo_record_otlp_new(&r->otlp, &r->options.otlp, r->options.args.quiet);
 	if (status)
 		return status;
 	hodo_launch_signals(&signals);
 	hodo_launch_prepare(&r->launch, &signals);
 	r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->signal_fd < 0)
-		return hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
-	if (open_session(r) < 0)
-		return HODO_EXIT_FAILURE;
-	status = start(r, library);
+		return hodo_error("cannot wait for signals: %s: %s", strerror(errno), hodo_remedy(errno));
+	status = hodo_record_send_begin(&r->send, &r->options);
 	if (status)
 		return status;
+	if (open_session(r) < 0)
+		return HODO_EXIT_FAILURE;
+	r->copies.library = r->library;
+	r->copies.reporter = (struct hodo_reporter){ report, r };
+	status = start(r, r->library);
+	if (status)
+		return status;
+	if (r->session)
+		hodo_record_otlp_begin(r->otlp, r->options.out);
 	hodo_realtime_begin(r->options.realtime);
 	if (r->session && r->options.waits_unasked && !r->options.args.quiet)
-		hodo_error("where its buffer is full, the program waits for the recorder: --drop turns that off");
+		hodo_error("when its buffer is full, the program waits for the recorder: --drop turns that "
+			   "off");
 	run_loop(r);
 	return exit_status(r);
 }
@@ -438,6 +466,9 @@ static int run(void *args)
 
 static void drop(void *args)
 {
+	hodo_copies_end(&((struct recording *)args)->copies);
+	hodo_record_otlp_end(&((struct recording *)args)->otlp, -1, NULL, NULL);
+	hodo_record_send_drop(&((struct recording *)args)->send);
 	hodo_record_guard_end(&((struct recording *)args)->guard);
 	hodo_planner_free(&((struct recording *)args)->planner);
 	hodo_record_options_free(&((struct recording *)args)->options);
@@ -456,12 +487,11 @@ int hodo_record_program(char **command)
 }
 
 const struct hodo_verb hodo_verb_record = {
-	.name = "record", .does = "record the events of a program, or of running processes",
+	.name = "record", .does = "record events of a program or of running processes",
 	.usage = "[options] [--] CMD [ARGUMENT...]\n"
 		 "[options] -p PID[,PID...]\n"
 		 "[options] -k [[--] CMD [ARGUMENT...]]",
-	.about = "Records CMD and all processes that come of it; or processes that are running,\n"
-		 "until Ctrl-C or their end; or the kernel.\n",
+	.about = "Records CMD and its children, or running processes until Ctrl-C, or the kernel.\n",
 	.options = hodo_record_option_table, .column = 23, .aligned = true, .stops = true,
 	.word = HODO_WORD_COMMAND, .args_bytes = sizeof(struct recording), .defaults = &defaults, .run = run,
 	.drop = drop,

@@ -27,13 +27,13 @@ static void put_summary(const struct hodo_recover *r, const char *out)
 		uint64_t n;
 		const char *cause;
 	} lost[] = {
-		{ r->lost.overwritten, "newer ones took their place in the buffers: larger buffers keep them"
+		{ r->lost.overwritten, "newer ones overwrote them in the buffers: larger buffers keep them"
 				       " (HODO_FLIGHT_SIZE, or -m)" },
 		{ r->lost.damaged, "the buffers were damaged" },
-		{ r->torn, "they were not on disk as a whole" },
+		{ r->torn, "the files were damaged, or cut short" },
 		{ r->lost.full, "the buffers were full" },
 		{ r->lost.too_large, "larger than a packet" },
-		{ r->lost.busy, "threads without restartable sequences were in each other's way" },
+		{ r->lost.busy, "threads without restartable sequences collided" },
 	};
 	char events[32], processes[32], bytes[32];
 
@@ -62,7 +62,7 @@ static int default_out(const char *path, enum hodo_recover_kind kind, char out[P
 	return 0;
 }
 
-/* A source that is also where the result is to go would be moved away while it is read. */
+/* A source that is also the destination would be moved away while it is read. */
 static bool is_same(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -87,7 +87,7 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 		good += !err;
 	}
 	if (r.processes == 0) {
-		/* Nothing was made: what stood there before does not make place for nothing. */
+		/* Nothing was recovered: what was there before must not give way to nothing. */
 		hodo_out_dir_remove(fd, out);
 		if (!r.failed && good)
 			hodo_error("%s: there is nothing to recover: nothing had been recorded", paths[0]);
@@ -95,7 +95,7 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 		put_summary(&r, out);
 	}
 	if (r.failed && quiet)
-		hodo_error("%s: %s of it could be recovered: without -q it is said why", paths[0],
+		hodo_error("%s: %s of it could be recovered: leave out -q to see why", paths[0],
 			   r.processes ? "not all" : "nothing");
 	return r.processes > 0 && good == n && !r.failed ? 0 : HODO_EXIT_FAILURE;
 }
@@ -109,7 +109,8 @@ static int run(void *args)
 	const char *out = a->out ? a->out : path;
 
 	if (n == 0)
-		return hodo_usage("recover", "no path given: a directory of HODO_FLIGHT, a file in it, or a recording");
+		return hodo_usage("recover", "give a path: the directory of HODO_FLIGHT, a file in it, or a "
+				  "recording");
 	for (int i = 0; i < n; i++)
 		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
 			return hodo_error("%s: %s", paths[i], error);
@@ -117,22 +118,24 @@ static int run(void *args)
 		return HODO_EXIT_FAILURE;
 	for (int i = 0; i < n; i++)
 		if (is_same(paths[i], out))
-			return hodo_error("%s: it cannot be read and written at once: choose another directory with -o",
+			return hodo_error("%s: it cannot be read and written at the same time: choose "
+					  "another directory with -o",
 					  out);
 	return recover(paths, kinds, n, out, a->args.quiet);
 }
 
 static const struct hodo_option options[] = {
 	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(struct args, out),
-	  .words = HODO_WORD_DIR | HODO_WORD_NEW, .help = "where to write (hodo.data; of a recording PATH.recovered)" },
-	HODO_OPTION_QUIET("say nothing but errors"),
+	  .words = HODO_WORD_DIR | HODO_WORD_NEW,
+	  .help = "where to write (hodo.data; for a recording PATH.recovered)" },
+	HODO_OPTION_QUIET("report errors only"),
 	{ 0 },
 };
 
 const struct hodo_verb hodo_verb_recover = {
-	.name = "recover", .does = "make readable what a dead process or an interrupted recording left",
+	.name = "recover", .does = "recover what a dead process or an interrupted recording left",
 	.usage = "[options] PATH...",
-	.about = "Makes a recording of what a dead process, or an interrupted recording, left.\n"
+	.about = "Makes a recording of what a dead process or an interrupted recording left.\n"
 		 "PATH is a directory with a flight recorder's files (HODO_FLIGHT), one such file,\n"
 		 "a snapshot of one, or a recording whose recorder was killed. PATH itself is\n"
 		 "never changed.\n",

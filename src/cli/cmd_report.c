@@ -8,14 +8,14 @@
 #include <getopt.h>
 #include <string.h>
 
-static const char *const keys[] = { "thread", "cpu", "process", NULL };
+static const char *const keys[] = { "thread", "cpu", "process", "host", NULL };
 
 static int set_by(void *options, const char *value)
 {
 	struct report_options *o = options;
 
 	if (!*value || strchr(value, ','))
-		return hodo_usage("report", "--by is thread, cpu, process or one field, not '%s'", value);
+		return hodo_usage("report", "--by is thread, cpu, process, host or one field, not '%s'", value);
 	o->by = REPORT_BY_FIELD;
 	o->by_text = value;
 	for (unsigned i = 0; keys[i]; i++)
@@ -33,7 +33,7 @@ static int set_histogram(void *options, const char *value)
 	return 0;
 }
 
-/* "thread,shard": what is the same at both ends. */
+/* "thread,shard": what must be equal at both ends. */
 static bool parse_keys(struct report_pair *p)
 {
 	bool all = false;
@@ -54,13 +54,13 @@ static bool parse_keys(struct report_pair *p)
 		else
 			p->field[p->nfields++] = part;
 	}
-	/* A number that one process gave means another thing in the next, a CPU does not. */
+	/* A process's number means something else in another process; a CPU does not. */
 	if (!all && p->nfields)
 		p->key |= REPORT_KEY_PROCESS;
 	return true;
 }
 
-/* "A,B" or "A,B by KEY,…", which is taken apart. */
+/* Splits "A,B" or "A,B by KEY,…". */
 static bool parse_pair(struct report_pair *p, char *text)
 {
 	char *end = text + strcspn(text, ", "), *by;
@@ -89,7 +89,7 @@ static bool same_pair(const struct report_pair *a, const struct report_pair *b)
 	       strcmp(a->by ? a->by : "", b->by ? b->by : "") == 0;
 }
 
-/* In one argument, or as it would be said: --pair A,B by KEY. */
+/* As one argument, or as separate words: --pair A,B by KEY. */
 static int set_pair(void *options, const char *value)
 {
 	struct report_options *o = options;
@@ -98,7 +98,7 @@ static int set_pair(void *options, const char *value)
 	const char *by = rest[0] && strcmp(rest[0], "by") == 0 ? rest[1] : NULL;
 
 	if (o->npairs == REPORT_PAIRS_MAX)
-		return hodo_usage("report", "%u pairs at the most", REPORT_PAIRS_MAX);
+		return hodo_usage("report", "at most %u pairs", REPORT_PAIRS_MAX);
 	optind += by ? 2 : 0;
 	if (asprintf(&text, "%s%s%s", value, by ? " by " : "", by ? by : "") < 0)
 		return hodo_no_memory();
@@ -108,24 +108,45 @@ static int set_pair(void *options, const char *value)
 				  "not '%s%s%s'", value, by ? " by " : "", by ? by : "");
 	for (uint32_t i = 0; i + 1 < o->npairs; i++)
 		if (same_pair(&o->pairs[i], pair))
-			return hodo_usage("report", "--pair %s,%s is there twice", pair->begin, pair->end);
+			return hodo_usage("report", "--pair %s,%s is given twice", pair->begin, pair->end);
+	return 0;
+}
+
+/* One of a list; given twice, it counts once. 0, or the exit status. */
+static int add_value(struct report_options *o, const char *value, size_t len)
+{
+	char *event = hodo_must(strndup(value, len)), *dot = strrchr(event, '.'); /* events of spans have one, too */
+
+	if (!dot || dot == event || !dot[1]) {
+		free(event);
+		return hodo_usage("report", "--values is an event and a field, such as kv:put.bytes, not '%.*s'", (int)len,
+				  value);
+	}
+	*dot = 0;
+	for (uint32_t i = 0; i < o->nvalues; i++) {
+		if (strcmp(o->values[i].event, event) == 0 && strcmp(o->values[i].field, dot + 1) == 0) {
+			free(event);
+			return 0;
+		}
+	}
+	if (o->nvalues == REPORT_VALUES_MAX) {
+		free(event);
+		return hodo_usage("report", "at most %u fields with --values", REPORT_VALUES_MAX);
+	}
+	o->values[o->nvalues++] = (struct report_value){ event, dot + 1 };
 	return 0;
 }
 
 static int set_values(void *options, const char *value)
 {
-	struct report_options *o = options;
-	char *event, *dot;
+	size_t len = strcspn(value, ",");
+	int status = add_value(options, value, len);
 
-	if (o->nvalues == REPORT_VALUES_MAX)
-		return hodo_usage("report", "%u fields at the most with --values", REPORT_VALUES_MAX);
-	event = hodo_must(strdup(value));
-	dot = strrchr(event, '.'); /* events of spans have one, too */
-	o->values[o->nvalues++] = (struct report_value){ event, dot ? dot + 1 : NULL };
-	if (!dot || dot == event || !dot[1])
-		return hodo_usage("report", "--values is an event and a field, such as kv:put.bytes, not '%s'", value);
-	*dot = 0;
-	return 0;
+	for (; !status && value[len]; status = add_value(options, value, len)) {
+		value += len + 1;
+		len = strcspn(value, ",");
+	}
+	return status;
 }
 
 static int run(void *options)
@@ -136,7 +157,7 @@ static int run(void *options)
 	int status;
 
 	if (o->args.look.fail_ifs && !o->diff)
-		return hodo_usage("report", "--fail-if compares: say with what, by --diff");
+		return hodo_usage("report", "--fail-if compares two recordings: give the other with --diff");
 	status = report_read(&rep, o->args.dir, o);
 
 	if (!status && o->diff)
@@ -177,31 +198,34 @@ static const struct hodo_option options[] = {
 	{ .name = "pair", .kind = HODO_OPTION_CALL, .arg = "A,B [by KEY]", .set = set_pair,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
 	  .help = "times from event A to the next B of its thread, or\n"
-		  "with the same KEY: fields, process, cpu, with commas" },
+		  "with the same KEY: fields, process, cpu, by commas" },
 	{ .name = "by", .kind = HODO_OPTION_CALL, .arg = "KEY", .choices = keys, .set = set_by,
-	  .help = "split by thread, cpu, process or a field" },
-	{ .name = "values", .kind = HODO_OPTION_CALL, .arg = "EVENT.FIELD", .set = set_values, .words = HODO_WORD_EVENT,
-	  .help = "the distribution of a field's numbers" },
+	  .help = "split by thread, cpu, process, host or a field" },
+	{ .name = "values", .kind = HODO_OPTION_CALL, .arg = "EVENT.FIELD", .set = set_values,
+	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
+	  .help = "the distributions of fields' numbers, by commas" },
 	{ .name = "histogram", .letter = 'H', .kind = HODO_OPTION_CALL, .arg = "GLOB", .optional = true,
-	  .set = set_histogram, .help = "draw distributions: all, or those of such names" },
-	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
+	  .set = set_histogram, .help = "draw distributions: all, or only of these names" },
+	HODO_OPTION_COLUMNS("these columns, separated by commas; help lists them", tables),
 	{ .name = "sort", .kind = HODO_OPTION_TEXT, .arg = "KEY", HODO_AT(struct hodo_args, look.sort),
 	  .choices = sorts, .help = "total, self, calls, avg, p50, max or another column" },
-	HODO_OPTION_LIMIT("rows", "the first N of each table"),
-	HODO_OPTION_DIFF(struct report_options, diff, "what is different in that recording"),
+	HODO_OPTION_LIMIT("rows", "only the first N of each table"),
+	HODO_OPTION_DIFF(struct report_options, diff, "compare with that recording"),
 	HODO_OPTION_FAIL_IF,
 	HODO_OPTION_FULL_NAMES,
 	HODO_OPTIONS_SHOWN("one JSON object"),
-	HODO_OPTION_QUIET("no warnings, no word about lost events"),
+	HODO_OPTION_QUIET("do not report warnings or lost events"),
 	HODO_OPTIONS_SELECTION,
+	{ .help = "Symbols:" },
+	HODO_OPTION_DEBUGINFOD,
 	{ 0 },
 };
 
 const struct hodo_verb hodo_verb_report = {
-	.name = "report", .does = "show counts, times and their distribution of all that was recorded",
+	.name = "report", .does = "show counts, times and distributions of everything recorded",
 	.usage = "[options] [DIR]",
-	.about = "What a recording (hodo.data) says in numbers: calls and times of functions,\n"
-		 "events, spans, values; with the kernel's sched events, threads on and off CPUs.\n",
+	.about = "Summarizes a recording (hodo.data): calls and times of functions, events, spans,\n"
+		 "values; with the kernel's sched events, threads on and off CPUs.\n",
 	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR,
 	.one = "one recording, and another with --diff", .args_bytes = sizeof(struct report_options),
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD,

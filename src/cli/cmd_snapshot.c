@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_snapshot.c - hodo snapshot: writes what flight recorders hold, while they go on.
+ * cmd_snapshot.c - hodo snapshot: writes the contents of flight recorders, which continue.
  *
- * The memory comes from the recorder of the process, or is a file that the process itself keeps. It is
- * all there before an earlier recording is moved out of the way.
+ * The memory comes from the process's recorder, or is a file of the process itself. All of it is collected
+ * before an earlier recording is moved out of the way.
  */
 #include "cli.h"
 #include <export/symbols.h>
@@ -35,10 +35,11 @@ struct snapshots {
 	struct hodo_memory *memory; /* that recorders gave */
 	uint32_t n;
 	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
-	int unanswered; /* what went wrong with a recorder that may not even know the process; 0: nothing */
+	int unanswered; /* the error of a recorder that may not even know the process; 0: none */
 	int out_fd;
 	uint64_t events, bytes;
 	bool functions;
+	struct hodo_roots roots; /* of processes with functions that do not have ours */
 	int compress; /* level; 0: not */
 	struct hodo_compressor *compressor;
 };
@@ -55,7 +56,7 @@ static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer,
 	return 0;
 }
 
-/* A process that has just joined may be ahead of its recorder. */
+/* The recorder may not be ready for a process that has just joined. */
 static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid, uint32_t next,
 			  struct hodo_msg_answer *answer)
 {
@@ -69,7 +70,10 @@ static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder 
 	return fd;
 }
 
-/* Asks one recorder for a process, or for all of its (pid 0). 0, also if it has fewer; else a negative errno. */
+/*
+ * Asks one recorder for a process, or for all its processes (pid 0). 0, also if it has fewer; else a negative
+ * errno.
+ */
 static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid)
 {
 	struct hodo_msg_answer answer;
@@ -82,7 +86,7 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 			break;
 		err = fd < 0 ? fd : add_memory(s, &answer, fd);
 	}
-	/* It may be somebody else's recorder that does not answer: it has exited, or is stopped. */
+	/* A recorder that does not answer may be somebody else's: it has exited, or is stopped. */
 	if (err && err != -ENOENT && err != -EOPNOTSUPP && err != -ENOMEM) {
 		/* Refused or reset: that recorder has ended. */
 		if (err != -ECONNREFUSED && err != -ECONNRESET && err != -EPIPE && err != -EACCES)
@@ -92,7 +96,7 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 	return err;
 }
 
-/* Whoever records the process, or is the recorder. 0; -ENOENT: nobody; another negative errno. */
+/* Asks the recorder of the process, or the recorder itself. 0; -ENOENT: none; another negative errno. */
 static int ask_recorders(struct snapshots *s)
 {
 	HODO_AUTO_FREE struct hodo_recorder *recorders = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
@@ -108,7 +112,7 @@ static int ask_recorders(struct snapshots *s)
 
 /* ------------------------------------------------------------- from the process's file */
 
-/* 0 or the exit status, having said why; as what follows. */
+/* 0, or the exit status after a message; also the functions below. */
 static int read_flight(struct snapshots *s, const char *path)
 {
 	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -119,7 +123,7 @@ static int read_flight(struct snapshots *s, const char *path)
 	return hodo_flight_memory_read(&s->flight, fd, why, sizeof(why)) < 0 ? hodo_error("%s", why) : 0;
 }
 
-/* The file of a process that does not listen: it lies where its environment says. */
+/* The file of a process that does not listen: its environment tells where it is. */
 static bool find_flight(pid_t pid, char *path, size_t size)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = NULL;
@@ -149,12 +153,14 @@ static int ask_process(struct snapshots *s, struct hodo_target *t)
 	if (answer.by == HODO_BY_NOBODY && find_flight(s->pid, path, sizeof(path)))
 		return read_flight(s, path);
 	if (s->unanswered)
-		return hodo_error("process %d is not recorded by anybody who answers, and one recorder does not: %s",
+		return hodo_error("process %d is not recorded by a recorder that answers, and one recorder "
+				  "does not answer: %s",
 				  (int)s->pid, strerror(-s->unanswered));
 	if (answer.by == HODO_BY_RECORDER)
-		return hodo_error("process %d is recorded, but its recorder cannot be reached: be its user", (int)s->pid);
-	return hodo_error("process %d is not recorded: do that with 'hodo record --overwrite -p %d', then there is"
-			  " something to take", (int)s->pid, (int)s->pid);
+		return hodo_error("process %d is recorded, but its recorder cannot be reached: become its "
+				  "user", (int)s->pid);
+	return hodo_error("process %d is not recorded: start with 'hodo record --overwrite -p %d', then "
+			  "take a snapshot", (int)s->pid, (int)s->pid);
 }
 
 static int find_kernel(struct snapshots *s)
@@ -168,7 +174,7 @@ static int find_kernel(struct snapshots *s)
 	return hodo_error("%s", why);
 }
 
-/* Gets hold of all memory. */
+/* Collects all memory. */
 static int find(struct snapshots *s)
 {
 	HODO_AUTO(hodo_target_close) struct hodo_target t;
@@ -180,8 +186,8 @@ static int find(struct snapshots *s)
 	if (err == -ENOENT)
 		return ask_process(s, &t);
 	if (err == -EOPNOTSUPP)
-		return hodo_error("process %d is recorded with all that happens: that recording has it; snapshots are of"
-				  " 'hodo record --overwrite'", (int)s->pid);
+		return hodo_error("the recording of process %d already holds every event: snapshots are for "
+				  "'hodo record --overwrite'", (int)s->pid);
 	return err ? hodo_error("the recorder of process %d cannot be asked: %s", (int)s->pid, strerror(-err)) : 0;
 }
 
@@ -195,7 +201,7 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 	char why[PATH_MAX + 256];
 
 	if (hodo_snapshot_clock(source.flight, &clock) < 0)
-		return hodo_error("its clock is not to be understood");
+		return hodo_error("its clock cannot be understood");
 	source.clock = &clock;
 	source.why = s->why;
 	source.compressor = s->compressor;
@@ -203,6 +209,8 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 	if (hodo_snapshot_write(&source, s->out_fd, &result, why, sizeof(why)) < 0)
 		return hodo_error("%s", why);
 	s->functions |= source.functions;
+	if (source.functions && !source.kernel)
+		hodo_roots_add(&s->roots, source.pid);
 	s->events += result.events;
 	s->bytes += result.bytes;
 	if (result.damaged_rings || result.lost.damaged)
@@ -219,7 +227,7 @@ static int write_all(struct snapshots *s)
 		const struct hodo_memory *m = &s->memory[i];
 
 		status = write_one(s, (struct hodo_snapshot_source){
-			/* The kernel's rings are not to be found by asking for holes. */
+			/* The kernel's rings cannot be found by searching for holes. */
 			.shm = m->shm, .layout = m->layout, .fd = s->kernel ? -1 : m->fd, .flight = &m->flight,
 			.pid = m->pid, .kernel = s->kernel ? s->system.release : NULL });
 	}
@@ -245,9 +253,13 @@ static int write_snapshots(struct snapshots *s)
 		rmdir(s->out);
 		return status;
 	}
-	if (s->functions && hodo_symbols_keep(s->out) < 0 && !s->args.quiet)
-		hodo_warning("names of functions could not all be kept in %s: keep the program's files to have them",
-			     s->out);
+	if (s->functions) {
+		char object[PATH_MAX];
+		int err = hodo_symbols_keep(s->out, s->roots.fd, s->roots.n, object);
+
+		if (err && !s->args.quiet)
+			hodo_tell_unkept(s->out, object, err);
+	}
 	if (!s->args.quiet)
 		fprintf(stderr, "hodo: %s event%s of %s, %s in %s\n", hodo_grouped(s->events, events),
 			s->events == 1 ? "" : "s", hodo_whom(s->kernel, processes, whom),
@@ -262,10 +274,11 @@ static int run(void *args)
 	int status;
 
 	if (strlen(s->why) >= sizeof(((struct hodo_shm *)0)->why))
-		return hodo_usage("snapshot", "--why is a text of %zu bytes at most",
+		return hodo_usage("snapshot", "--why is a text of at most %zu bytes",
 				  sizeof(((struct hodo_shm *)0)->why) - 1);
 	if (s->kernel && w->n)
-		return hodo_usage("snapshot", "-k is the kernel, and no process: leave '%s' out", w->words[0]);
+		return hodo_usage("snapshot", "-k is for the kernel, not a process: leave out '%s'",
+				  w->words[0]);
 	if (!s->kernel && w->n == 0)
 		return hodo_usage("snapshot", "give a process ID");
 	if (w->n > 1)
@@ -288,6 +301,7 @@ static void drop(void *args)
 	if (s->out_fd >= 0)
 		close(s->out_fd);
 	hodo_compressor_free(s->compressor);
+	hodo_roots_close(&s->roots);
 }
 
 static int set_compress(void *args, const char *value)
@@ -297,24 +311,25 @@ static int set_compress(void *args, const char *value)
 
 static const struct hodo_option options[] = {
 	{ .name = "kernel", .letter = 'k', HODO_AT(struct snapshots, kernel),
-	  .help = "the kernel's, of 'hodo record -k --overwrite' or of its\ncontrol tree; root only" },
+	  .help = "of the kernel, from 'hodo record -k --overwrite' or its\n"
+		  "control tree (root, CAP_PERFMON)" },
 	HODO_OPTION_DIR(struct snapshots, out),
 	{ .name = "why", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct snapshots, why),
-	  .help = "what it is for: hodo info shows it" },
+	  .help = "the reason; 'hodo info' shows it" },
 	{ .name = "compress", .kind = HODO_OPTION_CALL, .arg = "LEVEL", .optional = true, .set = set_compress,
 	  .help = "compress what is written, at level 1 to 19 (1)" },
-	HODO_OPTION_QUIET("do not say what was done"),
+	HODO_OPTION_QUIET("do not report what was done"),
 	{ 0 },
 };
 
 static const struct snapshots defaults = { .out = HODO_DIR_DEFAULT, .why = "hodo snapshot", .out_fd = -1 };
 
 const struct hodo_verb hodo_verb_snapshot = {
-	.name = "snapshot", .does = "write what a flight recorder holds, while it goes on",
+	.name = "snapshot", .does = "write what a flight recorder holds while it goes on",
 	.usage = "[options] PID\n[options] -k",
-	.about = "Writes what a flight recorder holds at this time, without stopping it. PID is\n"
-		 "a process recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
-		 "processes), or a process with a flight recorder of its own (HODO_FLIGHT).\n",
+	.about = "Writes what a flight recorder holds now, without stopping it. PID is a process\n"
+		 "recorded by 'hodo record --overwrite', such a recorder itself (all its\n"
+		 "processes), or a process with its own flight recorder (HODO_FLIGHT).\n",
 	.options = options, .column = 20, .aligned = true, .word = HODO_WORD_PID,
 	.args_bytes = sizeof(struct snapshots), .defaults = &defaults, .run = run, .drop = drop,
 };

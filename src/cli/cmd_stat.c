@@ -21,6 +21,7 @@ static void put_json(struct hodo_json *j, const struct hodo_stat *s)
 	hodo_json_u64(j, "recorded", s->totals.events);
 	hodo_json_u64(j, "discarded", hodo_lost_discarded(&lost));
 	hodo_json_u64(j, "overwritten", lost.overwritten);
+	hodo_json_u64(j, "damaged", lost.damaged);
 	hodo_json_u64(j, "limited", s->total.limited);
 	hodo_json_u64(j, "duration_ns", s->duration_ns);
 	hodo_json_array(j, "processes");
@@ -43,11 +44,7 @@ static void put_json(struct hodo_json *j, const struct hodo_stat *s)
 static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool color)
 {
 	struct hodo_read_lost lost = hodo_read_lost(s->r, NULL);
-	char buf[32];
 
-	if (s->totals.damaged)
-		hodo_text_printf(to, "%s%s events are damaged and not counted%s\n", hodo_style(color, HODO_ALERT),
-				 hodo_grouped(s->totals.damaged, buf), hodo_style(color, HODO_PLAIN));
 	if (hodo_lost_all(&lost))
 		hodo_put_lost(to, s->r, color);
 	if (!hodo_put_unended(to, s->r, color) && !hodo_lost_all(&lost) && !hodo_read_unrecorded(s->r, 0))
@@ -55,7 +52,7 @@ static void put_losses(struct hodo_text *to, const struct hodo_stat *s, bool col
 	hodo_put_unrecorded(to, s->r, color);
 }
 
-/* Of what is missing without having been lost, such as the events of a library that cannot be recorded. */
+/* About missing events that were not lost, such as those of a library that cannot be recorded. */
 static void put_warnings(struct hodo_text *to, const struct hodo_stat *s)
 {
 	uint64_t n = 0;
@@ -101,6 +98,7 @@ static int show(const char *dir, const struct hodo_stat *before, const struct ar
 		return status;
 	}
 	err = hodo_stat_count(&s, r, &a->args.look);
+	s.args = &a->args;
 	if (err < 0)
 		status = hodo_cannot_read(dir, err);
 	else if (a->diff && !before)
@@ -119,16 +117,16 @@ static int run(void *args)
 	const struct args *a = args;
 
 	if (a->args.look.fail_ifs && !a->diff)
-		return hodo_usage("stat", "--fail-if compares: say with what, by --diff");
+		return hodo_usage("stat", "--fail-if compares two recordings: give the other with --diff");
 	return hodo_fail_if_status(&a->args.look, show(a->args.dir, NULL, a));
 }
 
 static const struct hodo_option options[] = {
-	HODO_OPTION_COLUMNS("these columns, with commas; help: which there are", tables),
-	HODO_OPTION_SORT("by this column, in place of the count", tables),
-	HODO_OPTION_DIFF(struct args, diff, "what is different in that recording"),
+	HODO_OPTION_COLUMNS("these columns, separated by commas; help lists them", tables),
+	HODO_OPTION_SORT("sort by this column instead of the count", tables),
+	HODO_OPTION_DIFF(struct args, diff, "compare with that recording"),
 	HODO_OPTION_FAIL_IF,
-	HODO_OPTION_LIMIT("rows", "the first N lines of the table"),
+	HODO_OPTION_LIMIT("rows", "only the first N lines of the table"),
 	HODO_OPTIONS_SHOWN("one JSON object"),
 	HODO_OPTION_QUIET("no warnings"),
 	HODO_OPTIONS_SELECTION,
@@ -136,10 +134,10 @@ static const struct hodo_option options[] = {
 };
 
 const struct hodo_verb hodo_verb_stat = {
-	.name = "stat", .does = "count the events: rates, bytes, losses with their cause",
+	.name = "stat", .does = "count events: rates, bytes, losses and their causes",
 	.usage = "[options] [DIR]",
 	.about = "Counts the events of a recording (hodo.data): how many of each, how often, how\n"
-		 "many bytes; then those that were lost, why, and what would have kept them.\n",
+		 "many bytes; then how many were lost, why, and what would have kept them.\n",
 	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct args), .selects = HODO_SELECT, .run = run,
 };

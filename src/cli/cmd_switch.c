@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_switch.c - hodo enable and hodo disable: events of a process that runs. */
+/* cmd_switch.c - hodo enable and hodo disable: events of a running process. */
 #include "cli.h"
 
 #include <stdio.h>
@@ -32,12 +32,12 @@ static int take_words(struct args *a, const char *verb)
 			return hodo_usage(verb, "%s", why);
 	for (uint32_t i = 0; i < a->patterns.n; i++)
 		if (a->patterns.pattern[i].text[0] == '!')
-			return hodo_usage(verb, "'%s': an event is switched on by 'hodo enable', and off by"
-					  " 'hodo disable'", a->patterns.pattern[i].text);
+			return hodo_usage(verb, "'%s': use 'hodo enable' to switch an event on, 'hodo "
+					  "disable' to switch it off", a->patterns.pattern[i].text);
 	return 0;
 }
 
-/* All patterns, also if one of them matches nothing. */
+/* All patterns, even if one of them matches nothing. */
 static int switch_all(struct hodo_target *t, const struct args *a, bool on)
 {
 	int status = 0;
@@ -80,7 +80,7 @@ static void drop(void *args)
 }
 
 static const struct hodo_option options[] = {
-	HODO_OPTION_QUIET("do not say how many"),
+	HODO_OPTION_QUIET("do not report how many"),
 	{ 0 },
 };
 
@@ -90,13 +90,13 @@ static const struct hodo_option options[] = {
 
 const struct hodo_verb hodo_verb_enable = {
 	.name = "enable", .does = "switch events of a recorded process on", SWITCHING,
-	.about = "Switches events of the process PID on, which is being recorded: also such as its\n"
-		 "recording left out, or 'hodo disable' switched off. EVENT is PROVIDER:NAME, with\n"
+	.about = "Switches events of the recorded process PID on, including those that its\n"
+		 "recording left out or 'hodo disable' switched off. EVENT is PROVIDER:NAME, with\n"
 		 "* ? [...].\n",
 };
 
 const struct hodo_verb hodo_verb_disable = {
-	.name = "disable", .does = "switch events of a process off", SWITCHING,
+	.name = "disable", .does = "switch events of a process off", .undoes = "enable", SWITCHING,
 	.about = "Switches events of the process PID off, until 'hodo enable' switches them on\n"
 		 "again: in this recording and in later ones. EVENT is PROVIDER:NAME, with\n"
 		 "* ? [...].\n",

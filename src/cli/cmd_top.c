@@ -39,7 +39,7 @@ static int add_functions(void *options, const char *value)
 	return value ? hodo_function_options_names(&o->functions.patterns, "--functions", value) : 0;
 }
 
-/* command: how many words stand behind a --, all of them the last; -1: there is none. */
+/* command: how many words follow a --; -1: there is none. */
 static int set_target(struct hodo_top_target *t, char **words, int n, int command)
 {
 	int err = 0;
@@ -82,7 +82,7 @@ static int run(void *options)
 	if (o->kind != HODO_TOP_KINDS && o->sort != HODO_TOP_RATE && !hodo_top_sortable(o->kind, o->sort))
 		return hodo_usage(VERB, "--sort %s: the table of %s has no such column", columns[o->sort], kinds[o->kind]);
 	if (o->functions.all && t->kernel)
-		return hodo_usage(VERB, "--functions are those of programs, and cannot go with -k");
+		return hodo_usage(VERB, "--functions is for programs, and cannot be used with -k");
 	err = hodo_function_options_check(&o->functions, &o->patterns, false);
 	if (err)
 		return err;
@@ -90,7 +90,7 @@ static int run(void *options)
 		o->ring_size = o->functions.all ? RING_SIZE_CALLS : RING_SIZE;
 	o->output = o->args.look.json ? HODO_TOP_JSON : o->batch || !isatty(STDOUT_FILENO) ? HODO_TOP_BATCH :
 		    HODO_TOP_SCREEN;
-	/* Names in the table are shown as the terminal's language has them. */
+	/* Names in the table are shown in the terminal's character set. */
 	setlocale(LC_CTYPE, "");
 	if (t->kernel && (err = open_kernel(o)))
 		return err;
@@ -121,10 +121,12 @@ static const struct hodo_columns *const shown[] = { &hodo_top_columns, NULL };
 static const struct hodo_option options[] = {
 	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_CALL, .arg = "EVENT[,EVENT...]", .set = add_patterns,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
-	  .help = "only these: PROVIDER:NAME, with * ? [...]; ! in\nfront leaves out" },
-	{ .name = "kernel", .letter = 'k', AT(target.kernel), .help = "the kernel, too, or alone; root only" },
+	  .help = "only these: PROVIDER:NAME, with * ? [...]; a\n"
+		  "leading ! leaves out" },
+	{ .name = "kernel", .letter = 'k', AT(target.kernel),
+	  .help = "the kernel too, or only the kernel (root, CAP_PERFMON)" },
 	{ .name = "functions", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = add_functions,
-	  .help = "functions as well: all, GLOB, or FILE!GLOB" },
+	  .help = "functions too: all, GLOB, or FILE!GLOB" },
 	{ .name = "interval", .letter = 'd', .kind = HODO_OPTION_SECONDS, .arg = "TIME",
 	  AT(interval_ns), .min = HODO_TOP_INTERVAL_MIN_NS, .max = HODO_TOP_INTERVAL_MAX_NS,
 	  .help = "time between two tables (1)" },
@@ -133,19 +135,20 @@ static const struct hodo_option options[] = {
 	  .help = "end after N tables" },
 	{ .name = "duration", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(duration_ns),
 	  .min = 1, .max = 1000000000000000000,
-	  .help = "end after so long" },
+	  .help = "end after this time" },
 	{ .name = "by", .kind = HODO_OPTION_CHOICE, .arg = "WHAT", AT(kind), .choices = kinds,
-	  .help = "begin with events, spans, counters, threads or cpus" },
+	  .help = "first table: events, spans, counters, threads or cpus" },
 	{ .name = "sort", .kind = HODO_OPTION_CHOICE, .arg = "COLUMN", AT(sort), .choices = columns,
 	  .help = "by rate (the default), name, total, p99, max, cpu, ..." },
 	{ .name = "columns", .kind = HODO_OPTION_CHOICES, .arg = "NAMES", AT(columns),
-	  .tables = shown, .words = HODO_WORD_LIST, .help = "besides the name these, with commas, if there is room" },
+	  .tables = shown, .words = HODO_WORD_LIST,
+	  .help = "these besides the name, by commas, as room allows" },
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size),
 	  .min = HODO_PAGE, .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
 	  .help = "buffer of each CPU in each process (4M; functions 16M)" },
 	{ .name = "batch", AT(batch),
-	  .help = "plain text, a table each interval; so without a terminal" },
-	HODO_OPTION_JSON("one JSON object a line each interval"),
+	  .help = "plain text, a table per interval; default if no terminal" },
+	HODO_OPTION_JSON("one JSON object per line for each interval"),
 	HODO_OPTION_COLOR,
 	{ 0 },
 };

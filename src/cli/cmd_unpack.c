@@ -36,8 +36,8 @@ static int default_out(const char *path, char out[PATH_MAX])
 	return snprintf(out, PATH_MAX, "%.*s%s", len, path, packed ? "" : UNPACKED) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Writes all of it aside, and as much as there is even then gets its name. 0 or a negative errno: then file is "" if
- * the directory cannot be made. */
+/* Writes everything aside, then gives it its name, even if it is incomplete. 0 or a negative errno: file is
+ * "" if the directory cannot be made. */
 static int write_all(const struct hodo_tree *tree, const char *out, struct hodo_pack_totals *totals, char *file,
 		     size_t size)
 {
@@ -67,7 +67,8 @@ static int write_all(const struct hodo_tree *tree, const char *out, struct hodo_
 
 static int unpack(const struct hodo_tree *tree, const char *path, const char *out, bool quiet)
 {
-	const struct hodo_frames_fault *fault = hodo_tree_fault(tree);
+	const struct hodo_frames_fault *fault;
+	const char *part;
 	struct hodo_pack_totals totals;
 	char file[512], bytes[32];
 	int err = write_all(tree, out, &totals, file, sizeof(file));
@@ -77,15 +78,17 @@ static int unpack(const struct hodo_tree *tree, const char *path, const char *ou
 	if (err && !file[0])
 		return hodo_error("%s: cannot be made: %s: name another directory with -o", out, strerror(-err));
 	if (err)
-		return hodo_error("%s: %s: %s: what is in %s is not all", path, file, strerror(-err), out);
+		return hodo_error("%s: %s: %s: %s is incomplete", path, file, strerror(-err), out);
 	if (!quiet)
 		hodo_error("%s in %s", hodo_human_bytes(totals.plain_bytes, bytes), out);
-	if (fault->why)
-		return hodo_error("%s: a file at byte %llu %s: %llu bytes are not read: what is missing is lost", path,
-				  (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
+	for (uint32_t i = 0; (fault = hodo_tree_fault(tree, i, &part)) != NULL; i++)
+		if (fault->why)
+			return hodo_error("%s%s%s: a file at byte %llu %s: %llu bytes cannot be read, and are lost", path,
+					  strcmp(part, ".") ? "/" : "", strcmp(part, ".") ? part : "",
+					  (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
 	if (totals.damaged)
-		return hodo_error("%s: %u files are damaged: 'hodo recover %s' makes a sound recording of the rest", path,
-				  totals.damaged, out);
+		return hodo_error("%s: %u file%s damaged: 'hodo recover %s' makes a sound recording of the rest", path,
+				  totals.damaged, totals.damaged == 1 ? " is" : "s are", out);
 	return 0;
 }
 
@@ -98,12 +101,13 @@ static int run(void *args)
 	int err, status;
 
 	if (a->args.n == 0)
-		return hodo_usage("unpack", "no file given: one that 'hodo pack' made, or a compressed recording");
+		return hodo_usage("unpack", "give a file that 'hodo pack' made, or a compressed recording");
 	if (!a->out && default_out(a->args.words[0], path) < 0)
 		return hodo_error("%s: %s: choose a shorter one with -o", a->args.words[0], strerror(ENAMETOOLONG));
 	err = hodo_tree_open(&tree, a->args.words[0]);
 	if (err == -ENOTDIR)
-		return hodo_error("%s: no packed recording: give a file that 'hodo pack' made", a->args.words[0]);
+		return hodo_error("%s: not a packed recording: give a file that 'hodo pack' made",
+				  a->args.words[0]);
 	if (err == -EPROTONOSUPPORT)
 		return hodo_error("%s: packed by a newer version: unpack it with tar and zstd", a->args.words[0]);
 	if (err)
@@ -116,16 +120,15 @@ static int run(void *args)
 static const struct hodo_option options[] = {
 	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_TEXT, .arg = "DIR", HODO_AT(struct args, out),
 	  .words = HODO_WORD_DIR | HODO_WORD_NEW, .help = "where to write (FILE without .hodo)" },
-	HODO_OPTION_QUIET("say nothing but errors"),
+	HODO_OPTION_QUIET("report errors only"),
 	{ 0 },
 };
 
 const struct hodo_verb hodo_verb_unpack = {
-	.name = "unpack", .does = "make a recording's directory of a packed one",
+	.name = "unpack", .does = "turn a packed recording into a directory", .undoes = "pack",
 	.usage = "[options] FILE | DIR",
-	.about = "Makes of what 'hodo pack' made a directory again, byte for byte as it was, and\n"
-		 "of a compressed recording, which may be given, too, one that other readers of\n"
-		 "CTF take.\n",
+	.about = "Turns a file that 'hodo pack' made into a directory again, byte for byte. Turns\n"
+		 "a compressed recording into one that other readers of CTF can read.\n",
 	.options = options, .column = 20, .word = HODO_WORD_FILE | HODO_WORD_DIR, .one = "one recording at a time",
 	.args_bytes = sizeof(struct args), .run = run,
 };

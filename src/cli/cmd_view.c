@@ -16,7 +16,7 @@ struct args {
 	uint32_t limit;
 };
 
-/* What reading finds, for the page and for standard error. */
+/* Warnings found while reading, for the page and for standard error. */
 struct kept {
 	bool quiet;
 	uint32_t n;
@@ -119,7 +119,7 @@ static int open_shown(struct shown *s, const struct args *a, const char *dir)
 	s->title = hodo_must(a->title ? strdup(a->title) : title_of(s->reader));
 	s->view = (struct hodo_view){ .version = HODO_VERSION, .warnings = warnings, .warnings_data = &s->kept,
 				      .dir = dir, .limit = a->limit, .reader = s->reader, .title = s->title,
-				      .wanted = s->args.thread || s->args.process ? is_wanted : NULL,
+				      .wanted = s->args.thread || s->args.process || s->args.host ? is_wanted : NULL,
 				      .wanted_data = &s->args, .since_ns = s->args.since_ns,
 				      .until_ns = s->args.until_ns };
 	return 0;
@@ -128,20 +128,21 @@ static int open_shown(struct shown *s, const struct args *a, const char *dir)
 static void name_functions(struct shown *s)
 {
 	s->symbols = hodo_must(hodo_symbols_new(s->args.dir));
+	hodo_ask_debuginfod(&s->args, s->symbols);
 	s->callers = hodo_must(hodo_callers_new(s->symbols));
 	hodo_read_symbols(s->reader, hodo_function_name_at, s->symbols);
 	hodo_read_code(s->reader, &hodo_callers_ops, s->callers);
 	s->view.symbols = s->symbols;
 }
 
-/* What is to be known of it once it is on the page. */
+/* Messages about it once it is on the page. */
 static void tell_shown(const struct shown *s)
 {
 	char shown[32], rows[32];
 
 	if (s->view.shown < s->view.rows)
-		hodo_warning("%s of %s slices and points are shown: the longest; --since and --until, --thread or a "
-			     "larger --limit show others", hodo_grouped(s->view.shown, shown),
+		hodo_warning("%s of %s slices and points are shown, the longest ones: --since and --until, "
+			     "--thread or a larger --limit show others", hodo_grouped(s->view.shown, shown),
 			     hodo_grouped(s->view.rows, rows));
 	hodo_tell_lost(s->reader);
 }
@@ -165,7 +166,8 @@ static int run(void *args)
 
 	hodo_view_page(&len);
 	if (len == 0)
-		return hodo_error("view: this hodo was built without the page: build it where npm and the network are");
+		return hodo_error("view: this hodo was built without the page: build it where npm and a "
+				  "network are available");
 	status = open_shown(&one, a, a->out.args.dir);
 	if (!status && a->diff) {
 		status = open_shown(&after, a, a->diff);
@@ -189,26 +191,27 @@ static const struct hodo_option options[] = {
 	HODO_OPTION_OUTPUT,
 	HODO_OPTION_FORCE,
 	{ .name = "title", .kind = HODO_OPTION_TEXT, .arg = "TEXT", HODO_AT(struct args, title),
-	  .help = "what the page is called" },
+	  .help = "the page's title" },
 	{ .name = "limit", .kind = HODO_OPTION_NUMBER, .arg = "N", HODO_AT(struct args, limit), .min = 1,
 	  .max = 50000000, .wants = "a number from 1 to 50000000",
-	  .help = "slices and points to show at most (2000000); of more, the\n"
-		  "longest are shown, and exact figures over all" },
-	HODO_OPTION_DIFF(struct args, diff, "compare with that recording, on the same page"),
+	  .help = "show at most N slices and points (2000000): the longest\n"
+		  "ones, with exact figures over all" },
+	HODO_OPTION_DIFF(struct args, diff, "compare with that recording on the same page"),
 	HODO_OPTION_FULL_NAMES,
-	HODO_OPTION_QUIET("no warnings, no word about the file or lost events"),
+	HODO_OPTION_DEBUGINFOD,
+	HODO_OPTION_QUIET("do not report the file, warnings or lost events"),
 	HODO_OPTIONS_SELECTION,
 	{ 0 },
 };
 
-static const struct args defaults = { .limit = HODO_VIEW_LIMIT };
+static const struct args defaults = { .out.is_ours = hodo_view_is, .limit = HODO_VIEW_LIMIT };
 
 const struct hodo_verb hodo_verb_view = {
 	.name = "view", .does = "write a recording as one HTML page: timeline, flames, histograms",
 	.usage = "[options] [DIR]",
-	.about = "Writes a recording (hodo.data) as one HTML file, beside it: hodo.data.html.\n"
-		 "Opened in a browser, also on another machine and without a network, it shows a\n"
-		 "timeline, flame graphs, histograms and a table of the events.\n",
+	.about = "Writes a recording (hodo.data) as one HTML file next to it: hodo.data.html.\n"
+		 "In a browser, on any machine and without a network, it shows a timeline,\n"
+		 "flame graphs, histograms and a table of the events.\n",
 	.options = options, .column = 22, .word = HODO_WORD_DIR, .one = "one recording, and another with --diff",
 	.args_bytes = sizeof(struct args), .defaults = &defaults,
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD, .run = run,

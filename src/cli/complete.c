@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * complete.c - hodo --complete INDEX WORD...: what word INDEX of a command line could be, for the shells' scripts
- * in completions/.
+ * complete.c - hodo --complete INDEX WORD...: candidates for word INDEX of a command line, for the shells'
+ * scripts in completions/.
  *
- * Each line of output is a word, and behind a tab what it is; or, to be done by the shell, who knows how:
- * "@files", "@dirs", "@programs", "@command N" (word N begins a command line of its own), and "@nospace" (no blank
- * behind the word). Nothing that is named on the command line is ever run: events are read from files, recordings
- * and processes by hodo list, in a child of ours that has a second.
+ * Each line of output is a word, and after a tab its description; or a request to the shell: "@files",
+ * "@dirs", "@programs", "@command N" (word N begins another command line), and "@nospace" (no blank after the
+ * word). Nothing named on the command line is ever run: hodo list reads events from files, recordings and
+ * processes, in a child process that has one second.
  */
 #include "list.h"
 
@@ -25,21 +25,21 @@
 #include <pack/tree.h>
 #include <record/record.h>
 
-#define TIME_MAX_MS 1000 /* if HODO_COMPLETE_MS says nothing */
+#define TIME_MAX_MS 1000 /* without HODO_COMPLETE_MS */
 #define WORD_MAX    512
-#define ENTRIES_MAX 4096u      /* of a directory, looked at */
+#define ENTRIES_MAX 4096u      /* of a directory that are examined */
 
 struct line {
 	const struct hodo_verb *verb;
 	char **words;
 	int n, index;
-	const char *word; /* what is there of the word to complete */
-	/* By the words but that one: */
+	const char *word; /* the typed part of the word to complete */
+	/* From the other words: */
 	bool kernel;
 	const char *pid, *program, *recording;
-	/* Where that word stands: */
+	/* The position of that word: */
 	const struct hodo_option *option; /* whose value it is; NULL: none's */
-	bool dashes;                           /* behind -- */
+	bool dashes;                           /* after -- */
 	unsigned position;                     /* behind the options */
 };
 
@@ -50,7 +50,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* If it goes on as what is there; fixed: what stands in front and is not looked at. */
+/* Offers it if it begins with the typed part; fixed: a prefix that is not compared. */
 static void offer(const char *fixed, const char *typed, const char *word, const char *about)
 {
 	if (begins(word, typed))
@@ -59,7 +59,7 @@ static void offer(const char *fixed, const char *typed, const char *word, const 
 
 /* ------------------------------------------------------------------- what hodo list says */
 
-/* In a child: it ends by itself when its time is over. */
+/* In a child: ends it when its time is over. */
 static void limit_time(void)
 {
 	const char *text = getenv("HODO_COMPLETE_MS");
@@ -80,7 +80,7 @@ struct listed {
 	char provider[WORD_MAX]; /* of the event before */
 };
 
-/* Offers what hodo list lists, if it does so in time. */
+/* Offers what hodo list lists within the time. */
 static void offer_list(struct hodo_list_args *a, void (*offer_row)(void *, const char *, const char *),
 		       struct listed *l)
 {
@@ -155,7 +155,7 @@ static void offer_pids(const char *fixed, const char *typed)
 
 /* ------------------------------------------------------------------------ recordings */
 
-/* Itself one process's, or with such in it. */
+/* A process's folder, or a folder that contains such. */
 static bool is_recording(const char *path)
 {
 	static const char suffix[] = HODO_PACKED_SUFFIX;
@@ -173,7 +173,7 @@ static bool is_recording(const char *path)
 	return found;
 }
 
-/* Whether a shell takes the path, as it stands, for one word and for nothing but its letters. */
+/* Whether a shell reads the unquoted path as one literal word. */
 static bool needs_no_quotes(const char *path)
 {
 	for (const char *c = path; *c; c++)
@@ -183,8 +183,9 @@ static bool needs_no_quotes(const char *path)
 }
 
 /*
- * Those that the word can become; else directories, to get there. So it is too if one's name needs quotes: the shell
- * knows which, and where the word has some already, but only of what it looks up itself.
+ * Recordings that the word can become; else directories on the way. Also directories if a name needs quotes:
+ * the shell knows how to quote, and where the word already has quotes, but only for names that it looks up
+ * itself.
  */
 static void offer_recordings(const char *fixed, const char *typed)
 {
@@ -209,7 +210,7 @@ static void offer_recordings(const char *fixed, const char *typed)
 
 /* ------------------------------------------------------------------------- the word */
 
-/* For "a,b,": what is there already stands in front. */
+/* For "a,b,": the earlier entries are the prefix. */
 static const char *last_of_list(const char *typed, const char *fixed, char *joined, size_t size)
 {
 	const char *comma = strrchr(typed, ',');
@@ -282,7 +283,7 @@ static void offer_options(const struct line *l)
 	offer_option(l, "help=all", 0, "all options");
 }
 
-/* HODO_WORD_*: what can stand at a position behind the options. */
+/* HODO_WORD_*: what is possible at a position after the options. */
 static unsigned words_at(const struct line *l, bool dashes, unsigned position)
 {
 	const struct hodo_verb *v = l->verb;
@@ -294,7 +295,7 @@ static unsigned words_at(const struct line *l, bool dashes, unsigned position)
 
 /* ------------------------------------------------------------------------ the words */
 
-/* What the recording, program or process is that the line is about. */
+/* Notes the recording, program or process of the command line. */
 static void note(struct line *l, unsigned words, const char *word)
 {
 	if (words & HODO_WORD_COMMAND)
@@ -312,7 +313,9 @@ static void note_option(struct line *l, const struct hodo_option *o, const char 
 		note(l, HODO_WORD_PID, value);
 }
 
-/* Goes through the words behind the verb. The index of a word that begins a command in front of ours, or 0. */
+/*
+ * Walks the words after the verb. Returns the index of a word that begins a nested command before ours, or 0.
+ */
 static int walk(struct line *l)
 {
 	const struct hodo_option *pending = NULL;

@@ -12,7 +12,7 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD };
 
 struct doctor_finding {
 	const char *name; /* of the check */
-	pid_t pid;        /* of the process that is looked at; 0: the machine is */
+	pid_t pid;        /* the process to examine; 0: the machine */
 	enum doctor_state state;
 	char text[2 * PATH_MAX + 128];
 	const char *hint; /* NULL if there is nothing to repair */
@@ -24,13 +24,13 @@ struct doctor_check {
 	void (*run)(struct doctor_finding *f);
 };
 
-/* repair: what to do about it, NULL: nothing; then format and arguments of the text. */
+/* repair: what to do about it, or NULL; then format and arguments of the text. */
 #define doctor_found(f, what, repair, ...)                                                                             \
 	((f)->state = (what), (f)->hint = (repair), snprintf((f)->text, sizeof((f)->text), __VA_ARGS__))
 
 extern const struct doctor_check doctor_process_checks[]; /* doctor_flight.c: a process that runs */
 void doctor_check_flight(struct doctor_finding *f); /* doctor_flight.c: HODO_FLIGHT in our environment */
-void doctor_check_uprobes(struct doctor_finding *f); /* doctor_uprobes.c: whether they leave programs as they are */
+void doctor_check_uprobes(struct doctor_finding *f); /* doctor_uprobes.c: whether they leave programs intact */
 extern const struct doctor_check doctor_machine_checks[]; /* doctor_machine.c: kernel, processor, memory, processes */
 
 /* doctor_probes.c: which functions of files could have probes. All zero at first. */

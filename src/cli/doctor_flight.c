@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_flight.c - flight recorders without anybody else (HODO_FLIGHT): whether a program that is started now can have
- * one, and why one that runs has none. The program itself says nothing, since that would change what it does.
+ * doctor_flight.c - in-process flight recorders (HODO_FLIGHT): whether a program started now can have one,
+ * and why a running one has none. The program itself prints nothing, since that would change its behaviour.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -20,10 +20,10 @@
 
 #include <record/record.h>
 
-#define PACKET_MAX_BYTES 65536u /* as src/user/flight.c has them */
+#define PACKET_MAX_BYTES 65536u /* as in src/user/flight.c */
 #define PACKETS_A_RING 16u
 
-/* What cannot be, by its errno; bytes: of the file, 0: not known. */
+/* Why it is not possible, by errno; bytes: of the file, 0: not known. */
 static void refused(struct doctor_finding *f, const char *dir, int err, uint64_t bytes)
 {
 	char room[32] = "its size";
@@ -40,18 +40,20 @@ static void refused(struct doctor_finding *f, const char *dir, int err, uint64_t
 		doctor_found(f, DOCTOR_WARN, "raise ulimit -v, or set HODO_FLIGHT_SIZE to less",
 			     "no memory to map a file of %s in %s", room, dir);
 	else if (err == -ENOENT)
-		doctor_found(f, DOCTOR_WARN, "make it: programs do not", "%s: there is no such directory", dir);
+		doctor_found(f, DOCTOR_WARN, "create it, since programs do not",
+			     "%s: there is no such directory", dir);
 	else if (err == -EINVAL)
-		doctor_found(f, DOCTOR_WARN, "name events as -e does, with commas between them",
-			     "HODO_FLIGHT_EVENTS: this is no list of events");
+		doctor_found(f, DOCTOR_WARN, "give events as for -e, separated by commas",
+			     "HODO_FLIGHT_EVENTS is not a list of events");
 	else
-		doctor_found(f, DOCTOR_WARN, "set HODO_FLIGHT to a directory that exists and can be written", "%s: %s", dir,
+		doctor_found(f, DOCTOR_WARN, "set HODO_FLIGHT to a directory that exists and is writable",
+			     "%s: %s", dir,
 			     strerror(-err));
 }
 
 /* ------------------------------------------------------------- a program to come */
 
-/* Bytes of a file with so many a CPU. */
+/* Size of a file with that many bytes per CPU. */
 static uint64_t file_bytes(uint64_t cpu_bytes)
 {
 	uint64_t ring = HODO_PAGE, packet;
@@ -65,7 +67,7 @@ static uint64_t file_bytes(uint64_t cpu_bytes)
 	return layout.total;
 }
 
-/* Room for a file as a process would take and map it. 0 or negative errno. */
+/* Tries to allocate and map a file as a process would. 0 or negative errno. */
 static int try_file(const char *dir, uint64_t bytes)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
@@ -105,11 +107,13 @@ void doctor_check_flight(struct doctor_finding *f)
 		return;
 	}
 	if (events && *events && hodo_pattern_add(&patterns, events, why, sizeof(why)) < 0) {
-		doctor_found(f, DOCTOR_WARN, "name events as -e does, with commas between them", "HODO_FLIGHT_EVENTS: %s", why);
+		doctor_found(f, DOCTOR_WARN, "give events as for -e, separated by commas",
+			     "HODO_FLIGHT_EVENTS: %s", why);
 		return;
 	}
 	if (size && (hodo_parse_size(size, &cpu_bytes) < 0 || cpu_bytes < HODO_PAGE || cpu_bytes > HODO_RING_MAX)) {
-		doctor_found(f, DOCTOR_WARN, "a size from 4K on, such as 4M", "HODO_FLIGHT_SIZE is no size: 1M is taken");
+		doctor_found(f, DOCTOR_WARN, "a size from 4K on, such as 4M", "HODO_FLIGHT_SIZE is not a "
+			     "size: 1M is used");
 		return;
 	}
 	bytes = file_bytes(cpu_bytes);
@@ -127,10 +131,10 @@ struct mapped {
 	char library[PATH_MAX]; /* libhodo; "" if none */
 	char file[PATH_MAX];    /* its flight recorder's */
 	bool buffers;           /* a recorder's */
-	int error;              /* why it has no flight recorder, as it says; 0: it does not */
+	int error;              /* its reason for having no flight recorder; 0: none given */
 };
 
-/* One line of maps, which the process may have made look as it likes. */
+/* One line of maps, which the process may have forged. */
 static void look_at(struct mapped *m, const char *line)
 {
 	const char *path = strchr(line, '/');
@@ -149,7 +153,7 @@ static void look_at(struct mapped *m, const char *line)
 		snprintf(m->file, sizeof(m->file), "%.*s", (int)len, path);
 }
 
-/* False: f says why it cannot be looked at. */
+/* False: it cannot be read; f has the reason. */
 static bool look(struct doctor_finding *f, struct mapped *m)
 {
 	HODO_AUTO_FCLOSE FILE *maps = NULL;
@@ -160,7 +164,7 @@ static bool look(struct doctor_finding *f, struct mapped *m)
 	memset(m, 0, sizeof(*m));
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)f->pid);
 	maps = fopen(path, "re");
-	/* Of one that has ended the file can be opened, and is empty. */
+	/* For an ended process, the file can be opened, and is empty. */
 	for (bool any = false; maps; any = true) {
 		if (getline(&line, &room, maps) <= 0) {
 			if (any)
@@ -170,7 +174,7 @@ static bool look(struct doctor_finding *f, struct mapped *m)
 		look_at(m, line);
 	}
 	doctor_found(f, DOCTOR_BAD, "give a process of yours that runs, or run hodo as root",
-		     "process %d cannot be looked at", (int)f->pid);
+		     "process %d cannot be inspected", (int)f->pid);
 	return false;
 }
 
@@ -183,8 +187,8 @@ static void check_library(struct doctor_finding *f)
 	if (m.library[0])
 		doctor_found(f, DOCTOR_OK, NULL, "%s", m.library);
 	else
-		doctor_found(f, DOCTOR_WARN, "'hodo record -p' brings it, LD_PRELOAD and -lhodo do",
-			     "it has not loaded libhodo.so (one that is linked statically cannot be seen)");
+		doctor_found(f, DOCTOR_WARN, "'hodo record -p', LD_PRELOAD or -lhodo load it",
+			     "it has not loaded libhodo.so (a statically linked one cannot be seen)");
 }
 
 static void check_recorder(struct doctor_finding *f)
@@ -193,7 +197,7 @@ static void check_recorder(struct doctor_finding *f)
 
 	if (look(f, &m))
 		doctor_found(f, DOCTOR_OK, NULL, m.buffers ? "it is recorded, or was until its recorder ended" :
-							     "no recorder has it");
+							     "it is not being recorded");
 }
 
 static void check_its_flight(struct doctor_finding *f)
@@ -218,8 +222,9 @@ static void check_its_flight(struct doctor_finding *f)
 	}
 	doctor_found(f, DOCTOR_WARN, m.buffers ? "'hodo detach' ends the recording" : !m.library[0] ? "see libhodo" :
 			     "it begins one when it opens a library with events",
-		     m.buffers ? "a recorder has the process: it keeps no file in %s" :
-				 "no file in %s: it has no events, or ended its recording, or is a child that cannot have one",
+		     m.buffers ? "a recorder has the process, so there is no file in %s" :
+				 "no file in %s: it has no events, ended its recording, or is a child that "
+				 "cannot have one",
 		     dir);
 }
 

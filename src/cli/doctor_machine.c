@@ -41,7 +41,8 @@ static void check_kernel(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_OK, NULL, "Linux %s on %s", u.release, u.machine);
 	else
 		doctor_found(f, major >= 5 || (major == 4 && minor >= 18) ? DOCTOR_WARN : DOCTOR_BAD,
-			     "5.10 and later have all that is used", "Linux %s on %s is old", u.release, u.machine);
+			     "5.10 and later have everything that is used", "Linux %s on %s is old",
+			     u.release, u.machine);
 }
 
 static void check_sites(struct doctor_finding *f)
@@ -49,7 +50,7 @@ static void check_sites(struct doctor_finding *f)
 #ifdef __x86_64__
 	doctor_found(f, DOCTOR_OK, NULL, "x86-64: sites are patched in place");
 #else
-	doctor_found(f, DOCTOR_WARN, "nothing to repair: an idle site tests a byte instead",
+	doctor_found(f, DOCTOR_WARN, "nothing to fix: an idle site tests a byte instead",
 		     "sites are not patched on this processor");
 #endif
 }
@@ -62,7 +63,7 @@ static void check_cpus(struct doctor_finding *f)
 	    hodo_file_line(AT_FDCWD, "/sys/devices/system/cpu/online", online, sizeof(online)) > 0)
 		doctor_found(f, DOCTOR_OK, NULL, "possible %s, online %s", possible, online);
 	else
-		doctor_found(f, DOCTOR_WARN, "mount /sys", "the kernel does not say which CPUs there may be");
+		doctor_found(f, DOCTOR_WARN, "mount /sys", "the kernel does not say which CPUs are possible");
 }
 
 static void check_rseq(struct doctor_finding *f)
@@ -73,13 +74,16 @@ static void check_rseq(struct doctor_finding *f)
 	unsigned int cpu, seen;
 
 	if (syscall(SYS_rseq, NULL, 0, 0, 0) < 0 && errno == ENOSYS) {
-		doctor_found(f, DOCTOR_WARN, "a kernel with CONFIG_RSEQ (4.18 and later): without, events take the slower path",
+		doctor_found(f, DOCTOR_WARN, "use a kernel with CONFIG_RSEQ (4.18 and later): without it, "
+			     "events take the slower path",
 			     "the kernel has no restartable sequences");
 	} else if (!size || !offset) {
-		doctor_found(f, DOCTOR_WARN, "glibc 2.35 or later: without, events take the slower path",
+		doctor_found(f, DOCTOR_WARN, "use glibc 2.35 or later: without it, events take the slower "
+			     "path",
 			     "glibc %s does not register restartable sequences", gnu_get_libc_version());
 	} else if (*size == 0) {
-		doctor_found(f, DOCTOR_WARN, tunables && strstr(tunables, "rseq") ? "take glibc.pthread.rseq out of GLIBC_TUNABLES" :
+		doctor_found(f, DOCTOR_WARN, tunables && strstr(tunables, "rseq") ? "remove "
+			     "glibc.pthread.rseq from GLIBC_TUNABLES" :
 			     "a sandbox or container refuses rseq(): allow it", "restartable sequences are not registered");
 	} else {
 		const volatile struct rseq *area =
@@ -112,8 +116,9 @@ static void check_membarrier(struct doctor_finding *f)
 		if (syscall(SYS_membarrier, commands[i].enroll, 0, 0) == 0 &&
 		    syscall(SYS_membarrier, commands[i].use, 0, 0) == 0)
 			continue;
-		doctor_found(f, DOCTOR_WARN, "allow membarrier() in the sandbox, or take Linux 5.10 or later:"
-			     " without, enabling and disabling events is slower", "PRIVATE_EXPEDITED_%s: %s", commands[i].name,
+		doctor_found(f, DOCTOR_WARN, "allow membarrier() in the sandbox, or use Linux 5.10 or "
+			     "later: without it, enabling and disabling events is slower",
+			     "PRIVATE_EXPEDITED_%s: %s", commands[i].name,
 			     strerror(errno));
 		return;
 	}
@@ -134,7 +139,8 @@ static void check_mem(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_WARN, "mount /proc, and allow FOLL_FORCE (proc_mem.force_override)",
 			     "/proc/self/mem does not write to code: mprotect is used instead");
 	else
-		doctor_found(f, DOCTOR_BAD, "mount /proc, or allow mprotect of code: without, no event can be enabled",
+		doctor_found(f, DOCTOR_BAD, "mount /proc, or allow mprotect of code: otherwise no event can "
+			     "be enabled",
 			     "code cannot be patched: %s", strerror(errno));
 	if (page != MAP_FAILED)
 		munmap(page, 4096);
@@ -161,9 +167,10 @@ static void check_clock(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_OK, NULL, "the TSC is invariant and the kernel's clock source");
 	else if (hodo_clock_tsc_invariant())
 		doctor_found(f, DOCTOR_WARN, "if the TSC is reliable here, write tsc to " CLOCK_SOURCE,
-			     "the kernel's clock source is %s: events take CLOCK_MONOTONIC, which is slower", source);
+			     "the kernel's clock source is %s: events use CLOCK_MONOTONIC, which is slower",
+			     source);
 	else
-		doctor_found(f, DOCTOR_WARN, "nothing to repair: events take CLOCK_MONOTONIC, which is slower",
+		doctor_found(f, DOCTOR_WARN, "nothing to fix: events use CLOCK_MONOTONIC, which is slower",
 			     "this processor has no invariant TSC");
 }
 
@@ -195,7 +202,8 @@ static void check_pidfd(struct doctor_finding *f)
 	if (fd >= 0 && poll(&p, 1, 5000) == 1)
 		doctor_found(f, DOCTOR_OK, NULL, "a pidfd shows when a process ends");
 	else
-		doctor_found(f, DOCTOR_BAD, "Linux 5.3 or later, and pidfd_open() allowed in the sandbox", "pidfd_open: %s",
+		doctor_found(f, DOCTOR_BAD, "use Linux 5.3 or later, and allow pidfd_open() in the sandbox",
+			     "pidfd_open: %s",
 			     strerror(errno));
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
@@ -204,14 +212,16 @@ static void check_pidfd(struct doctor_finding *f)
 static void check_ptrace(struct doctor_finding *f)
 {
 	char scope[16];
-	const char *hint = "sysctl kernel.yama.ptrace_scope=0, or be root: only reaching running processes needs it";
+	const char *hint = "sysctl kernel.yama.ptrace_scope=0, or be root: only attaching to running "
+			   "processes needs it";
 
 	if (hodo_file_line(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)) <= 0)
 		doctor_found(f, DOCTOR_OK, NULL, "not restricted");
 	else if (scope[0] == '0' || (scope[0] != '3' && geteuid() == 0))
 		doctor_found(f, DOCTOR_OK, NULL, "ptrace_scope is %s", scope);
 	else
-		doctor_found(f, DOCTOR_WARN, hint, "ptrace_scope is %s: running processes that do not listen cannot be reached", scope);
+		doctor_found(f, DOCTOR_WARN, hint, "ptrace_scope is %s: cannot attach to running processes "
+			     "that do not listen", scope);
 }
 
 static void check_perf(struct doctor_finding *f)
@@ -233,6 +243,19 @@ static void check_perf(struct doctor_finding *f)
 			     "perf_event_open: %s (perf_event_paranoid is %s)", strerror(err), level);
 }
 
+/* By which means record --off-cpu knows when threads run. */
+static void check_off_cpu(struct doctor_finding *f)
+{
+	char why[512];
+
+	if (hodo_switches_check(why, sizeof(why)) == 0)
+		doctor_found(f, DOCTOR_OK, NULL, "the kernel reports when threads run: 'hodo record --off-cpu' records it");
+	else
+		doctor_found(f, DOCTOR_WARN,
+			     "otherwise 'hodo record --off-cpu' records CPU times: a system call per event, and nothing for calls of functions",
+			     "%s", why);
+}
+
 static void check_files(struct doctor_finding *f)
 {
 	struct rlimit l;
@@ -241,7 +264,7 @@ static void check_files(struct doctor_finding *f)
 		doctor_found(f, DOCTOR_OK, NULL, "up to %llu open files", (unsigned long long)l.rlim_max);
 	else
 		doctor_found(f, DOCTOR_WARN, "raise it: ulimit -Hn 4096",
-			     "few open files are allowed: not many processes can be recorded at once");
+			     "few open files are allowed: only few processes can be recorded at once");
 }
 
 const struct doctor_check doctor_machine_checks[] = {
@@ -249,5 +272,6 @@ const struct doctor_check doctor_machine_checks[] = {
 	{ "rseq", check_rseq },         { "membarrier", check_membarrier }, { "code-patching", check_mem },
 	{ "shadow-stack", check_cet },  { "clock", check_clock },       { "memfd", check_memfd },
 	{ "pidfd", check_pidfd },       { "ptrace", check_ptrace },     { "perf-events", check_perf },
+	{ "off-cpu", check_off_cpu },
 	{ "uprobes", doctor_check_uprobes }, { "open-files", check_files },  { 0 },
 };

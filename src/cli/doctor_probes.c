@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_probes.c - what of a program, a library or a process could have probes, and why the rest could not. */
+/* doctor_probes.c - where a program, a library or a process can have probes, and why not elsewhere. */
 #define _GNU_SOURCE
 #include "cli.h"
 #include "doctor.h"
@@ -144,8 +144,8 @@ static int add_mapped(void *arg, const struct hodo_process_file *file)
 	if (err == -ENOMEM)
 		exit(hodo_no_memory());
 	if (err)
-		hodo_warning("%s: %s: it is not looked at", file->path,
-			     file->ours ? strerror(-err) : "is another file by now, or gone");
+		hodo_warning("%s: %s: it is skipped", file->path,
+			     file->ours ? strerror(-err) : "was replaced or removed");
 	return 0;
 }
 
@@ -154,13 +154,13 @@ int doctor_probes_file(struct doctor_probes *p, const char *path)
 	int err = add(p, path, path);
 
 	if (err == -ENOEXEC)
-		return hodo_error("%s: is no program or library: give one, or a process's number", path);
+		return hodo_error("%s: is not a program or library: give one, or a process ID", path);
 	return err ? hodo_cannot_read(path, err) : HODO_GO_ON;
 }
 
 void doctor_probes_process(struct doctor_probes *p, pid_t pid)
 {
-	/* Of one that cannot be looked at the checks have said so. */
+	/* The checks have already reported an unreadable process. */
 	hodo_process_files(pid, add_mapped, p);
 }
 

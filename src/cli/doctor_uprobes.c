@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doctor_uprobes.c - whether the kernel's uprobes, which perf and bpftrace use, leave programs as they are. From Linux
- * 6.18 on one over a 5-byte nop becomes a call, which writes the 8 bytes below the stack pointer: a function that calls
- * none may keep a variable there (System V ABI, AMD64 supplement, 3.2.2). Kernels that have the fix take 10-byte nops.
+ * doctor_uprobes.c - whether the kernel's uprobes, which perf and bpftrace use, leave programs intact. From
+ * Linux 6.18 on one over a 5-byte nop becomes a call, which writes the 8 bytes below the stack pointer: a
+ * function that calls none may keep a variable there (System V ABI, AMD64 supplement, 3.2.2). Fixed kernels
+ * use 10-byte nops.
  */
 #define _GNU_SOURCE
 #include "doctor.h"
@@ -23,8 +24,8 @@
 
 #ifdef __x86_64__
 
-#define TRIES 100 /* the first time that it is met it is a breakpoint yet */
-#define HINT "record them with hodo, -e sdt:PROVIDER:NAME or -e probe:PLACE, or take a kernel with the fix"
+#define TRIES 100 /* at its first hit it is still a breakpoint */
+#define HINT "record them with hodo, -e sdt:PROVIDER:NAME or -e probe:PLACE, or use a kernel with the fix"
 
 /* Returns its argument, which it keeps below the stack pointer meanwhile. */
 long doctor_keeps(long n);
@@ -73,7 +74,7 @@ static int open_uprobe(void)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* In a child, whose code alone is changed. Its exit status: 0 fine, 1 not, 2 not tried. */
+/* In a child, so that only its code changes. Exit status: 0 intact, 1 broken, 2 not tried. */
 static int try_uprobe(void)
 {
 	HODO_AUTO_CLOSE int fd = open_uprobe();
@@ -112,7 +113,7 @@ void doctor_check_uprobes(struct doctor_finding *f)
 			     " 5-byte nop: 'sudo hodo doctor' tries it", u.release);
 	else
 		doctor_found(f, DOCTOR_OK, NULL, tried ? "this kernel does not replace nops for them" :
-			     "one of perf or bpftrace leaves the program as it is");
+			     "uprobes of perf or bpftrace leave the program intact");
 }
 
 #else

@@ -22,16 +22,23 @@ static bool parse(struct hodo_fail_if *f, const char *text)
 	return sscanf(rest + 1, " %lf %%%n", &f->percent, &end) == 1 && end && !rest[1 + end] && isfinite(f->percent);
 }
 
-static const struct hodo_column *column_of(const struct hodo_columns *const *tables, const char *column)
+/* NULL: the table has no such figure, or is not compared. */
+static const struct hodo_column *figure_of(const struct hodo_columns *table, const char *key)
 {
-	const struct hodo_column *c = NULL;
+	const struct hodo_column *c = table->diff ? hodo_column_next(table, &key) : NULL;
 
-	for (; *tables && !c; tables++) {
-		const char *keys = column;
+	return c && hodo_column_differs(c) ? c : NULL;
+}
 
-		c = hodo_column_next(*tables, &keys);
+static bool has(const struct hodo_columns *const *tables, const char *key, bool figure)
+{
+	for (; *tables; tables++) {
+		const char *keys = key;
+
+		if (figure ? figure_of(*tables, key) : hodo_column_next(*tables, &keys))
+			return true;
 	}
-	return c;
+	return false;
 }
 
 int hodo_fail_if_set(void *options, const char *text)
@@ -42,14 +49,19 @@ int hodo_fail_if_set(void *options, const char *text)
 	struct hodo_fail_if one = { 0 };
 
 	if (!parse(&one, text))
-		return hodo_usage(verb, "--fail-if is a column and how far it may change, such as 'p99 > +10%%', not '%s'",
+		return hodo_usage(verb, "--fail-if is a column and how much it may change, such as 'p99 > "
+				  "+10%%', not '%s'",
 				  text);
-	if (!column_of(args->verb->tables, one.column))
+	if (!has(args->verb->tables, one.column, false))
 		return hodo_usage(verb, "--fail-if: there is no column '%s': --columns=help lists them", one.column);
+	if (!has(args->verb->tables, one.column, true))
+		return hodo_usage(verb, "--fail-if: '%s' is not a figure that --diff compares, such as %s", one.column,
+				  args->verb->tables[0]->diff);
 	if (!f)
 		f = args->look.fail_ifs = hodo_must(calloc(1, sizeof(*f)));
 	if (f->n == HODO_FAIL_IFS_MAX)
-		return hodo_usage(verb, "%u times --fail-if at the most", HODO_FAIL_IFS_MAX);
+		return hodo_usage(verb, "at most %u times --fail-if", HODO_FAIL_IFS_MAX);
+	f->tables = args->verb->tables;
 	f->one[f->n++] = one;
 	return 0;
 }
@@ -79,23 +91,71 @@ static void say(const struct hodo_fail_if *f, const struct hodo_table *t, const 
 		 (const char *)hodo_must(name.error ? NULL : name.data), f->column, percent, f->text);
 }
 
-void hodo_fail_if_changed(struct hodo_fail_ifs *f, const struct hodo_table *t, const struct hodo_column *c,
-			  const void *row, double before, double after)
+static bool is_known(const struct hodo_cell *v)
 {
-	double percent = before == after ? 0 : (after - before) / fabs(before) * 100;
+	return !v->blank && v->type != HODO_CELL_ABSENT && v->type != HODO_CELL_NULL &&
+	       !(v->type == HODO_CELL_F64 && isnan(v->f));
+}
 
-	for (unsigned i = 0; i < f->n; i++) {
-		const char *keys = f->one[i].column;
+static enum hodo_fail_if_reach compare(struct hodo_fail_ifs *f, const struct hodo_fail_if *one,
+				       const struct hodo_table t[2], const void *const row[2],
+				       const struct hodo_column *c)
+{
+	struct hodo_cell v, w;
+	double before, after, percent;
 
-		if (hodo_column_next(t->columns, &keys) != c || !isfinite(percent) ||
-		    !(f->one[i].above ? percent > f->one[i].percent : percent < f->one[i].percent))
-			continue;
-		say(&f->one[i], t, row, percent);
+	if (!row[0] || !row[1])
+		return HODO_FAIL_IF_IN_ONE;
+	v = hodo_cell_of(&t[0], c, row[0]);
+	w = hodo_cell_of(&t[1], c, row[1]);
+	before = hodo_cell_number(&v);
+	after = hodo_cell_number(&w);
+	percent = before == after ? 0 : (after - before) / fabs(before) * 100;
+	if (isfinite(percent) && (one->above ? percent > one->percent : percent < one->percent)) {
+		say(one, &t[0], row[0], percent);
 		f->met++;
+		return HODO_FAIL_IF_COMPARED;
 	}
+	return isfinite(percent) && is_known(&v) && is_known(&w) ? HODO_FAIL_IF_COMPARED : HODO_FAIL_IF_IN_BOTH;
+}
+
+void hodo_fail_if_row(struct hodo_fail_ifs *f, const struct hodo_table t[2], const void *const row[2])
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct hodo_column *c = figure_of(t[0].columns, f->one[i].column);
+		enum hodo_fail_if_reach reach = c ? compare(f, &f->one[i], t, row, c) : HODO_FAIL_IF_NO_ROW;
+
+		if (reach > f->one[i].reach)
+			f->one[i].reach = reach;
+	}
+}
+
+static int say_compared_nothing(const struct hodo_fail_ifs *f, const struct hodo_fail_if *one)
+{
+	static const char what[] = "compared nothing";
+	HODO_AUTO(hodo_text_free) struct hodo_text tables = { 0 };
+
+	if (one->reach == HODO_FAIL_IF_IN_BOTH)
+		return hodo_error("--fail-if '%s' %s: in no row is there such a figure in both recordings, and not 0 in the "
+				  "first: give another column", one->text, what);
+	if (one->reach == HODO_FAIL_IF_IN_ONE)
+		return hodo_error("--fail-if '%s' %s: no row with that column is in both recordings: record the same "
+				  "events in both", one->text, what);
+	for (const struct hodo_columns *const *t = f->tables; *t; t++)
+		if (figure_of(*t, one->column))
+			hodo_text_printf(&tables, "%s%s", tables.len ? ", " : "", (*t)->name);
+	return hodo_error("--fail-if '%s' %s: neither recording has a row in a table with that column (%s): check -e and "
+			  "the like, and what was recorded", one->text, what, hodo_must(hodo_text_string(&tables)));
 }
 
 int hodo_fail_if_status(const struct hodo_look *look, int status)
 {
-	return !status && look->fail_ifs && look->fail_ifs->met ? HODO_EXIT_CHANGED : status;
+	const struct hodo_fail_ifs *f = look->fail_ifs;
+
+	if (status || !f)
+		return status;
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->one[i].reach < HODO_FAIL_IF_COMPARED)
+			status = say_compared_nothing(f, &f->one[i]);
+	return status ? status : f->met ? HODO_EXIT_CHANGED : 0;
 }

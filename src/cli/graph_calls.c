@@ -6,7 +6,7 @@
 
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call)
 {
-	/* Known at its end only, where others are not: it gets its line there. */
+	/* A call known only at its end among others: it gets its line there. */
 	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
 	struct graph_open *c;
 	struct hodo_place place;
@@ -37,15 +37,29 @@ void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call 
 		graph_open_hold(g, c);
 }
 
-/* Calls around the line of an end: what --function selects may be over. */
+/* Calls around the line of an end: --function's selection may be over. */
 static uint32_t level_of(const struct graph *g, const struct graph_open *c)
 {
 	return graph_level(g, c->thread, g->o->function && !c->thread->root ? 0 : c->depth);
 }
 
+/* How long the call's thread did not run in it, if the record of now is its exit; NULL: not known. */
+static const struct hodo_read_off_cpu *off_cpu_of(const struct graph *g, const struct hodo_read_call *call)
+{
+	const struct hodo_read_event *e = g->now;
+
+	return e && e->off_cpu && e->cls->role == HODO_READ_ROLE_CALL_EXIT && !call->flags &&
+	       e->begin->ts_ns == call->entry_ns ? e->off_cpu : NULL;
+}
+
+static struct graph_took took(const struct hodo_read_call *call, const struct hodo_read_off_cpu *off)
+{
+	return (struct graph_took){ call->end_ns - call->entry_ns, off ? (int64_t)off->ns : -1 };
+}
+
 /* The last line of a call, or its only one. */
-static void end_line(struct graph *g, struct graph_open *c, const struct hodo_read_call *call, const char *note,
-		     const char *result)
+static void end_line(struct graph *g, struct graph_open *c, const struct hodo_read_call *call,
+		     const struct hodo_read_off_cpu *off, const char *note, const char *result)
 {
 	bool no_exit = call->flags & HODO_READ_CALL_NO_EXIT, crossed = false;
 
@@ -53,7 +67,7 @@ static void end_line(struct graph *g, struct graph_open *c, const struct hodo_re
 		graph_spans_close(g, c->thread, c, call->end_ns);
 	else
 		crossed = graph_spans_pass(g, c, call->end_ns, call->flags & HODO_READ_CALL_LEFT);
-	graph_open_end(g, c, level_of(g, c), call->end_ns, no_exit ? -1 : call->end_ns - call->entry_ns,
+	graph_open_end(g, c, level_of(g, c), call->end_ns, no_exit ? GRAPH_NOT_KNOWN : took(call, off),
 		       note || !crossed ? note : "not nested", result);
 }
 
@@ -72,7 +86,7 @@ void graph_away(void *data, const struct hodo_read_call *call)
 
 	if (!c || g->o->args.look.json)
 		return;
-	end_line(g, c, call, note_of(call, "waits"), NULL);
+	end_line(g, c, call, NULL, note_of(call, "waits"), NULL);
 	c->away = true;
 	if (c->thread->root == c)
 		c->thread->root = NULL;
@@ -81,6 +95,7 @@ void graph_away(void *data, const struct hodo_read_call *call)
 void graph_leave(struct graph *g, const struct hodo_read_call *call, struct graph_values *values)
 {
 	struct graph_open *c = (struct graph_open *)(uintptr_t)call->user;
+	const struct hodo_read_off_cpu *off = off_cpu_of(g, call);
 	const char *result;
 
 	if (!c)
@@ -88,15 +103,16 @@ void graph_leave(struct graph *g, const struct hodo_read_call *call, struct grap
 	result = values ? graph_values_take(values, c->name) : NULL;
 	if (g->o->args.look.json) {
 		if (call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns && graph_in_time(g, call->end_ns))
-			graph_json_call(g, c, call, result);
+			graph_json_call(g, c, call, off, result);
 	} else if (c->away) {
-		/* It waited, or seemed to be left, and went on. */
+		/* It waited, or seemed to be left, but continued. */
 		if (!(call->flags & ~HODO_READ_CALL_WHOLE) && graph_in_time(g, call->end_ns) &&
 		    call->end_ns - call->entry_ns >= (int64_t)g->o->min_time_ns)
 			graph_line(g, c, GRAPH_ONLY_END, graph_level(g, c->thread, c->depth), call->end_ns,
-				   call->end_ns - call->entry_ns, "went on and returned", result);
+				   took(call, off), "went on and returned", result);
 	} else {
-		end_line(g, c, call, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL), result);
+		end_line(g, c, call, off, note_of(call, call->flags & HODO_READ_CALL_OPEN ? "still open" : NULL),
+			 result);
 	}
 	if (c->thread->root == c)
 		c->thread->root = NULL;

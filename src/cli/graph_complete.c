@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_complete.c - threads whose calls are known at their end only: calls, and the events between them, are kept
- * until a call ends that nothing was around.
+ * graph_complete.c - threads whose calls are known only at their end: calls, and the events between them, are
+ * kept until an outermost call ends.
  */
 #include "graph.h"
 

@@ -32,7 +32,7 @@ static void begin(struct graph *g, struct graph_open *c)
 {
 	c->begun = true;
 	if (c->thread->complete || graph_in_time(g, c->entry_ns))
-		graph_line(g, c, GRAPH_OPENS, c->level, c->entry_ns, -1, NULL, NULL);
+		graph_line(g, c, GRAPH_OPENS, c->level, c->entry_ns, GRAPH_NOT_KNOWN, NULL, NULL);
 }
 
 void graph_open_release(struct graph *g, struct graph_thread *t, int64_t now_ns, bool all)
@@ -65,18 +65,18 @@ static bool unhold(struct graph_thread *t, const struct graph_open *c)
 	return true;
 }
 
-void graph_open_end(struct graph *g, struct graph_open *c, uint32_t level, int64_t end_ns, int64_t duration_ns,
+void graph_open_end(struct graph *g, struct graph_open *c, uint32_t level, int64_t end_ns, struct graph_took took,
 		    const char *note, const char *result)
 {
 	/* What goes on without it began inside of it, and is shown so. */
 	if (c->begun || !unhold(c->thread, c))
 		graph_open_release(g, c->thread, end_ns, true);
 	if (!c->begun) {
-		if (duration_ns >= 0 && duration_ns < (int64_t)g->o->min_time_ns)
+		if (took.ns >= 0 && took.ns < (int64_t)g->o->min_time_ns)
 			return;
 		graph_open_release(g, c->thread, end_ns, false);
 	}
 	if (graph_in_time(g, end_ns))
 		graph_line(g, c, c->begun ? GRAPH_CLOSES : GRAPH_LEAF, level, c->begun ? end_ns : c->entry_ns,
-			   duration_ns, note, result);
+			   took, note, result);
 }

@@ -5,14 +5,14 @@
  * another thread, and many of them can be open at once: its begin and its end stay events, and the end says how long it
  * took.
  *
- * Ends need not come in the order in which the begins nest. What ends first has a note then, and the other goes on; but
- * where events were lost since that began, its end is most likely among them, and when HODO_TIMELINE_SPLITS_MAX others
- * have ended before it, its own does not come: the rule of export/timeline.h.
+ * Ends need not nest like begins. The one that ends first gets a note, and the other continues; but if events
+ * were lost since that began, its end is probably among them, and once HODO_TIMELINE_SPLITS_MAX others have
+ * ended before it, it is given up: the rule of read/timeline.h.
  */
 #include "graph.h"
 
 #include <base/vec.h>
-#include <export/timeline.h>
+#include <read/timeline.h>
 #include <read/losses.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void take_out(struct graph_open *s)
 	s->shown = false;
 }
 
-/* An end that is kept finds it there still. */
+/* A kept end still refers to it. */
 static void forget(struct graph *g, struct graph_open *s)
 {
 	if (s->pair != GRAPH_NO_PAIR)
@@ -53,15 +53,15 @@ static void forget(struct graph *g, struct graph_open *s)
 		graph_open_free(g, s);
 }
 
-/* The line of a span that is over; depth: calls around it. */
-static void close_span(struct graph *g, struct graph_open *s, int64_t end_ns, uint32_t depth, const char *note,
-		       const char *fields)
+/* The line of a span that is over; depth: calls around it. off_ns: as in struct graph_took. */
+static void close_span(struct graph *g, struct graph_open *s, int64_t end_ns, int64_t off_ns, uint32_t depth,
+		       const char *note, const char *fields)
 {
-	int64_t ns = end_ns > s->entry_ns ? end_ns - s->entry_ns : 0;
+	struct graph_took took = { end_ns > s->entry_ns ? end_ns - s->entry_ns : 0, off_ns };
 
 	take_out(s);
 	if (!g->o->args.look.json)
-		graph_open_end(g, s, graph_level(g, s->thread, depth), end_ns, ns, note, fields);
+		graph_open_end(g, s, graph_level(g, s->thread, depth), end_ns, took, note, fields);
 }
 
 static bool may_have_ended(const struct graph_open *s, int64_t now_ns)
@@ -69,8 +69,8 @@ static bool may_have_ended(const struct graph_open *s, int64_t now_ns)
 	return hodo_losses_between(s->thread->key.process, HODO_LOSSES_ANY_CPU, s->entry_ns, now_ns);
 }
 
-/* Of spans that began behind a number, what is around them ends now. depth, outside: calls around them, and from now
- * on. True: one of them goes on. */
+/* What encloses the spans that began after a number ends now. depth, outside: calls around them before, and
+ * from now on. True: one of them continues. */
 static bool pass(struct graph *g, struct graph_thread *t, uint64_t number, int64_t end_ns, uint32_t depth,
 		 uint32_t outside, bool left)
 {
@@ -85,7 +85,7 @@ static bool pass(struct graph *g, struct graph_thread *t, uint64_t number, int64
 			goes_on = true;
 			continue;
 		}
-		close_span(g, s, end_ns, depth, lost ? "end lost" : "left", NULL);
+		close_span(g, s, end_ns, -1, depth, lost ? "end lost" : "left", NULL);
 		forget(g, s);
 	}
 	return goes_on;
@@ -101,7 +101,7 @@ void graph_spans_close(struct graph *g, struct graph_thread *t, const struct gra
 	while (t->nspans > 0 && (!call || t->spans[t->nspans - 1]->number >= call->number)) {
 		struct graph_open *s = t->spans[t->nspans - 1];
 
-		close_span(g, s, end_ns, call ? call->depth + 1 : 0,
+		close_span(g, s, end_ns, -1, call ? call->depth + 1 : 0,
 			   may_have_ended(s, end_ns) ? "end lost" : "still open", NULL);
 		forget(g, s);
 	}
@@ -114,7 +114,7 @@ static bool nests(const struct hodo_read_class *cls)
 	return cls->role == HODO_READ_ROLE_SPAN_BEGIN || cls->role == HODO_READ_ROLE_SYSCALL_BEGIN;
 }
 
-/* The end of a begin does not come any more. */
+/* Gives up waiting for a begin's end. */
 static void give_up(uintptr_t user, int64_t now_ns, struct graph_event *other)
 {
 	struct graph_open *s = (struct graph_open *)user;
@@ -123,7 +123,8 @@ static void give_up(uintptr_t user, int64_t now_ns, struct graph_event *other)
 		return;
 	s->pair = GRAPH_NO_PAIR;
 	s->ends = true;
-	*other = (struct graph_event){ .kind = GRAPH_SPAN_END, .ts_ns = now_ns, .span = s, .duration_ns = -1 };
+	*other = (struct graph_event){ .kind = GRAPH_SPAN_END, .ts_ns = now_ns, .span = s,
+					 .took = GRAPH_NOT_KNOWN };
 }
 
 static void begins(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
@@ -136,7 +137,7 @@ static void begins(struct graph *g, struct graph_thread *t, const struct hodo_re
 	hodo_must(paired < 0 ? NULL : g);
 	if (s) {
 		*event = (struct graph_event){ .kind = GRAPH_SPAN_BEGIN, .ts_ns = e->ts_ns, .span = s,
-					       .duration_ns = -1 };
+					       .took = GRAPH_NOT_KNOWN };
 		s->thread = t;
 		s->span = true;
 		s->name = e->cls->base;
@@ -157,7 +158,9 @@ static void ends(struct graph *g, const struct hodo_read_event *e, struct graph_
 		give_up(begin.user, e->ts_ns, other);
 	if (paired != HODO_PAIR_FOUND)
 		return;
-	event->duration_ns = e->ts_ns > begin.begin_ns ? e->ts_ns - begin.begin_ns : 0;
+	event->took.ns = e->ts_ns > begin.begin_ns ? e->ts_ns - begin.begin_ns : 0;
+	if (e->off_cpu && e->begin->ts_ns == begin.begin_ns)
+		event->took.off_ns = (int64_t)e->off_cpu->ns;
 	event->span = (struct graph_open *)begin.user;
 	if (!event->span)
 		return;
@@ -169,7 +172,7 @@ static void ends(struct graph *g, const struct hodo_read_event *e, struct graph_
 void graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
 		     struct graph_event *event, struct graph_event *other)
 {
-	*event = (struct graph_event){ .kind = GRAPH_EVENT, .ts_ns = e->ts_ns, .duration_ns = -1 };
+	*event = (struct graph_event){ .kind = GRAPH_EVENT, .ts_ns = e->ts_ns, .took = GRAPH_NOT_KNOWN };
 	other->span = NULL;
 	if (e->cls->kind == HODO_KIND_FUNCTION || !hodo_pair_key(&g->key, e))
 		return;
@@ -204,7 +207,7 @@ static void show_plain(struct graph *g, struct graph_thread *t, const struct gra
 	if (!graph_shows(g, t, depth) || !graph_in_time(g, event->ts_ns))
 		return;
 	if (e) {
-		graph_json_event(g, e, depth, graph_level(g, t, depth), event->duration_ns);
+		graph_json_event(g, e, depth, graph_level(g, t, depth), event->took.ns);
 		return;
 	}
 	graph_open_release(g, t, event->ts_ns, true);
@@ -222,11 +225,11 @@ static void show_end(struct graph *g, struct graph_thread *t, const struct graph
 		bool lost = !known && may_have_ended(s, event->ts_ns);
 		bool crossed = pass(g, t, s->number + 1, event->ts_ns, depth, depth, false) || depth > s->depth;
 
-		close_span(g, s, event->ts_ns, known ? depth : s->depth,
+		close_span(g, s, event->ts_ns, event->took.off_ns, known ? depth : s->depth,
 			   !known ? lost ? "end lost" : "left" : crossed ? "not nested" : NULL,
 			   event->text && event->len > event->fields ? event->text + event->fields : NULL);
 		if (e && graph_in_time(g, event->ts_ns))
-			graph_json_event(g, e, depth, graph_level(g, t, depth), event->duration_ns);
+			graph_json_event(g, e, depth, graph_level(g, t, depth), event->took.ns);
 	} else if (known) {
 		show_plain(g, t, event, e, depth);
 	}

@@ -25,8 +25,26 @@ static void put_time(struct graph *g, int64_t ts_ns)
 	put_style(g, HODO_PLAIN);
 }
 
-/* All that stands to the left of the function. duration: 10 columns. */
-static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_ns, const char *duration, uint32_t depth)
+static void put_duration(struct graph *g, int64_t ns)
+{
+	char buf[32] = "          ";
+
+	put(g, ns >= 0 ? hodo_duration((uint64_t)ns, buf) : buf);
+}
+
+static void put_host(struct graph *g, const char *name)
+{
+	char buf[4 * GRAPH_HOST_MAX + 1];
+
+	snprintf(buf, sizeof(buf), "  %-*.*s", g->host_width, GRAPH_HOST_MAX, name ? name : "");
+	put_style(g, HODO_DIM);
+	hodo_text_plain(&g->out, buf, strlen(buf));
+	put_style(g, HODO_PLAIN);
+}
+
+/* All that stands to the left of the function. */
+static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_ns, struct graph_took took,
+		     uint32_t depth)
 {
 	static const char spaces[] = "                                                                ";
 	uint32_t indent = 2 * (depth < INDENT_MAX ? depth : INDENT_MAX);
@@ -34,7 +52,13 @@ static void put_head(struct graph *g, const struct graph_thread *t, int64_t ts_n
 
 	if (g->o->times)
 		put_time(g, ts_ns);
-	put(g, duration);
+	put_duration(g, took.ns);
+	if (g->off_cpu) {
+		put(g, " ");
+		put_duration(g, took.off_ns);
+	}
+	if (g->host_width)
+		put_host(g, t->key.process->hostname);
 	if (g->columns) {
 		put_style(g, HODO_DIM);
 		hodo_text_printf(&g->out, "  %7u ", (unsigned)t->key.tid);
@@ -54,6 +78,10 @@ void graph_title(struct graph *g)
 	if (g->o->times)
 		put(g, "#TIME                ");
 	put(g, g->o->times ? "DURATION  " : "# DURATION");
+	if (g->off_cpu)
+		put(g, g->o->times ? " OFF CPU   " : "    OFF CPU");
+	if (g->host_width)
+		hodo_text_printf(&g->out, "  %-*s", g->host_width, "HOST");
 	if (g->columns)
 		put(g, "      TID COMM           ");
 	put(g, " | FUNCTION\n");
@@ -122,14 +150,11 @@ static void put_name_note(struct graph *g, const char *name, const char *fields,
 }
 
 void graph_line(struct graph *g, const struct graph_open *c, enum graph_line line, uint32_t level, int64_t ts_ns,
-		int64_t duration_ns, const char *note, const char *result)
+		struct graph_took took, const char *note, const char *result)
 {
 	const char *fields = c->span ? result : NULL;
-	char buf[32] = "          ";
 
-	if (duration_ns >= 0)
-		hodo_duration((uint64_t)duration_ns, buf);
-	put_head(g, c->thread, ts_ns, buf, level);
+	put_head(g, c->thread, ts_ns, took, level);
 	if (line == GRAPH_CLOSES || line == GRAPH_ONLY_END) {
 		put(g, line == GRAPH_CLOSES ? "}" : "");
 		put_result(g, c->span ? NULL : result);
@@ -153,7 +178,7 @@ void graph_line(struct graph *g, const struct graph_open *c, enum graph_line lin
 /* The part of print's line behind the thread's name. */
 void graph_event_text(struct graph *g, const struct hodo_read_event *e, struct graph_event *event)
 {
-	unsigned flags = HODO_READ_FIELDS | (event->duration_ns >= 0 ? HODO_READ_UNTIMED : 0);
+	unsigned flags = HODO_READ_FIELDS | (event->took.ns >= 0 ? HODO_READ_UNTIMED : 0);
 	struct hodo_read_event own = *e;
 
 	if (event->kind == GRAPH_SPAN_END)
@@ -170,11 +195,7 @@ void graph_event_text(struct graph *g, const struct hodo_read_event *e, struct g
 
 void graph_event_line(struct graph *g, const struct graph_thread *t, const struct graph_event *event, uint32_t level)
 {
-	char buf[32] = "          ";
-
-	if (event->duration_ns >= 0)
-		hodo_duration((uint64_t)event->duration_ns, buf);
-	put_head(g, t, event->ts_ns, buf, level);
+	put_head(g, t, event->ts_ns, event->took, level);
 	put_style(g, HODO_NAME);
 	put(g, "/* ");
 	hodo_text_bytes(&g->out, event->text, event->len);
@@ -186,13 +207,15 @@ void graph_event_line(struct graph *g, const struct graph_thread *t, const struc
 /* -------------------------------------------------------------------------- JSON */
 
 void graph_json_call(struct graph *g, const struct graph_open *c, const struct hodo_read_call *call,
-		     const char *result)
+		     const struct hodo_read_off_cpu *off, const char *result)
 {
 	static const char *const names[] = { "left", "open", "no_exit", "whole", "exit_lost" };
 	struct hodo_json j = { .text = &g->out };
 
 	hodo_json_object(&j, NULL);
 	hodo_json_i64(&j, "ts", call->entry_ns);
+	if (g->host_width && call->process->hostname)
+		hodo_json_string(&j, "host", call->process->hostname);
 	hodo_json_u64(&j, "pid", call->process->pid);
 	hodo_json_u64(&j, "tid", call->tid);
 	hodo_json_string(&j, "comm", call->comm);
@@ -201,6 +224,12 @@ void graph_json_call(struct graph *g, const struct graph_open *c, const struct h
 	hodo_json_string(&j, "function", c->name);
 	hodo_json_i64(&j, "duration_ns", call->end_ns - call->entry_ns);
 	hodo_json_u64(&j, "self_ns", call->self_ns);
+	if (off)
+		hodo_json_u64(&j, "off_cpu_ns", off->ns);
+	if (off && off->counted) {
+		hodo_json_u64(&j, "waits", off->waits);
+		hodo_json_u64(&j, "preempted", off->preempted);
+	}
 	if (c->text)
 		hodo_text_add(hodo_json_value(&j, "args"), c->text);
 	if (result)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_values.c - arguments and results of calls (hodo record --args): events of their own, args:FUNCTION right in
- * front of a call's begin in its thread, result:FUNCTION right in front of its end. The first field is the function's
- * address.
+ * graph_values.c - arguments and results of calls (hodo record --args): separate events, args:FUNCTION
+ * directly before a call's begin in its thread, result:FUNCTION directly before its end. The first field is
+ * the function's address.
  */
 #include "graph.h"
 
@@ -16,7 +16,7 @@ static struct graph_values *values_of(struct graph_thread *t, const struct hodo_
 	const struct hodo_read_class *c = e->cls;
 	bool is_result = strncmp(c->name, result, sizeof(result) - 1) == 0;
 
-	/* A program's own event says where it stands in the source. */
+	/* A program's own event has a source location. */
 	if (c->nfields < 2 || e->values[0].type != HODO_TYPE_PTR || *c->file ||
 	    (!is_result && strncmp(c->name, arguments, sizeof(arguments) - 1) != 0) ||
 	    strcmp(c->fields[0].name, "addr") != 0)

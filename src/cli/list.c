@@ -189,7 +189,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Definitions that differ stand apart; more than a few of one name are not looked through. */
+/* Differing definitions are listed separately; only a few of one name are compared. */
 static bool is_listed(const struct hodo_read_class *listed, size_t n, const struct hodo_read_class *c)
 {
 	for (size_t k = n; k > 0 && n - k < 8 && strcmp(listed[k - 1].name, c->name) == 0; k--)
@@ -198,7 +198,7 @@ static bool is_listed(const struct hodo_read_class *listed, size_t n, const stru
 	return false;
 }
 
-/* The same event in several processes stands once. */
+/* Lists an event of several processes once. */
 static void join(struct hodo_list *l)
 {
 	size_t kept = 0;
@@ -257,7 +257,7 @@ static int offer(const struct hodo_table *t, const struct hodo_list_args *a)
 	return 0;
 }
 
-/* What there is to list, as tables. */
+/* The contents as tables. */
 struct tables {
 	struct hodo_table events, sdt, functions;
 };

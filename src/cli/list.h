@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.h - hodo list: what is listed, wherever it comes from. */
+/* list.h - hodo list: collects what is listed, from all sources. */
 #ifndef HODO_CLI_LIST_H
 #define HODO_CLI_LIST_H
 
@@ -16,16 +16,16 @@
 
 struct hodo_list_args {
 	struct hodo_args args;
-	const char *path; /* as it was given; of the kernel a pattern, NULL: all */
+	const char *path; /* as given; for the kernel a pattern, NULL: all */
 	bool events, functions, sdt, pids, kernel;
-	/* Takes the rows of the table that is listed, as the text in its first column and in the others, in place of
-	 * their being written. NULL: they are. */
+	/* Takes the table's rows, the text of the first column and of the others, instead of writing them.
+	 * NULL: they are written. */
 	void (*offer)(void *data, const char *name, const char *about);
 	void *offer_data;
 };
 
 struct hodo_listed_function {
-	uint64_t id; /* of a recording: hodo_place.id */
+	uint64_t id; /* in a recording: hodo_place.id */
 	const char *name;
 	const char *object;
 	uint64_t addr;            /* in the file */
@@ -39,8 +39,8 @@ struct hodo_listed_sdt {
 	const char *name; /* sdt:PROVIDER:NAME */
 	const char *object;
 	uint64_t addr, semaphore; /* in the file; no semaphore: 0 */
-	const char *way;    /* "jump", "trap", "none": how a recording of it gets there; "site": it is one of ours */
-	const char *reason; /* why it is not by a jump; NULL: it is */
+	const char *way;    /* "jump", "trap", "none": how a recording reaches it; "site": one of ours */
+	const char *reason; /* why not by a jump; NULL: by a jump */
 	struct hodo_sdt_arg *args;
 	uint32_t nargs;
 };
@@ -53,9 +53,9 @@ struct hodo_list_file {
 };
 
 struct hodo_list {
-	struct hodo_read_class *classes; /* copies, whose texts are those of the files, or of the reader */
+	struct hodo_read_class *classes; /* copies; the files, or the reader, own their texts */
 	size_t n;
-	struct hodo_listed_function *functions; /* traceable ones of files, or those that a recording has events of */
+	struct hodo_listed_function *functions; /* traceable ones of files, or those with events in a recording */
 	uint32_t nfunctions;
 	struct hodo_listed_sdt *sdt;
 	uint32_t nsdt;
@@ -72,13 +72,13 @@ struct hodo_list {
 };
 
 void hodo_list_add_class(struct hodo_list *l, const struct hodo_read_class *c, const char *object);
-/* What is to be listed of a file; object: what is shown as its path. As hodo_read_elf_open(). */
+/* Adds a file's contents; object: its displayed path. As hodo_read_elf_open(). */
 int hodo_list_add_file(struct hodo_list *l, const char *path, const char *object, const struct hodo_read_options *o,
 		       const struct hodo_list_args *a);
 void hodo_list_free(struct hodo_list *l);
-/* Sorts the classes, each once, and puts the list. The exit status. */
+/* Sorts the classes, drops duplicates, and writes the list. The exit status. */
 int hodo_list_put(struct hodo_list *l, const struct hodo_list_args *a);
-/* Puts a table that is all there is to list; key: in JSON. The exit status. */
+/* Writes a list of a single table; key: in JSON. The exit status. */
 int hodo_list_table(const struct hodo_table *t, const char *key, const struct hodo_list_args *a);
 /* " by hodo (process 12)", " by itself, in FILE", "": by nobody; and as members of an object of JSON. */
 void hodo_list_put_recorder(struct hodo_text *to, const struct hodo_msg_answer *a);
@@ -91,12 +91,12 @@ extern const struct hodo_columns hodo_list_columns, hodo_list_kernel_columns, ho
 
 /* list_functions.c: the traceable functions of a file. 0 or a negative errno. */
 int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, const char *path);
-/* How many functions are traceable in the recording's objects; with path those that it has events of, all of which are
- * read. 0 or a negative errno. */
-int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path);
+/* How many functions are traceable in the recording's objects; with path, those that have events, all of
+ * which are read. 0 or a negative errno. */
+int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path, const struct hodo_args *args);
 extern const struct hodo_columns hodo_function_columns, hodo_seen_function_columns;
 struct hodo_table hodo_list_functions(struct hodo_list *l); /* in order */
-/* The one line that stands for them where they are not asked for. */
+/* The line that replaces them if they are not requested. */
 void hodo_list_put_function_count(struct hodo_text *to, const struct hodo_list *l, const char *path);
 
 

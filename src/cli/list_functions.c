@@ -21,7 +21,7 @@ int hodo_list_add_functions(struct hodo_list *l, struct hodo_list_file *file, co
 
 	if (err || !n)
 		return err;
-	/* Without symbols they are listed all the same. */
+	/* Without symbols they are still listed. */
 	hodo_sym_open(&file->sym, &source);
 	l->objects++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static bool has_function_events(const struct hodo_read *r)
 	return false;
 }
 
-int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path)
+int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char *path, const struct hodo_args *args)
 {
 	struct hodo_map seen = HODO_MAP(struct hodo_listed_function, id);
 	const struct hodo_read_event *e;
@@ -95,6 +95,7 @@ int hodo_list_add_recorded(struct hodo_list *l, struct hodo_read *r, const char 
 	if (!path || !has_function_events(r))
 		return 0;
 	l->symbols = hodo_must(hodo_symbols_new(path));
+	hodo_ask_debuginfod(args, l->symbols);
 	if (l->short_names)
 		hodo_symbols_shorten(l->symbols);
 	while ((got = hodo_read_next(r, &e)) > 0) {

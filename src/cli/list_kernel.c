@@ -2,8 +2,8 @@
 /*
  * list_kernel.c - hodo list -k: the kernel's events, as the file `info` of the module's control tree says.
  *
- * A line each, with tabs between name, id, state, source, object, filter, fields and format; "-" is nothing. What
- * stands behind those is of a later version.
+ * A line each, with tabs between name, id, state, source, object, filter, fields and format; "-" means none.
+ * Further columns belong to later versions.
  */
 #include "list.h"
 
@@ -74,7 +74,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct event *)a)->column[NAME], ((const struct event *)b)->column[NAME]);
 }
 
-/* 0; -EBADMSG: a line is none. */
+/* 0; -EBADMSG: a line is not valid. */
 static int parse(struct events *l, const struct hodo_pattern_list *patterns)
 {
 	char *text = (char *)hodo_text_string(&l->text), *line;
@@ -179,7 +179,7 @@ int hodo_list_kernel(const struct hodo_list_args *a)
 	if (!err)
 		err = parse(&l, &patterns);
 	if (err == -EBADMSG)
-		return hodo_error("%s/info is not what it should be: the loaded kernel module hodo is another version:"
-				  " load the one that came with this hodo", hodo_kernel_dir());
+		return hodo_error("%s/info cannot be understood: the loaded kernel module hodo is another "
+				  "version: load the one that came with this hodo", hodo_kernel_dir());
 	return err ? hodo_cannot_read("the kernel's list of events", err) : put(&l, a);
 }

@@ -27,7 +27,7 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* One that does not answer is reported, and is not one that listens. */
+/* A process that does not answer is reported, and does not count as listening. */
 static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 {
 	struct listener found = { .pid = pid };
@@ -47,8 +47,8 @@ static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 }
 
 /*
- * Through all processes, not all sockets: where a process has its socket only its own environment says, and what
- * lies about in a directory may be anything.
+ * Goes through all processes, not all sockets: only a process's environment tells where its socket is, and
+ * files in a directory may be anything.
  */
 static int find(struct listener **all, size_t *n, bool quiet)
 {
@@ -100,10 +100,10 @@ int hodo_list_pids(const struct hodo_list_args *a)
 	int err = find(&listeners, &t.n, a->args.quiet);
 
 	if (err)
-		return hodo_error("processes cannot be looked at: %s: %s", strerror(-err), hodo_remedy(err));
+		return hodo_error("processes cannot be inspected: %s: %s", strerror(-err), hodo_remedy(err));
 	if (!t.n && !a->args.quiet && !a->args.look.json)
-		hodo_warning("no process listens that is yours: start one with HODO_LISTEN=1, or use its number all the"
-			     " same: 'hodo record -p PID' makes it listen");
+		hodo_warning("none of your processes listens: start one with HODO_LISTEN=1, or just use "
+			     "'hodo record -p PID', which makes it listen");
 	t.first = listeners;
 	return hodo_list_table(&t, "processes", a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list_process.c - hodo list PID: by what the process says itself, else by the files that it has mapped. */
+/* list_process.c - hodo list PID: by the process's own answer, else by the files that it has mapped. */
 #include "list.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void add_catalog(struct hodo_list *l, const struct hodo_catalog *c, struc
 	}
 }
 
-/* A copy, since the process may change it still. Its length, or a negative errno. */
+/* A copy, since the process may still change it. Its length, or a negative errno. */
 static ssize_t copy_list(int fd, uint8_t *to, size_t size)
 {
 	struct stat st;
@@ -75,7 +75,7 @@ static int put_answer(const struct hodo_list_args *a, const struct hodo_target *
 	if (err == -ENOMEM)
 		return hodo_no_memory();
 	if (err < 0 || catalog.broken)
-		return hodo_error("process %d sent a list of events that is damaged: its libhodo is not what it should be",
+		return hodo_error("process %d sent a damaged list of events: check its libhodo",
 				  (int)t->pid);
 	for (uint32_t i = 0; i < catalog.warnings && !a->args.quiet; i++)
 		hodo_warning("%s", catalog.warning[i]);
@@ -91,7 +91,7 @@ static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 	if (hodo_target_ask(t, HODO_CONTROL_LIST, NULL, &answer, &fd) < 0)
 		return hodo_error("%s", t->why);
 	if (fd < 0)
-		return hodo_error("process %d sent no list of events: its libhodo is not what it should be", (int)t->pid);
+		return hodo_error("process %d sent no list of events: check its libhodo", (int)t->pid);
 	return put_answer(a, t, fd, &answer);
 }
 
@@ -110,7 +110,7 @@ static int add_file(void *arg, const struct hodo_process_file *file)
 	if (file->ours)
 		return hodo_list_add_file(a->list, file->ours, file->path, &silent, a->args) == -ENOMEM ? -ENOMEM : 0;
 	if (!a->args->args.quiet)
-		hodo_warning("%s: is another file by now, or gone: its events are not listed", file->path);
+		hodo_warning("%s: was replaced or removed: its events are not listed", file->path);
 	return 0;
 }
 
@@ -137,6 +137,6 @@ int hodo_list_process(const struct hodo_list_args *a)
 	err = hodo_target_open(&t, pid);
 	if (err && err != -ECONNREFUSED)
 		return hodo_error("%s", t.why);
-	/* Functions and static probes it does not list itself. */
+	/* It does not list functions and static probes itself. */
 	return err || a->functions || a->sdt ? list_files(a, pid, !err) : list_listener(a, &t);
 }

@@ -46,7 +46,7 @@ static void find_way(const struct hodo_probe_object *o, struct hodo_listed_sdt *
 		p->reason = hodo_probe_reason_text(w.reason);
 }
 
-/* Of those from one on: all of one file's. */
+/* For those from index first on, all of one file. */
 static int find_ways(struct hodo_list *l, uint32_t first, const struct hodo_elf *e)
 {
 	HODO_AUTO(hodo_probe_object_close) struct hodo_probe_object o = { 0 };
@@ -91,7 +91,7 @@ void hodo_list_free_sdt(struct hodo_list *l)
 
 /* ------------------------------------------------------------------------ output */
 
-/* "i32 %eax", "i32 = -1", "u64 at -80(%rbx)"; what is not understood as it stands. */
+/* "i32 %eax", "i32 = -1", "u64 at -80(%rbx)"; text that is not understood is shown unchanged. */
 static void put_arg(struct hodo_text *to, const struct hodo_sdt_arg *a)
 {
 	char buf[HODO_SDT_NAME_SIZE];

@@ -8,20 +8,35 @@
 #include <base/distance.h>
 #include <record/record.h>
 
+static const struct hodo_verb *inverse_of(const char *name)
+{
+	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++)
+		if ((*v)->undoes && strcmp((*v)->undoes, name) == 0)
+			return *v;
+	return NULL;
+}
+
 static void help(void)
 {
-	fputs("usage: hodo PROGRAM [ARGUMENT...]\n"
-	      "       hodo VERB [options] [arguments]\n\n"
+	fputs("usage: hodo PROGRAM [ARGUMENT...] | hodo VERB [options] [arguments]\n\n"
 	      "'hodo ./app' records ./app and shows a summary; 'hodo VERB --help' says more.\n\n", stdout);
-	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++)
-		printf("  %-9s %s\n", (*v)->name, (*v)->does);
+	for (const struct hodo_verb *const *v = hodo_verbs; *v; v++) {
+		const struct hodo_verb *inverse = inverse_of((*v)->name);
+
+		if ((*v)->undoes)
+			continue;
+		printf("  %-9s %s", (*v)->name, (*v)->does);
+		if (inverse)
+			printf("; '%s' %s", inverse->name, inverse->undoing ? inverse->undoing : "undoes it");
+		putchar('\n');
+	}
 }
 
 /* ------------------------------------------------------------------ words that are no verb */
 
 #define TYPO(name) (strlen(name) < 4 ? 1u : 2u) /* letters */
 
-/* The verb that is most like it, and how many letters are between them. */
+/* The most similar verb, and the number of differing letters. */
 static const char *nearest(const char *name, unsigned *letters)
 {
 	const char *best = NULL;
@@ -52,8 +67,8 @@ static int no_verb(const char *name, const char *like, unsigned letters, bool pr
 }
 
 /*
- * A program, if it is one beyond doubt: by a path, or by a name in PATH which is not a verb with a slip of the
- * finger. In longer names two slips are more likely than such a program.
+ * Runs a program if it is clearly one: a path, or a name in PATH that is not a mistyped verb. In longer
+ * names, two typos are more likely than such a program.
  */
 static int run_program(char **argv)
 {
@@ -96,7 +111,8 @@ int main(int argc, char **argv)
 		printf("hodo %s\n", HODO_VERSION);
 		return 0;
 	}
-	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+	if (strcmp(first, "--help") == 0 || strcmp(first, "--help=all") == 0 || strcmp(first, "-h") == 0 ||
+	    strcmp(first, "help") == 0) {
 		if (argc > 2 && argv[2][0] != '-')
 			return help_of(argv[2]);
 		help();
@@ -112,11 +128,11 @@ int main(int argc, char **argv)
 	if (strcmp(first, "--") == 0 && argc > 2)
 		return hodo_record_program(argv + 2);
 	if (strcmp(first, "--") == 0) {
-		hodo_error("no program given behind '--': 'hodo -- PROGRAM' records it");
+		hodo_error("no program given after '--': 'hodo -- PROGRAM' records it");
 		return HODO_EXIT_USAGE;
 	}
 	if (first[0] == '-') {
-		hodo_error("unknown option '%s': options come behind the verb; see 'hodo --help'", first);
+		hodo_error("unknown option '%s': options come after the verb; see 'hodo --help'", first);
 		return HODO_EXIT_USAGE;
 	}
 	verb = hodo_verb_find(first);

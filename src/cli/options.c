@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <base/near.h>
+#include <read/pattern.h>
 
 #include "cli.h"
 #include "selection.h"
@@ -35,7 +36,7 @@ const char *hodo_option_choice(const struct hodo_option *o, unsigned i, const ch
 
 /* ------------------------------------------------------------------------ values */
 
-/* As messages name it: -m, --depth. */
+/* Its name in messages: -m, --depth. */
 static const char *spelled(const struct hodo_option *o, char buf[64])
 {
 	if (o->letter)
@@ -69,7 +70,7 @@ static int refuse(const struct hodo_option *o, const char *verb, const char *val
 			  o->wants ? o->wants : list_choices(o, choices), (int)(len < 400 ? len : 400), value);
 }
 
-/* The place of a word among the choices, or -1. */
+/* The index of a word among the choices, or -1. */
 static int place_of(const struct hodo_option *o, const char *word, size_t len)
 {
 	const char *name, *does;
@@ -127,24 +128,13 @@ static int set_choices(const struct hodo_option *o, const char *verb, uint32_t *
 	}
 }
 
-/* Up to a comma that is not between parentheses. */
-static size_t one_of(const char *value)
-{
-	int depth = 0;
-	size_t len;
-
-	for (len = 0; value[len] && (value[len] != ',' || depth > 0); len++)
-		depth += (value[len] == '(') - (value[len] == ')');
-	return len;
-}
-
 static int set_each(const struct hodo_option *o, void *args, const char *value)
 {
 	HODO_AUTO_FREE char *copy = hodo_must(strdup(value));
 	char *one = copy;
 
 	for (;;) {
-		size_t len = one_of(one);
+		size_t len = hodo_pattern_first(one);
 		bool last = !one[len];
 		int status;
 
@@ -202,15 +192,14 @@ static int set(const struct hodo_option *o, const char *verb, void *args, const 
 
 /* ----------------------------------------------------------------------- parsing */
 
-/* The table as getopt_long() has it. */
+/* The table in getopt_long()'s form. */
 struct parser {
 	struct option longs[OPTIONS_MAX + 2];
 	const struct hodo_option *of[OPTIONS_MAX];
 	char letters[3 * OPTIONS_MAX];
 };
 
-/* Whether a process's number is a word of it: -p before that is what record takes, and most other tools, and says
- * nothing new. */
+/* Whether it takes a pid as a word: then -p, as in record and most other tools, is accepted and ignored. */
 static bool takes_pid(const struct hodo_verb *verb)
 {
 	for (const struct hodo_option *o = verb->options; !is_end(o); o++)
@@ -265,7 +254,7 @@ static int unknown_option(const char *verb, const struct parser *p, const char *
 	return hodo_say(HODO_EXIT_USAGE, "%s: unknown option '%s': did you mean --%s?", verb, word, near.name[0]);
 }
 
-/* What getopt_long() complains of. */
+/* Reports what getopt_long() refuses. */
 static int refuse_option(const char *verb, const struct parser *p, const char *word, int c)
 {
 	if (c == ':')
@@ -367,7 +356,7 @@ static void put_row(FILE *f, unsigned column, const char *head, const char *line
 	fputc('\n', f);
 }
 
-/* "-e, --event EVENT", and of one that stands on the line of the next, both. */
+/* "-e, --event EVENT", or two options that share a line. */
 static void make_head(char head[128], const struct hodo_option *o)
 {
 	int len = o->letter ? sprintf(head, "-%c, ", o->letter) : 0;
@@ -398,7 +387,7 @@ static void put_usage(FILE *f, const struct hodo_verb *verb)
 	fprintf(f, "\n%s\n", verb->about);
 }
 
-/* Of an option whose choices say what they are. */
+/* For an option whose choices have descriptions. */
 static void put_choices(FILE *f, const struct hodo_option *o)
 {
 	const char *name, *does;

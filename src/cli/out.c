@@ -38,7 +38,7 @@ static pid_t start_pager(int *fd)
 	if (pid == 0) {
 		signal(SIGPIPE, SIG_DFL);
 		dup2(pipefd[0], STDIN_FILENO);
-		setenv("LESS", "FRX", 0); /* one screen is just shown; colours are kept */
+		setenv("LESS", "FRX", 0); /* a single screen is just shown; colours are kept */
 		setenv("LV", "-c", 0);
 		execlp("sh", "sh", "-c", pager, (char *)NULL);
 		_exit(127);
@@ -52,7 +52,7 @@ static pid_t start_pager(int *fd)
 	return pid;
 }
 
-/* What a pager shows, if the command ends without having finished it. */
+/* The output in a pager, if the command ends without finishing it. */
 static struct hodo_out *paged;
 
 static void finish_paged(void)
@@ -71,8 +71,8 @@ void hodo_out_start(struct hodo_out *out, bool pager)
 		return;
 	paged = out;
 	atexit(finish_paged);
-	signal(SIGINT, SIG_IGN); /* it belongs to the pager, whose end ends us */
-	/* A line that came between its lines would be in the way, and soon scrolled away. */
+	signal(SIGINT, SIG_IGN); /* it is for the pager, whose end ends us */
+	/* A message between the pager's lines would disturb, and soon scroll away. */
 	if (isatty(STDERR_FILENO))
 		out->messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (out->messages >= 0)
@@ -94,7 +94,7 @@ void hodo_out_text(struct hodo_out *out, struct hodo_text *text)
 	hodo_text_free(text);
 }
 
-/* Until it has been left. 0, or HODO_EXIT_FAILURE, having said why. */
+/* Waits until the user leaves it. 0, or HODO_EXIT_FAILURE after a message. */
 static int end_pager(struct hodo_out *out)
 {
 	int status = 0;

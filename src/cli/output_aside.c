@@ -7,17 +7,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/file.h>
+#include <base/scope.h>
+
 static const char *volatile to_remove;
+static const char *volatile to_say;
 
-#define DEPTH 3 /* of the directories in it: a recording in parts */
+#define DEPTH 4 /* of the directories in it: tables of hosts and days; a recording in parts has fewer */
 
-/* A file, or a directory with all in it, by calls that a signal handler may make. */
+/* Removes a file, or a directory with its contents, by calls that a signal handler may make. */
 static void remove_all(int dirfd, const char *name, int depth)
 {
 	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -40,11 +47,13 @@ static void remove_all(int dirfd, const char *name, int depth)
 	}
 }
 
-/* By its path: what has got its name already is not found there. */
+/* By the temporary path, where renamed output is no longer found. */
 static void on_signal(int signal_number)
 {
 	if (to_remove)
 		remove_all(AT_FDCWD, to_remove, DEPTH);
+	if (to_remove && to_say && write(STDERR_FILENO, to_say, strlen(to_say)) < 0)
+		to_say = NULL;
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -57,12 +66,18 @@ void hodo_aside_prepare(void)
 
 static int make(const char *path, mode_t mode, bool directory)
 {
+	int fd;
+
 	if (!directory)
 		return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	return mkdir(path, mode) < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = mkdir(path, mode) < 0 ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Shows hodo_aside_sweep() that it is in use: also on another machine, where this process is not known. */
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
+	return fd;
 }
 
-/* No signal comes in between. */
+/* No signal may come in between. */
 int hodo_aside_make(const char *path, mode_t mode, bool directory)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -87,9 +102,47 @@ int hodo_aside_make(const char *path, mode_t mode, bool directory)
 	return fd;
 }
 
+void hodo_aside_say(const char *line)
+{
+	to_say = line;
+}
+
+void hodo_aside_remove(const char *aside)
+{
+	remove_all(AT_FDCWD, aside, DEPTH);
+}
+
+/* "BASE.PID.part" of a process that is gone. */
+static bool is_left(const char *name, const char *base, size_t len)
+{
+	unsigned long pid;
+	char *end;
+
+	if (strncmp(name, base, len) != 0 || name[len] != '.' || name[len + 1] < '1' || name[len + 1] > '9')
+		return false;
+	pid = strtoul(name + len + 1, &end, 10);
+	return strcmp(end, ".part") == 0 && pid <= INT_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+void hodo_aside_sweep(const char *path, void (*removed)(const char *name))
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *name;
+	HODO_AUTO_FREE char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	HODO_AUTO_CLOSEDIR DIR *dir = parent ? opendir(parent) : NULL;
+
+	while ((name = hodo_dir_next(dir))) {
+		HODO_AUTO_CLOSE int fd = is_left(name, base, strlen(base)) ? hodo_dir_open(dirfd(dir), name) : -1;
+
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+			continue;
+		remove_all(dirfd(dir), name, DEPTH);
+		removed(name);
+	}
+}
+
 void hodo_aside_over(void)
 {
-	to_remove = NULL;
+	to_remove = to_say = NULL;
 }
 
 int hodo_aside_place(const char *aside, const char *path, bool replace)

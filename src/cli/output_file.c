@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_file.c - a file that a verb makes of a recording: see output_file.h. */
+/* output_file.c - a file that a verb makes from a recording: see output_file.h. */
 #define _GNU_SOURCE
 #include "output_file.h"
 
@@ -21,13 +21,13 @@
 
 struct hodo_output {
 	char *path;      /* NULL: standard output */
-	char *real;      /* what path leads to, if there is something and the user named it */
-	char *temporary; /* what is written, and then becomes path; NULL: path itself */
+	char *real;      /* the target of path, if it exists and the user named it */
+	char *temporary; /* written first, then renamed to path; NULL: path itself */
 	int fd;
 	bool force; /* what is there may be replaced */
 	bool failed_write;
 	uint64_t bytes;
-	int64_t shown_ns; /* when how far it is was shown; INT64_MAX: it is not */
+	int64_t shown_ns; /* when progress was last shown; INT64_MAX: never */
 	bool shown;
 };
 
@@ -71,7 +71,7 @@ static int refuse_terminal(const struct hodo_output_args *a, const char *binary)
 	return hodo_error("%s: %s is not for a terminal: write to a file or a pipe", a->args.verb->name, binary);
 }
 
-/* Who may not read the recording does not read what is made of it. */
+/* A user who may not read the recording may not read the output. */
 static mode_t mode_like(const char *dir)
 {
 	struct stat st;
@@ -79,9 +79,19 @@ static mode_t mode_like(const char *dir)
 	return stat(dir, &st) == 0 ? 0600 | (st.st_mode & 066) : 0600;
 }
 
+/* Whether a regular file has what the verb writes, and not what somebody else put there under its name. */
+static bool is_ours(const char *path, const struct hodo_output_args *a)
+{
+	const int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	HODO_AUTO_CLOSE int fd = a->is_ours ? open(path, how) : -1;
+
+	return !a->is_ours || (fd >= 0 && a->is_ours(fd));
+}
+
 /*
- * Files are written aside and get their name when they are whole; what is no file is written to as it is, if the user
- * named it. Nobody named what stands beside the recording: it may have come with it, and a link lead anywhere.
+ * Files are written aside and get their name when they are complete; anything else is written to directly, if
+ * the user named it. A default file beside the recording was not named: it may have come with the recording,
+ * and a link may lead anywhere.
  */
 static int open_path(struct hodo_output *t, const struct hodo_output_args *a, const char *binary)
 {
@@ -91,7 +101,10 @@ static int open_path(struct hodo_output *t, const struct hodo_output_args *a, co
 		return hodo_error("%s: is a directory: name a file with -o", t->path);
 	if (!a->path && !a->force && lstat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
 		return hodo_error("%s: is %s: give --force to replace it, or name another file with -o", t->path,
-				  S_ISLNK(st.st_mode) ? "a symbolic link" : "no regular file");
+				  S_ISLNK(st.st_mode) ? "a symbolic link" : "not a regular file");
+	if (!a->path && t->force && !a->force && lstat(t->path, &st) == 0 && !is_ours(t->path, a))
+		return hodo_error("%s exists, and 'hodo %s' did not make it: give --force to replace it, or name another "
+				  "file with -o", t->path, a->args.verb->name);
 	if (a->path && stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (t->fd >= 0 && binary && isatty(t->fd))
@@ -99,7 +112,7 @@ static int open_path(struct hodo_output *t, const struct hodo_output_args *a, co
 	} else {
 		if (lstat(t->path, &st) == 0 && !t->force)
 			return hodo_error("%s exists: give --force to replace it, or name another file with -o", t->path);
-		/* What a link that was named leads to is replaced, not the link. */
+		/* Replaces the target of a named link, not the link. */
 		t->real = !a->path ? NULL : realpath(t->path, NULL);
 		if (asprintf(&t->temporary, "%s.%d.part", t->real ? t->real : t->path, (int)getpid()) < 0)
 			exit(hodo_no_memory());
@@ -147,7 +160,10 @@ static int write_output(void *output, const void *bytes, size_t len)
 	return err;
 }
 
-/* err: what happened so far, 0 or a negative errno; dir: the recording, for messages. The exit status, said. */
+/*
+ * err: the result so far, 0 or a negative errno; dir: the recording, for messages. The exit status, after a
+ * message.
+ */
 static int close_output(struct hodo_output *t, const char *dir, int err)
 {
 	const char *name = t->path ? t->path : "standard output";
@@ -165,12 +181,12 @@ static int close_output(struct hodo_output *t, const char *dir, int err)
 		unlink(t->temporary);
 	hodo_aside_over();
 	if (t->failed_write && err == -EPIPE && !t->path)
-		return 0; /* who read it has enough */
+		return 0; /* the reader has had enough */
 	if (err == -EEXIST)
 		return hodo_error("%s exists: give --force to replace it, or name another file with -o", name);
 	if (err && t->failed_write)
 		return hodo_error("%s: cannot be written: %s: name another file with -o", name, strerror(-err));
-	return err ? hodo_error("%s: cannot be read on: %s", dir, strerror(-err)) : 0;
+	return err ? hodo_error("%s: cannot be read further: %s", dir, strerror(-err)) : 0;
 }
 
 static void free_output(struct hodo_output *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_file.h - a file that a verb makes of a recording. It is written aside and gets its name when it is whole: what
- * was there before stays until then, and nothing half written is left behind, by signals neither.
+ * output_file.h - a file that a verb makes from a recording. It is written aside and gets its name when it is
+ * complete: an existing file stays until then, and nothing incomplete is left behind, even by signals.
  */
 #ifndef HODO_CLI_OUTPUT_FILE_H
 #define HODO_CLI_OUTPUT_FILE_H
@@ -13,11 +13,12 @@
 
 #include "options.h"
 
-/* What begins the arguments of verbs that make a file of a recording, and their options. */
+/* The beginning of the arguments of verbs that make a file from a recording, and their options. */
 struct hodo_output_args {
 	struct hodo_args args;
 	const char *path; /* NULL: beside the recording */
 	bool force;
+	bool (*is_ours)(int fd); /* whether a file that is there was made so; NULL: that is not to be seen in it */
 };
 #define HODO_OPTION_OUTPUT \
 	{ .name = "output", .letter = 'o', .kind = HODO_OPTION_NAME, .arg = "FILE", \
@@ -28,17 +29,17 @@ struct hodo_output_args {
 
 struct hodo_output;
 /*
- * Writes what was read to where the options say: "-" standard output, or a file beside the recording, DIR.SUFFIX (""
- * of suffix: standard output). binary: what is not for a terminal, by name; NULL: it may be seen there. While write()
- * goes on, functions and callers have names. 0, or the exit status; what came of it has been said.
+ * Writes what was read to the place in the options: "-" for standard output, or a file beside the recording,
+ * DIR.SUFFIX (suffix "": standard output). binary: the name of a format that is not for a terminal, or NULL.
+ * During write(), functions and callers have names. 0, or the exit status; the result has been reported.
  */
 int hodo_output_make(const struct hodo_output_args *a, const char *suffix, const char *binary, struct hodo_read *reader,
 		     int (*write)(void *data, struct hodo_output *output, struct hodo_text *text,
 				  struct hodo_symbols *symbols),
 		     void *data);
 /*
- * The same of what is no text: write() writes a regular file at its descriptor, and says in w what came of that. 0 or a
- * negative errno; what was wrong with the recording it has said.
+ * The same for binary files: write() writes a regular file through its descriptor, and stores the result in
+ * w. 0 or a negative errno; it has reported problems of the recording.
  */
 struct hodo_written {
 	uint64_t bytes;
@@ -47,18 +48,26 @@ struct hodo_written {
 int hodo_output_file(const struct hodo_output_args *a, const char *suffix,
 		     int (*write)(void *data, int fd, struct hodo_written *w), void *data);
 /*
- * The same of a directory: write() has hodo_output_append() make files in it. What is there is replaced only if nothing
- * but such files is in it. Standard output it cannot be.
+ * The same for a directory: write() makes files in it by hodo_output_append(). An existing one is replaced
+ * only if it contains nothing but such files. It cannot be standard output.
  */
 int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, struct hodo_read *reader,
 		       int (*write)(void *data, void *folder, struct hodo_symbols *symbols), void *data);
 int hodo_output_append(void *folder, const char *name, const void *bytes, size_t len); /* 0 or a negative errno */
-/* Whether what is there may be replaced: what stands beside the recording under its name was made from it, and can be
- * again. */
+/*
+ * A directory of Parquet files. One beside the recording is replaced; one that was named is added to: it may have those
+ * of other recordings already, and of this one only with --force. tables: their names, with commas between them; NULL:
+ * all.
+ */
+int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *reader, const char *tables);
+/* Whether a list with commas has a table's name, in any case of letters. */
+bool hodo_output_wants(void *list, const char *table);
+/* Whether an existing file may be replaced: one beside the recording, with its name, was made from it, and
+ * can be made again, if it is ours. */
 bool hodo_output_replaces(const struct hodo_output_args *a);
-/* DIR.SUFFIX, beside the recording, or if it is "." or the like the default's. NULL: no memory. */
+/* DIR.SUFFIX, beside the recording; for "." and the like, the default's name. NULL: no memory. */
 char *hodo_output_beside(const char *dir, const char *suffix);
-/* How far it is, on a terminal, now and then: "12 MiB written", "1,000 events read". */
+/* Shows progress on a terminal now and then: "12 MiB written", "1,000 events read". */
 void hodo_output_progress(struct hodo_output *output, const char *number, const char *what);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_folder.c - a directory that a verb makes of a recording: see output_file.h. It is written aside, and gets its
- * name when it is whole.
+ * output_folder.c - a directory that a verb makes from a recording: see output_file.h. It is written aside,
+ * and gets its name when it is complete.
  */
 #define _GNU_SOURCE
 #include "cli.h"
@@ -37,14 +37,17 @@ int hodo_output_append(void *folder, const char *name, const void *bytes, size_t
 	return err;
 }
 
-/* Files that are made. */
+/* Names of files that we make. */
 static bool is_ours(const char *name)
 {
 	return strcmp(name, "metadata") == 0 || strcmp(name, "fallback") == 0 ||
 	       (strncmp(name, "cpu", 3) == 0 && name[3] && name[3 + strspn(name + 3, "0123456789")] == 0);
 }
 
-/* A directory in which nothing else is. 0 or a negative errno: -ENOTEMPTY: something else is there, and it is whole. */
+/*
+ * Removes a directory that contains nothing else. 0 or a negative errno: -ENOTEMPTY: there is something else,
+ * and nothing was removed.
+ */
 static int remove_ours(const char *path)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, path);
@@ -74,7 +77,7 @@ static int make_room(const char *path, bool force)
 		return hodo_error("%s exists: give --force to replace it, or name another directory with -o", path);
 	err = S_ISDIR(st.st_mode) ? remove_ours(path) : -ENOTEMPTY;
 	if (err == -ENOTEMPTY)
-		return hodo_error("%s: is not what hodo export makes: name another directory with -o", path);
+		return hodo_error("%s: hodo export did not make it: name another directory with -o", path);
 	return err ? hodo_error("%s: cannot be replaced: %s: name another directory with -o", path, strerror(-err)) : 0;
 }
 
@@ -92,13 +95,16 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 
 	if (asprintf(&aside, "%s.%d.part", path, (int)getpid()) < 0)
 		exit(hodo_no_memory());
-	/* Who may not read the recording does not read what is made of it. */
+	/* A user who may not read the recording may not read the output. */
 	mode = stat(a->args.dir, &st) == 0 ? 0700 | (st.st_mode & 055) : 0700;
+	symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	hodo_ask_debuginfod(&a->args, symbols);
 	hodo_aside_prepare();
 	fd = hodo_aside_make(aside, mode, true);
-	if (fd < 0)
+	if (fd < 0) {
+		hodo_symbols_free(symbols);
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(errno));
-	symbols = hodo_must(hodo_symbols_new(a->args.dir));
+	}
 	hodo_read_symbols(reader, hodo_function_name_at, symbols);
 	f.fd = fd;
 	err = write(data, &f, symbols);
@@ -113,7 +119,7 @@ static int make(const struct hodo_output_args *a, const char *path, struct hodo_
 	if (err && f.failed)
 		return hodo_error("%s: cannot be written: %s: name another directory with -o", path, strerror(-err));
 	if (err)
-		return hodo_error("%s: cannot be read on: %s", a->args.dir, strerror(-err));
+		return hodo_error("%s: cannot be read further: %s", a->args.dir, strerror(-err));
 	if (!a->args.quiet)
 		hodo_error("%s in %s", hodo_human_bytes(f.bytes, size), path);
 	return 0;
@@ -126,7 +132,8 @@ int hodo_output_folder(const struct hodo_output_args *a, const char *suffix, str
 	int status;
 
 	if (a->path && strcmp(a->path, "-") == 0)
-		return hodo_usage(a->args.verb->name, "this format is a directory: name one with -o, not standard output");
+		return hodo_usage(a->args.verb->name, "this format is a directory: name one with -o instead "
+				  "of standard output");
 	path = hodo_must(a->path ? strdup(a->path) : hodo_output_beside(a->args.dir, suffix));
 	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';

@@ -6,7 +6,7 @@
 
 #define ROWS_MAX 20 /* a screen */
 
-/* What the recording has, and what its program could have had. */
+/* The recording's contents, and what its program could have had. */
 struct contents {
 	bool calls, others;
 	uint32_t events, functions; /* of the first process's program */
@@ -51,16 +51,16 @@ static void put_advice(struct hodo_text *to, const struct hodo_read *r, char **c
 
 	look(&c, r);
 	if (c.others || c.calls) {
-		advise(to, color, "hodo print", "", "the events, one a line");
-		advise(to, color, "hodo report", "", "how long what took, and how that is distributed");
+		advise(to, color, "hodo print", "", "the events, one per line");
+		advise(to, color, "hodo report", "", "how long things took, and the distribution");
 		advise(to, color, "hodo view", "", "a page for the browser");
 	} else if (c.events) {
-		advise(to, color, "hodo list ", hodo_read_process(r, 0)->exe, "the events that it has");
+		advise(to, color, "hodo list ", hodo_read_process(r, 0)->exe, "its events");
 	} else {
-		advise(to, color, "man hodo-trace", "", "how a program gets events: this one has none");
+		advise(to, color, "man hodo-trace", "", "how to add events to a program: this one has none");
 	}
 	if (c.functions && !c.calls)
-		advise(to, color, "hodo record --functions ", command[0], "its functions as well");
+		advise(to, color, "hodo record --functions ", command[0], "its functions too");
 }
 
 void hodo_overview(FILE *f, const char *dir, char **command)

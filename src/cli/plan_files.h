@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_files.h - the files that plans are about. Decoding is what takes time: a file is decoded once a recording,
- * whichever processes have it.
+ * plan_files.h - the files of plans. Decoding takes time: a file is decoded once for each recording, however
+ * many processes have it.
  */
 #ifndef HODO_CLI_PLAN_FILES_H
 #define HODO_CLI_PLAN_FILES_H
@@ -24,11 +24,11 @@ struct hodo_plan_file {
 	struct hodo_probe_object *object; /* NULL: refused */
 	char *path; /* of the image */
 	struct hodo_probe_image *image; /* NULL: not opened */
-	bool slots_known, slots; /* it has functions that were built to be traced */
-	bool calls_known, calls; /* it may have system calls that its libhodo must see */
+	bool slots_known, slots; /* it has functions built with slots */
+	bool calls_known, calls; /* it may have system calls that libhodo must see */
 	bool landings_known;
 	unsigned landings; /* HODO_PROBE_LANDS_* */
-	bool by_default; /* its functions were asked for in a process that was */
+	bool by_default; /* its functions were selected by default in some process */
 	bool said;       /* why it is refused */
 	bool said_sources; /* that it has no debug information */
 	char *soname;    /* NULL: not looked at */
@@ -45,7 +45,7 @@ struct hodo_plan_files {
 	uint32_t n;
 };
 
-/* By the path at which it can be opened. NULL: it is gone, or no memory. */
+/* By the path to open it. NULL: it is gone, or no memory. */
 struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const char *path);
 void hodo_plan_files_free(struct hodo_plan_files *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe_live.c - see probe_live.h. The recorder has the probes: it gets the change first, and then each process that it
- * records asks it for another plan (hodo/abi_live.h, record_live.c).
+ * probe_live.c - see probe_live.h. The recorder keeps the probes: it gets the change first, and then each
+ * process that it records requests another plan (hodo/abi_live.h, record_live.c).
  */
 #define _GNU_SOURCE
 #include "probe_live.h"
@@ -24,7 +24,7 @@
 
 #define TRIES 2000 /* of 10 ms: while a recorder makes a plan */
 
-/* A probe as the recorder takes it, with probe: or sdt: in front, and the name of its events. */
+/* A probe in the recorder's form, with probe: or sdt: in front, and the name of its events. */
 struct wanted {
 	char *text, *event;
 };
@@ -76,8 +76,8 @@ static int parse(struct wanted *w, const char *text)
 }
 
 /*
- * Whether it means something in a process, of which the plan is made here as its recorder will make it: what is missing
- * is said where the user looks. why: to be freed, if it is known why not.
+ * Whether it has a place in a process: makes the plan here as the recorder will, so that problems are
+ * reported where the user sees them. why: the reason if known; free it.
  */
 static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 {
@@ -108,7 +108,7 @@ static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 
 /* ------------------------------------------------------------------ a recorder's processes */
 
-/* Has a process take its recorder's plan, and records its events. Whether it has such events. */
+/* Makes a process take its recorder's plan, and records its events. Returns whether it has such events. */
 static bool replan(pid_t pid, const struct wanted *w, uint32_t n)
 {
 	HODO_AUTO(hodo_target_close) struct hodo_target t = { .fd = -1, .pidfd = -1 };
@@ -124,7 +124,7 @@ static bool replan(pid_t pid, const struct wanted *w, uint32_t n)
 	return found;
 }
 
-/* All of them. How many have the events now. */
+/* Does so for all. Returns how many have the events now. */
 static uint32_t replan_all(const struct hodo_recorder *r, const struct wanted *w, uint32_t n)
 {
 	struct hodo_msg_answer answer;
@@ -141,15 +141,18 @@ static int refuse(const char *text, int err)
 {
 	switch (err) {
 	case -EEXIST:
-		return hodo_error("%s: the recording has a probe of that name already: remove it first", text);
+		return hodo_error("%s: the recording already has a probe of that name: remove it first",
+				  text);
 	case -ENOENT:
-		return hodo_error("%s: the recording has no such probe: 'hodo probe list' shows those that it has", text);
+		return hodo_error("%s: the recording has no such probe: 'hodo probe list' lists its probes",
+				  text);
 	case -EOPNOTSUPP:
-		return hodo_error("%s: the kernel is recorded as well: give it to 'hodo record -k -e' at the start", text);
+		return hodo_error("%s: the kernel is recorded too: give the probe to 'hodo record -k -e' at "
+				  "the start", text);
 	case -EAGAIN:
 		return hodo_error("%s: the recorder is busy with another plan: try again", text);
 	default:
-		return hodo_error("%s: the recorder does not take it: %s", text, strerror(-err));
+		return hodo_error("%s: the recorder refuses it: %s", text, strerror(-err));
 	}
 }
 
@@ -164,7 +167,8 @@ static int add_one(const struct hodo_recorders *r, const struct hodo_args *a, co
 	if (!in && why)
 		return hodo_error("%s: %s: 'hodo probe show' says what a probe means in a file", w->text, why);
 	if (!in)
-		return hodo_error("%s is in none of the processes that are recorded: 'hodo probe show' says what a probe"
+		return hodo_error("%s is in none of the recorded processes: 'hodo probe show' says what a "
+				  "probe"
 				  " means in a file", w->text);
 	for (uint32_t i = 0; i < r->n; i++) {
 		int err = ask(&r->list[i], HODO_CONTROL_PROBE_ADD, 0, w->text, &answer);
@@ -174,7 +178,7 @@ static int add_one(const struct hodo_recorders *r, const struct hodo_args *a, co
 		processes += replan_all(&r->list[i], w, 1);
 	}
 	if (!processes)
-		return hodo_error("%s could not be set: the recorder says why", w->text);
+		return hodo_error("%s could not be set: the recorder reports why", w->text);
 	if (!a->quiet)
 		fprintf(stderr, "hodo: %s is recorded as %s, in %" PRIu32 " process%s\n", w->text, w->event, processes,
 			processes == 1 ? "" : "es");
@@ -248,11 +252,11 @@ int hodo_probe_live(const struct hodo_args *a)
 	int status;
 
 	if (a->n < 2)
-		return hodo_usage("probe", "'%s' takes the number of a process, or a program", action);
+		return hodo_usage("probe", "'%s' takes a process ID or a program", action);
 	if (strcmp(action, "list") == 0 && a->n > 2)
 		return hodo_usage("probe", "'list' takes one process or program, and no probes");
 	if (strcmp(action, "list") != 0 && a->n < 3)
-		return hodo_usage("probe", "'%s' takes probes, too: 'main(argc)'", action);
+		return hodo_usage("probe", "'%s' also takes probes, such as 'main(argc)'", action);
 	status = hodo_recorders_of(&r, a->words[1]);
 	if (status || strcmp(action, "list") == 0)
 		return status ? status : list(&r, a);

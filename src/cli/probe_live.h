@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* probe_live.h - hodo probe add, list, remove: the probes of a recording that runs. */
+/* probe_live.h - hodo probe add, list, remove: the probes of a running recording. */
 #ifndef HODO_CLI_PROBE_LIVE_H
 #define HODO_CLI_PROBE_LIVE_H
 
 #include "options.h"
 
-/* Words: add|list|remove, a process's number or a program, probes. The exit status. */
+/* Words: add|list|remove, a pid or a program, probes. The exit status. */
 int hodo_probe_live(const struct hodo_args *a);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <base/map.h>
 #include <base/rights.h>
@@ -20,7 +21,7 @@ struct seen {
 	struct hodo_bytes path;
 };
 
-/* Another file may have its name by now. */
+/* Another file may have the name by now. */
 static bool is_inode(const char *path, uint64_t inode)
 {
 	struct stat st;
@@ -37,11 +38,26 @@ static int take(pid_t pid, struct hodo_process_file *file, uint64_t inode, hodo_
 	if (err)
 		return err == -ESRCH ? err : 0;
 	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, file->path);
-	/* The program itself can be had whatever has become of its name. */
+	/* The program itself is accessible even if its name has changed. */
 	if (!is_inode(ours, inode))
 		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)pid);
 	file->ours = is_inode(ours, inode) ? ours : NULL;
 	return each(arg, file);
+}
+
+/*
+ * The path at which we see the process's root directory, where it is a part of ours (chroot): its maps have that before
+ * the paths that it sees itself. The length; 0: it has ours, or one that we do not see.
+ */
+static size_t root_length(pid_t pid, char root[PATH_MAX])
+{
+	char path[32];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	len = readlink(path, root, PATH_MAX - 1);
+	root[len > 0 ? len : 0] = 0;
+	return len > 1 ? (size_t)len : 0;
 }
 
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
@@ -49,8 +65,8 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 	HODO_AUTO(hodo_map_free) struct hodo_map seen = HODO_MAP_BYTES(struct seen);
 	HODO_AUTO_FCLOSE FILE *maps = NULL;
 	HODO_AUTO_FREE char *line = NULL;
-	char path[32];
-	size_t room = 0;
+	char path[32], root[PATH_MAX];
+	size_t room = 0, within = root_length(pid, root);
 	ssize_t len;
 	int err = 0;
 
@@ -66,6 +82,8 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 		bool is_new = false;
 
 		line[len - 1] = 0;
+		if (name && within && strncmp(name, root, within) == 0 && name[within] == '/')
+			file.path = name += within;
 		if (!name || sscanf(line, "%" SCNx64 "-%*s %7s %" SCNx64 " %*s %" SCNu64, &file.start, perms,
 				    &file.offset, &inode) != 4 || perms[2] != 'x' ||
 		    strlen(name) >= PATH_MAX)

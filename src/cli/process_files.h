@@ -10,11 +10,11 @@
 
 struct hodo_process_file {
 	const char *path; /* as the process sees it */
-	const char *ours; /* how we open that very file; NULL: it is another one by now, or gone */
-	uint64_t start, offset; /* where code of it is mapped first, and that code's place in the file */
+	const char *ours; /* our path to that very file; NULL: replaced, or gone */
+	uint64_t start, offset; /* where its code is first mapped, and that code's offset in the file */
 };
 
-/* The segments of a file with code, by which it is known where the file is mapped. */
+/* The code segments of a file, which show where the file is mapped. */
 #define HODO_CODE_SEGMENTS_MAX 8u
 struct hodo_code_segments {
 	uint32_t n;
@@ -24,14 +24,14 @@ struct hodo_code_segments {
 };
 
 void hodo_code_segments_find(struct hodo_code_segments *s, Elf *elf);
-/* What is added to the file's addresses there. False: it is not mapped as its headers say. */
+/* The bias of the file's addresses there. False: it is not mapped as in its headers. */
 bool hodo_code_segments_bias(const struct hodo_code_segments *s, const struct hodo_process_file *mapped,
 			     uint64_t *bias);
 
 /* Other than 0 ends it, and is returned. */
 typedef int (*hodo_process_file_fn)(void *arg, const struct hodo_process_file *file);
 
-/* Calls each for every one of them, once, with the process's rights. 0, a negative errno, or what each returned. */
+/* Calls each once for every file, with the process's rights. 0, a negative errno, or what each returned. */
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg);
 
 #endif

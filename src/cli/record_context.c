@@ -66,24 +66,26 @@ static int refuse_counter(const char *name, int err)
 	if (err == -EACCES || err == -EPERM) {
 		hodo_file_line(AT_FDCWD, PARANOID, level, sizeof(level));
 		if (atoi(level) > 2)
-			hodo_error("perf:%s may not be counted here: " PARANOID " is %s: set it to 2 or less", name,
+			hodo_error("perf:%s cannot be counted here: " PARANOID " is %s: set it to 2 or less",
+				   name,
 				   level);
 		else
-			hodo_error("perf:%s may not be counted here: perf_event_open is refused, by a sandbox or security "
-				   "module: leave it out", name);
+			hodo_error("perf:%s cannot be counted here: a sandbox or security module refuses "
+				   "perf_event_open: leave it out", name);
 	} else if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -ENOSYS || err == -EINVAL) {
 		if (open_counter(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) == err)
-			hodo_error("this machine has no hardware counters: %s: leave perf:%s out; virtual machines seldom "
-				   "have them", strerror(-err), name);
+			hodo_error("this machine has no hardware counters: %s: leave out perf:%s; virtual "
+				   "machines seldom have them", strerror(-err), name);
 		else
-			hodo_error("this machine cannot count %s: %s: leave perf:%s out", name, strerror(-err), name);
+			hodo_error("this machine cannot count %s: %s: leave out perf:%s",
+				   name, strerror(-err), name);
 	} else {
 		hodo_error("perf:%s cannot be counted: %s", name, strerror(-err));
 	}
 	return HODO_EXIT_FAILURE;
 }
 
-/* Whether it runs on a counter of the processor and programs may read it themselves. */
+/* Whether it uses a counter of the processor that programs may read themselves. */
 static int check_page(int fd, const char *name)
 {
 	struct perf_event_mmap_page *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
@@ -96,14 +98,15 @@ static int check_page(int fd, const char *name)
 	counting = page->index != 0;
 	munmap(page, (size_t)sysconf(_SC_PAGESIZE));
 	if (!readable)
-		hodo_error("perf:%s cannot be read by programs themselves: set /sys/bus/event_source/devices/cpu/rdpmc "
+		hodo_error("programs cannot read perf:%s themselves: set "
+			   "/sys/bus/event_source/devices/cpu/rdpmc "
 			   "to 1", name);
 	else if (!counting)
-		hodo_error("perf:%s finds no free counter in this processor: ask for fewer at a time", name);
+		hodo_error("this processor has no free counter for perf:%s: ask for fewer at once", name);
 	return readable && counting ? 0 : HODO_EXIT_FAILURE;
 }
 
-/* Opens all counters asked for at once, as every thread will. */
+/* Opens all requested counters at once, as every thread will. */
 static int check_counters(const struct hodo_context_config *c, const char *name)
 {
 	int fds[HODO_COUNTERS_MAX], status = 0;
@@ -121,7 +124,7 @@ static int check_counters(const struct hodo_context_config *c, const char *name)
 	return status;
 }
 
-/* cycles …, or rHEX: what the processor's manual says. */
+/* cycles …, or rHEX: a raw event from the processor's manual. */
 static int add_counter(struct hodo_context_config *c, const char *name)
 {
 	uint32_t n = c->counters;
@@ -129,7 +132,7 @@ static int add_counter(struct hodo_context_config *c, const char *name)
 	char *end;
 
 	if (n == HODO_COUNTERS_MAX)
-		return hodo_usage(VERB, "--context: at most %u counters at a time", HODO_COUNTERS_MAX);
+		return hodo_usage(VERB, "--context: at most %u counters at once", HODO_COUNTERS_MAX);
 	while (i < COUNTERS && strcmp(counters[i].name, name) != 0)
 		i++;
 	if (i < COUNTERS) {
@@ -140,7 +143,8 @@ static int add_counter(struct hodo_context_config *c, const char *name)
 		c->counter[n].config = name[0] == 'r' && strspn(name + 1, "0123456789abcdef") == strlen(name + 1) ?
 					       strtoull(name + 1, &end, 16) : 0;
 		if (!c->counter[n].config || strlen(name) > 17)
-			return hodo_usage(VERB, "--context: perf:%.40s is no counter: it is cycles, instructions, cache-misses, "
+			return hodo_usage(VERB, "--context: perf:%.40s is not a counter: counters are "
+					  "cycles, instructions, cache-misses, "
 					  "branch-misses, ... or rHEX", name);
 	}
 	snprintf(c->counter[n].name, sizeof(c->counter[n].name), "%s", name);
@@ -157,7 +161,7 @@ static int add_counter(struct hodo_context_config *c, const char *name)
 
 /* ----------------------------------------------------------------------- the rest */
 
-/* "=N" behind a word, or the default. */
+/* "=N" after a word, or the default. */
 static int set_number(uint32_t *number, const char *word, const char *value, uint32_t standard, uint32_t max)
 {
 	uint64_t n = standard;

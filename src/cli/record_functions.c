@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_functions.c - what hodo record is asked of functions. */
+/* record_functions.c - hodo record's options for functions. */
 #define _GNU_SOURCE
 #include "record_options.h"
 
@@ -35,7 +35,7 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 	char *name;
 	int err;
 
-	if (strcmp(pattern + bang, "func") == 0) /* as a provider's name alone */
+	if (strcmp(pattern + bang, "func") == 0) /* like a provider's name alone */
 		pattern = bang ? "!func:*" : "func:*";
 	if (strncmp(pattern + bang, "func:", 5) != 0)
 		return hodo_pattern_add(events, pattern, why, sizeof(why)) == 0 ? 0 :
@@ -48,7 +48,7 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 	return err;
 }
 
-/* Options that say something of functions, without functions. */
+/* Refuses options for functions if there are no functions. */
 static int check_none(const struct hodo_function_options *o)
 {
 	const char *option = o->functions.depth_max ? "--depth" : o->functions.limit_ns ? "--min-time" :
@@ -56,10 +56,10 @@ static int check_none(const struct hodo_function_options *o)
 			     o->min_bytes ? "--min-size" : o->arguments.n ? "--args" : NULL;
 
 	if (o->excluded)
-		return hodo_usage(VERB, "-e '!func:...' leaves out functions, and none are asked for: add"
-				  " --functions");
+		return hodo_usage(VERB, "-e '!func:...' leaves out functions, but there are none: add "
+				  "--functions");
 	if (option)
-		return hodo_usage(VERB, "%s is for functions, and none are asked for: add --functions", option);
+		return hodo_usage(VERB, "%s is for functions: add --functions", option);
 	return 0;
 }
 
@@ -70,12 +70,13 @@ static int check_tracers(const struct hodo_functions *f)
 		bool wrong;
 		const char *why;
 	} rules[] = {
-		{ calls & (calls - 1), "the tracers record, graph and latency write the same calls each in its way: choose one" },
+		{ calls & (calls - 1), "the tracers record, graph and latency write the same calls in "
+		 "different ways: choose one" },
 		{ (tracers & ONE(LOOP)) && !f->loops.n,
 		  "--tracer loop needs to know the event loops' functions: name them with --loop" },
 		{ f->loops.n && !(tracers & ONE(LOOP)), "--loop goes with --tracer loop" },
 		{ (tracers & (ONE(LATENCY) | ONE(LOOP))) && !f->limit_ns,
-		  "the tracers latency and loop need a limit: --min-time 10ms, say" },
+		  "the tracers latency and loop need a limit, such as --min-time 10ms" },
 		{ f->limit_ns && !(tracers & (ONE(GRAPH) | ONE(LATENCY) | ONE(LOOP))),
 		  "--min-time goes with the tracers record, graph, latency and loop" },
 		{ f->depth_max && !(tracers & (ONE(RECORD) | ONE(GRAPH))), "--depth goes with the tracers record and graph" },
@@ -88,19 +89,19 @@ static int check_tracers(const struct hodo_functions *f)
 	return 0;
 }
 
-/* With -k the functions are the kernel's. */
+/* With -k, the functions are the kernel's. */
 static int check_kernel(const struct hodo_functions *f)
 {
 	const char *option = f->tracers & ~ONE(RECORD) ? (f->limit_ns ? "--min-time" : "--tracer") :
 			     f->depth_max ? "--depth" : f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" : NULL;
 
 	if (f->tracers && option)
-		return hodo_usage(VERB, "%s is for functions of programs, and with -k they are the kernel's: record them"
-				  " without it, then look at the times with hodo graph", option);
+		return hodo_usage(VERB, "%s is for functions of programs, and -k traces the kernel's: leave "
+				  "it out, and look at the times with hodo graph", option);
 	return 0;
 }
 
-/* Nobody else need say that the pattern matches nothing. */
+/* Do not report that the pattern matches nothing. */
 static int add_event(struct hodo_pattern_list *events, const char *pattern)
 {
 	char why[200];
@@ -116,11 +117,12 @@ static int check_arguments(const struct hodo_function_options *o, struct hodo_pa
 	int err = 0;
 
 	if (o->arguments.n > o->arguments.included)
-		return hodo_usage(VERB, "--args: name the functions that are meant, not those that are not");
+		return hodo_usage(VERB, "--args: name the functions to include, not those to leave out");
 	if (o->functions.tracers != ONE(RECORD))
 		return hodo_usage(VERB, "--args goes with the tracer record alone, and without --min-time");
 	if (kernel)
-		return hodo_usage(VERB, "--args is for functions of programs: of the kernel's, record -e 'kprobe:NAME(...)'");
+		return hodo_usage(VERB, "--args is for functions of programs: for the kernel's, record -e "
+				  "'kprobe:NAME(...)'");
 	if (events->included > 0)
 		err = add_event(events, HODO_PROBE_ARGS ":*");
 	return !err && events->included > 0 ? add_event(events, HODO_PROBE_RESULT ":*") : err;
@@ -135,18 +137,18 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 		err = check_none(o);
 		return err ? err : f->loops.n || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(f) : 0;
 	}
-	/* Patterns of -e name what is recorded: with one for functions alone, there are no other events. */
+	/* Patterns of -e select what is recorded: with only one for functions, there are no other events. */
 	if (events->included > 0 || (!o->all && f->patterns.included > 0))
 		err = add_event(events, "func:*");
 	if (err)
 		return err;
 	if (!f->tracers)
 		f->tracers = ONE(RECORD);
-	/* How long a call takes is known at its end only. */
+	/* A call's duration is known only at its end. */
 	if (f->limit_ns && (f->tracers & ONE(RECORD)))
 		f->tracers = (f->tracers & ~ONE(RECORD)) | ONE(GRAPH);
 	err = check_tracers(f);
-	/* A loop is known by its own call. */
+	/* A loop is recognised by its own call. */
 	for (uint32_t i = 0; !err && f->patterns.included > 0 && i < f->loops.n; i++)
 		err = hodo_function_options_names(&f->patterns, "--loop", f->loops.pattern[i].text);
 	if (!err && o->arguments.n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* record_guard.c - see record_guard.h. Between fork() and execv() are system calls alone: the recorder has threads. */
+/* record_guard.c - see record_guard.h. Only system calls between fork() and execv(), since the recorder has
+ * threads. */
 #define _GNU_SOURCE
 #include "record_guard.h"
 
@@ -18,7 +19,7 @@
 
 /* --------------------------------------------------------------------- its process */
 
-/* Whom it is for, each with a descriptor: numbers are given to others. */
+/* Its processes, each with a descriptor, since pids are reused. */
 static struct {
 	pid_t pid[WARDS_MAX];
 	struct pollfd fd[WARDS_MAX];
@@ -76,7 +77,7 @@ static void detach(pid_t recorder)
 		execv("/proc/self/exe", words);
 }
 
-/* No terminal's signal reaches it, and nobody waits for what it might write. */
+/* Signals from the terminal must not reach it, and it must not hold open outputs that others wait for. */
 static void leave_others(int fd)
 {
 	sigset_t none;
@@ -131,7 +132,7 @@ static void begin(struct hodo_record_guard *g)
 		if (g->pid == 0)
 			run(fd[0], recorder);
 		close(closed[1]);
-		/* As long as it has our descriptors, epoll goes on with those that we close. */
+		/* As long as it has our descriptors, epoll continues for those that we close. */
 		while (read(closed[0], &nothing, 1) < 0 && errno == EINTR)
 			;
 		close(closed[0]);

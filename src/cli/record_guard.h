@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_guard.h - who takes semaphores down when the recorder is killed. A process that was attached to notices by its
- * connection; one that was started, and children, have none. The guard is a process that does nothing until the
- * recorder is no more: then it becomes 'hodo detach' of the processes that the recorder has named, as far as they live
+ * record_guard.h - lowers semaphores when the recorder is killed. An attached process notices by its
+ * connection; a started one, and children, have none. The guard is a process that does nothing until the
+ * recorder is gone: then it becomes 'hodo detach' for the processes that the recorder has named, if they live
  * and nobody else records them.
  */
 #ifndef HODO_CLI_RECORD_GUARD_H
@@ -12,11 +12,11 @@
 
 /* All zero: there is none. */
 struct hodo_record_guard {
-	pid_t pid; /* its own; negative: it could not be made, and all goes on without */
+	pid_t pid; /* the guard's; negative: it could not be started, and the recording continues without */
 	int fd;    /* to it */
 };
 
-/* The process has semaphores that are up. With the first one there is a guard. As hodo_session_config has it. */
+/* The process has raised semaphores. The first one starts the guard. See hodo_session_config. */
 void hodo_record_guard_add(void *guard, pid_t pid);
 /* The recording has ended, and so does the guard. */
 void hodo_record_guard_end(struct hodo_record_guard *g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_live.c - probes that somebody adds to a recording that runs, and takes away: hodo probe add, list, remove.
- * They are those of -e from then on: whoever joins the recording has them as well.
+ * record_live.c - adds probes to a running recording, and removes them: hodo probe add, list, remove. From
+ * then on they are like those of -e: processes that join the recording have them, too.
  */
 #define _GNU_SOURCE
 #include "record_plan.h"
@@ -12,7 +12,9 @@
 
 #define SDT "sdt:"
 
-/* Where all events are recorded, these are, too. hodo probe has said already if the pattern matches nothing. */
+/*
+ * If all events are recorded, so are these. hodo probe has already reported a pattern that matches nothing.
+ */
 static int record_events(struct hodo_planner *p, const char *pattern)
 {
 	struct hodo_pattern_list *list = p->probes->patterns;
@@ -43,7 +45,7 @@ static int add_sdt(struct hodo_planner *p, const char *name)
 	return hodo_pattern_add(p->sdt, name, why, sizeof(why)) < 0 ? -EINVAL : record_events(p, name);
 }
 
-/* hodo probe has said already which of its places and values are missing. */
+/* hodo probe has already reported missing places and values. */
 static int add_probe(struct hodo_planner *p, const char *text)
 {
 	char error[HODO_SPEC_ERROR];

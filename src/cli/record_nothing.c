@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* record_nothing.c - why a recording has no event, and what would have given some. */
+/* record_nothing.c - why a recording has no events, and how to get some. */
 #define _GNU_SOURCE
 #include "cli.h"
 #include "record_options.h"
+#include "record_send.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -22,7 +23,7 @@ static bool not_loaded_in(const char *why, char path[PATH_MAX])
 	       snprintf(path, PATH_MAX, "%.*s", (int)(end - at), at) < PATH_MAX;
 }
 
-/* The folder of our libhodo, for who is to copy it. */
+/* The folder of our libhodo, for the user to copy it. */
 static const char *library_folder(char path[PATH_MAX])
 {
 	char why[256], *slash;
@@ -35,8 +36,9 @@ static const char *library_folder(char path[PATH_MAX])
 
 static void put_no_environment(void)
 {
-	hodo_error("the program was started without what brings libhodo in, as by env -i or sudo: put hodo behind it, as in"
-		   " 'env -i hodo record PROGRAM', or attach: 'hodo record -p PID'");
+	hodo_error("the program was started in a cleared environment, as by env -i or sudo, so libhodo was "
+		   "not loaded: put hodo after that, as in 'env -i hodo record PROGRAM', or attach: 'hodo "
+		   "record -p PID'");
 }
 
 static void put_other_root(void)
@@ -45,7 +47,7 @@ static void put_other_root(void)
 	const char *folder = library_folder(path);
 
 	if (folder)
-		hodo_error("the program has another root directory (chroot, container), in which there is no libhodo: copy"
+		hodo_error("the program has another root directory (chroot, container), without libhodo: copy"
 			   " %s/libhodo*.so* and %s/hodo-preload to the same place there", folder, folder);
 }
 
@@ -54,7 +56,7 @@ static void put_static(void)
 	hodo_error("a static program is recorded if libhodo is linked into it: `pkg-config --static --libs hodo`");
 }
 
-/* Each reason of images that were not recorded, once. False: there is none that something can be done about here. */
+/* Each reason for unrecorded images, once. False: none that can be fixed here. */
 static bool put_unrecorded(const struct hodo_session_stats *s)
 {
 	bool no_environment = false, other_root = false, is_static = false;
@@ -99,25 +101,31 @@ static void put_no_events(const struct hodo_record_options *o, const struct hodo
 		snprintf(what, sizeof(what), "process %u", (unsigned)p->pid);
 		snprintf(which, sizeof(which), " -p %u", (unsigned)p->pid);
 	}
-	hodo_error("%s has no events: 'hodo record%s --functions' records its functions as they are, 'hodo record%s -e"
-		   " probe:FUNCTION' the calls of one", o->command[0] ? o->command[0] : what, which, which);
+	hodo_error("%s has no events: 'hodo record%s --functions' records its functions, 'hodo record%s -e "
+		   "probe:FUNCTION' the calls of one", o->command[0] ? o->command[0] : what, which, which);
+}
+
+/* Whether options say which events are wanted. */
+static bool is_selected(const struct hodo_record_options *o)
+{
+	return o->patterns.n || o->sdt.n || o->filter_len || o->functions.functions.tracers;
 }
 
 void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_session_stats *s)
 {
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
 	HODO_AUTO_READ struct hodo_read *r = NULL;
+	char n[32], path[PATH_MAX];
 	uint64_t there;
-	char n[32];
 
-	/* What could not be written has been said. */
+	/* What could not be written was already reported. */
 	if (hodo_read_open(&r, o->out, &silent) < 0)
 		return;
 	there = count_classes(r);
 	if (there)
-		hodo_error("none of the %s event%s that %s has happened as was asked for: 'hodo list %s' lists them",
-			   hodo_grouped(there, n), there == 1 ? "" : "s",
-			   o->command[0] ? o->command[0] : "what is recorded", o->out);
+		hodo_error("none of the %s event%s of %s%s happened: 'hodo list %s' lists %s", hodo_grouped(there, n),
+			   there == 1 ? "" : "s", o->command[0] ? o->command[0] : "what is recorded",
+			   is_selected(o) ? " that you asked for" : "", hodo_record_listed(o, path), there == 1 ? "it" : "them");
 	else if (!put_unrecorded(s))
 		put_no_events(o, r);
 }

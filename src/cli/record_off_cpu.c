@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_off_cpu.c - hodo record --off-cpu: by what it is known how long threads did not run. */
+/* record_off_cpu.c - hodo record --off-cpu: how to find out how long threads did not run. */
 #include <string.h>
 
 #include "cli.h"
@@ -8,7 +8,7 @@
 #define VERB    "record"
 #define WHY_MAX 512
 
-/* What is possible: the kernel's switches, which cost the program nothing; else CPU times. */
+/* The best possible: the kernel's switches, which cost the program nothing; else CPU times. */
 static void choose(struct hodo_record_options *o)
 {
 	char why[WHY_MAX];
@@ -16,15 +16,15 @@ static void choose(struct hodo_record_options *o)
 	if (o->kernel) {
 		o->off_cpu = HODO_OFF_CPU_SWITCHES;
 	} else if (o->overwrite) {
-		/* A flight recorder's snapshot is one process's: its events are to say it. */
+		/* A flight recorder's snapshot has a single process: its events must contain it. */
 		o->off_cpu = HODO_OFF_CPU_TIME;
 	} else if (hodo_switches_check(why, sizeof(why)) == 0) {
 		o->off_cpu = HODO_OFF_CPU_SWITCHES;
 	} else {
 		o->off_cpu = HODO_OFF_CPU_TIME;
 		if (!o->args.quiet)
-			hodo_warning("--off-cpu: %s; until then events say their thread's CPU time, which takes a system call "
-				     "each, and calls of functions do not", why);
+			hodo_warning("--off-cpu: %s; until then, events have their thread's CPU time, which "
+				     "takes a system call for each, and calls of functions have none", why);
 	}
 }
 
@@ -35,7 +35,8 @@ static int check_switches(const struct hodo_record_options *o)
 	if (o->kernel)
 		return 0;
 	if (o->overwrite)
-		return hodo_usage(VERB, "--off-cpu=switches is for what is written all along: with --overwrite it is cpu_time");
+		return hodo_usage(VERB, "--off-cpu=switches needs a recording that is written all the time: "
+				  "with --overwrite use cpu_time");
 	if (hodo_switches_check(why, sizeof(why)) < 0)
 		return hodo_error("--off-cpu=switches: %s; or --off-cpu=cpu_time", why);
 	return 0;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* record_options.c - the command line of hodo record. */
 #include "record_options.h"
+#include "record_send.h"
 
 #include <sched.h>
 #include <string.h>
+
+#include <read/filter_compile.h>
 
 #include "cli.h"
 
@@ -17,7 +20,7 @@
 
 /* ------------------------------------------------------------------------ values */
 
-/* sdt:PROVIDER:NAME, of programs as they are installed; the event is PROVIDER:NAME. */
+/* sdt:PROVIDER:NAME, of installed programs; the event is PROVIDER:NAME. */
 static int set_sdt(struct hodo_record_options *o, const char *name)
 {
 	char why[200];
@@ -40,7 +43,7 @@ static int set_probe(struct hodo_record_options *o, const char *text)
 	       hodo_usage(VERB, "-e '%.200s': %s", text, why);
 }
 
-/* A probe's event has a name of its own, by which it is recorded. */
+/* A probe's event has its own name, by which it is recorded. */
 static int set_event(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
@@ -77,9 +80,8 @@ static int set_filter(void *args, const char *text)
 		return hodo_usage(VERB, "only one --filter can be given: join them with &&");
 	if (hodo_filter_compile_live(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
 		return hodo_usage(VERB, "--filter: %s", why);
-	if (hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0)
-		return hodo_no_memory();
-	return 0;
+	o->filter_times = strstr(text, "$duration") != NULL;
+	return hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0 ? hodo_no_memory() : 0;
 }
 
 static int set_functions(void *args, const char *value)
@@ -140,7 +142,8 @@ static int set_wait(void *args, const char *value)
 	if (!value)
 		return 0;
 	if (hodo_parse_time(value, HODO_TIME_WITH_UNIT, &ns) < 0 || ns < 1)
-		return hodo_usage(VERB, "--wait is a time such as 10us, 5ms or 1s, or nothing for no limit, not '%s'", value);
+		return hodo_usage(VERB, "--wait is a time such as 10us, 5ms or 1s, or has no value for no "
+				  "limit, not '%s'", value);
 	o->wait_ns = (uint64_t)ns;
 	return 0;
 }
@@ -151,7 +154,8 @@ static int set_realtime(void *args, const char *value)
 	uint64_t priority = (uint64_t)min;
 
 	if (value && (hodo_parse_number(value, (uint64_t)max, &priority) < 0 || priority < (uint64_t)min))
-		return hodo_usage(VERB, "--realtime is a priority from %d to %d, or nothing for %d, not '%s'", min, max, min,
+		return hodo_usage(VERB, "--realtime is a priority from %d to %d, or has no value for %d, "
+				  "not '%s'", min, max, min,
 				  value);
 	((struct hodo_record_options *)args)->realtime = (uint32_t)priority;
 	return 0;
@@ -163,29 +167,30 @@ static int set_off_cpu(void *args, const char *value)
 
 	o->off_cpu = !value ? HODO_OFF_CPU_BEST : strcmp(value, "switches") == 0 ? HODO_OFF_CPU_SWITCHES :
 		     strcmp(value, "cpu_time") == 0 ? HODO_OFF_CPU_TIME : HODO_OFF_CPU_UNASKED;
-	return o->off_cpu ? 0 : hodo_usage(VERB, "--off-cpu is switches, cpu_time, or nothing for what is allowed, not '%s'",
+	return o->off_cpu ? 0 : hodo_usage(VERB, "--off-cpu is switches or cpu_time, or has no value for "
+					   "what is allowed, not '%s'",
 					   value);
 }
 
-/* A size must say its unit: 30 alone could be a time. */
+/* A size needs a unit: 30 alone could be a time. */
 static int set_rotate(void *args, const char *value)
 {
 	struct hodo_limits *l = &((struct hodo_record_options *)args)->limits;
 	size_t len = strlen(value);
-	bool time = len > 0 && strchr("smhd", value[len - 1]); /* small letters, while sizes have capital ones */
+	bool time = len > 0 && strchr("smhd", value[len - 1]); /* lower case, while sizes have upper case */
 	int64_t ns;
 	uint64_t n;
 
 	if (time && hodo_parse_time(value, HODO_TIME_WITH_UNIT, &ns) == 0 && ns >= ROTATE_MIN_NS) {
 		if (l->rotate_ns)
-			return hodo_usage(VERB, "--rotate can be given one time, and one size, not two times");
+			return hodo_usage(VERB, "--rotate takes one time and one size, not two times");
 		l->rotate_ns = (uint64_t)ns;
 		return 0;
 	}
 	if (time || (len > 0 && value[len - 1] <= '9') || hodo_parse_size(value, &n) < 0 || n == 0)
 		return hodo_usage(VERB, "--rotate is a size such as 64M, or a time such as 30s or 5m, not '%s'", value);
 	if (l->rotate_bytes)
-		return hodo_usage(VERB, "--rotate can be given one size, and one time, not two sizes");
+		return hodo_usage(VERB, "--rotate takes one size and one time, not two sizes");
 	l->rotate_bytes = n;
 	return 0;
 }
@@ -193,6 +198,16 @@ static int set_rotate(void *args, const char *value)
 static int set_compress(void *args, const char *value)
 {
 	return hodo_compress_level(VERB, value, &((struct hodo_record_options *)args)->compress);
+}
+
+static int set_otlp(void *args, const char *url)
+{
+	return hodo_otlp_endpoint(&((struct hodo_record_options *)args)->otlp, VERB, "--otlp", url);
+}
+
+static int set_otlp_header(void *args, const char *header)
+{
+	return hodo_otlp_header(&((struct hodo_record_options *)args)->otlp, VERB, "--otlp-header", header);
 }
 
 /* ------------------------------------------------------------------------- table */
@@ -204,82 +219,106 @@ static const char *const contexts[] = { "comm", "pid", "ip", "callstack", "stack
 const struct hodo_option hodo_record_option_table[] = {
 	{ .name = "event", .letter = 'e', .kind = HODO_OPTION_EACH, .arg = "EVENT[,EVENT...]", .set = set_event,
 	  .words = HODO_WORD_EVENT | HODO_WORD_LIST,
-	  .help = "these only: PROVIDER:NAME, with * ? [...];\n! in front leaves out; func:NAME, kprobe:NAME: functions" },
+	  .help = "only these: PROVIDER:NAME, with * ? [...];\n"
+		  "a leading ! leaves out; func:NAME, kprobe:NAME: functions" },
 	{ .name = "pid", .letter = 'p', .kind = HODO_OPTION_EACH, .arg = "PID[,PID...]", .set = set_pid,
-	  .words = HODO_WORD_PID | HODO_WORD_LIST, .help = "record these processes, and what they fork" },
-	{ .name = "kernel", .letter = 'k', AT(kernel), .help = "the kernel, too, or alone; root only" },
+	  .words = HODO_WORD_PID | HODO_WORD_LIST,
+	  .help = "record these processes, and those that they fork" },
+	{ .name = "kernel", .letter = 'k', AT(kernel),
+	  .help = "the kernel too, or only the kernel (root, CAP_PERFMON)" },
 	HODO_OPTION_DIR(struct hodo_record_options, out),
 	{ .name = "buffer", .letter = 'm', .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(ring_size), .min = HODO_PAGE,
 	  .max = HODO_RING_MAX, .wants = "a size from 4K to 1T such as 16M",
 	  .help = "buffer of each CPU in each process (4M; functions 16M)" },
-	{ .name = "overwrite", AT(overwrite), .help = "flight recorder: keep the newest, write them at the end" },
+	{ .name = "overwrite", AT(overwrite),
+	  .help = "flight recorder: keep the newest events, write at the end" },
 	{ .name = "filter", .kind = HODO_OPTION_CALL, .arg = "EXPR", .set = set_filter,
-	  .help = "events for which EXPR on their fields holds, see\nhodo-filter(7)" },
+	  .help = "only events whose fields satisfy it: hodo-filter(7)" },
 	{ .name = "functions", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_functions,
-	  .help = "functions as well: all, GLOB, or FILE!GLOB" },
+	  .help = "functions too: all, GLOB, or FILE!GLOB" },
 	{ .name = "duration", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(duration_ns), .min = 1, .max = TIME_MAX_NS,
 	  .help = "stop after TIME: 10 (seconds), 100ms, 2m" },
 	{ .name = "max-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(limits.max_bytes), .min = 1,
-	  .max = UINT64_MAX, .wants = "a size such as 500M or 2G", .help = "stop when so much is on the disk" },
+	  .max = UINT64_MAX, .wants = "a size such as 500M or 2G", .help = "stop when this much is on disk" },
 	{ .name = "compress", .kind = HODO_OPTION_CALL, .arg = "LEVEL", .optional = true, .set = set_compress,
 	  .help = "compress what is written, at level 1 to 19 (1)" },
-	HODO_OPTION_QUIET("no progress, no summary; losses are reported all the same"),
+	HODO_OPTION_QUIET("no progress, no summary; losses are still reported"),
 
 	{ .help = "What is recorded, and when:" },
 	{ .name = "wait", .kind = HODO_OPTION_CALL, .arg = "TIME", .optional = true, .set = set_wait,
-	  .help = "lose nothing: who finds the buffer full waits, at most\nTIME, if given; so it is with --functions" },
+	  .help = "lose nothing: threads wait if the buffer is full, at\n"
+		  "most TIME, if given; the default with --functions" },
 	{ .name = "drop", AT(drop), .help = "with --functions: lose events rather than wait" },
 	{ .name = "realtime", .kind = HODO_OPTION_CALL, .arg = "PRIORITY", .optional = true, .set = set_realtime,
-	  .help = "run the recorder before others, by SCHED_RR (1)" },
+	  .help = "run the recorder ahead of others, with SCHED_RR (1)" },
 	{ .name = "drain-threads", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(drain_threads), .min = 1,
 	  .max = HODO_DRAIN_THREADS_MAX, .wants = "a number from 1 to 64",
-	  .help = "threads of the recorder, at most (one for four CPUs)" },
+	  .help = "at most N threads of the recorder (one for four CPUs)" },
 	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
 	  .choices = contexts, .words = HODO_WORD_LIST,
+
 	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], cpu_time, perf:COUNTER" },
 	{ .name = "off-cpu", .kind = HODO_OPTION_CALL, .arg = "HOW", .optional = true, .set = set_off_cpu,
-	  .choices = off_cpu_ways, .help = "how long threads do not run: by switches or cpu_time" },
+	  .choices = off_cpu_ways, .help = "how long threads do not run, by switches or cpu_time" },
 	{ .name = "trigger", .kind = HODO_OPTION_CALL, .arg = "'EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N]'",
 	  .set = set_trigger, .words = HODO_WORD_EVENT,
-	  .help = "\nwhat to do when EVENT happens; snapshot, if nothing else\nis said" },
+	  .help = "\n"
+		  "what to do when EVENT happens; the default is snapshot" },
 	{ .name = "rate", .kind = HODO_OPTION_CALL, .arg = "EVENT=N/s", .set = set_rate, .words = HODO_WORD_EVENT,
-	  .help = "at most N of them a second (or /ms, /m, /h)" },
+	  .help = "at most N of them per second (or /ms, /m, /h)" },
 	{ .name = "on-crash", AT(snapshots.on_crash),
-	  .help = "with --overwrite: write a process's buffers only if it\ndies of a signal" },
-	{ .name = "on-exit", AT(snapshots.on_exit), .help = "... when it ends in any way, whatever triggers write" },
+	  .help = "with --overwrite: write only what a signal kills" },
+	{ .name = "on-exit", AT(snapshots.on_exit),
+	  .help = "... when it ends in any way, whatever triggers wrote" },
 	{ .name = "rotate", .kind = HODO_OPTION_CALL, .arg = "SIZE|TIME", .set = set_rotate,
 	  .help = "parts of SIZE (64M), of TIME (30s, 5m, 2h), or both" },
 	{ .name = "keep", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(limits.keep), .min = 1, .max = 1000000,
-	  .wants = "a number of parts from 1 on", .help = "keep the N newest parts only" },
+	  .wants = "a number of parts from 1 on", .help = "keep only the N newest parts" },
+	{ .name = "otlp", .kind = HODO_OPTION_CALL, .arg = "URL", .set = set_otlp,
+	  .help = "send spans to OpenTelemetry meanwhile" },
+	{ .name = "otlp-header", .kind = HODO_OPTION_CALL, .arg = "HEADER", .set = set_otlp_header,
+	  .help = "NAME: VALUE with each request, for credentials" },
+	{ .name = "to", .kind = HODO_OPTION_NAME, .arg = "TARGET", AT(to.target),
+	  .words = HODO_WORD_FILE | HODO_WORD_NEW,
+	  .wants = "ssh://[USER@]HOST[:PORT]/DIR, or a directory",
+	  .help = "send parts to ssh://[USER@]HOST[:PORT]/DIR, or to a DIR" },
+	{ .name = "backlog", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(to.backlog), .min = 1, .max = UINT64_MAX,
+	  .wants = "a size such as 500M or 2G", .help = "--to: the most that may be unsent (1G)" },
+	{ .name = "keep-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(to.keep_bytes), .min = 1, .max = UINT64_MAX,
+	  .wants = "a size such as 500M or 2G", .help = "--to: remove this host's oldest parts there, beyond SIZE" },
+	{ .name = "keep-age", .kind = HODO_OPTION_TIME, .arg = "TIME", AT(to.keep_ns), .min = 1, .max = TIME_MAX_NS,
+	  .help = "--to: ... and those that came more than TIME ago" },
 
 	{ .help = "Functions (see hodo-record(1)):" },
 	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(functions.functions.depth_max), .min = 1,
-	  .max = 1000000000, .wants = "a number from 1 on", .help = "of calls inside of calls, the N outermost only" },
+	  .max = 1000000000, .wants = "a number from 1 on", .help = "only the N outermost of nested calls" },
 	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", AT(functions.functions.limit_ns), .min = 1,
 	  .max = TIME_MAX_NS,
-	  .help = "only calls that take TIME at least: 10us, 5ms, 1s" },
+	  .help = "only calls of at least TIME: 10us, 5ms, 1s" },
 	{ .name = "min-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(functions.min_bytes), .min = 1,
 	  .max = UINT32_MAX, .wants = "a size such as 100 or 1K",
-	  .help = "of a program that was not built for it, only\nfunctions of so many bytes of code" },
+	  .help = "not built for tracing: only with so many bytes of code" },
 	{ .name = "args", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_arguments,
-	  .help = "their arguments and results, too: of all, or of these" },
+	  .help = "their arguments and results too: of all, or of these" },
 	{ .name = "tracer", .kind = HODO_OPTION_CHOICES, .arg = "NAME[,NAME...]", AT(functions.functions.tracers),
 	  .choices = hodo_tracer_names, .words = HODO_WORD_LIST,
-	  .help = "what is done with them: record (the default),\ngraph, profile, stack, latency, loop or thread" },
+	  .help = "what to do with them: record (default), graph,\n"
+		  "profile, stack, latency, loop or thread" },
 	{ .name = "loop", .kind = HODO_OPTION_CALL, .arg = "GLOB[,GLOB...]", .set = set_loop,
 	  .help = "for --tracer loop: functions that are event loops" },
 	{ .name = "abort", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_ABORT,
-	  .help = "for --tracer thread: end the program by SIGABRT" },
+	  .help = "for --tracer thread: end the program with SIGABRT" },
 	{ .name = "returns", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_RETURNS,
-	  .help = "see exits where the compiler left room for entries only,\nby replacing return addresses" },
+	  .help = "see exits by replacing return addresses" },
 	{ .name = "replace", .kind = HODO_OPTION_CALL, .arg = "F=LIB:G", .set = set_replace,
-	  .help = "call G of the library LIB in place of the function F" },
+	  .help = "call G of the library LIB instead of the function F" },
 
 	{ .help = "For tests of the recorder itself:" },
 	{ .name = "clock", .kind = HODO_OPTION_CHOICE, .arg = "tsc|monotonic", AT(clock), .choices = clocks,
-	  .help = "the clock (the TSC where it can be relied on)" },
+	  .help = "the clock (the TSC where it is reliable)" },
 	{ .name = "packet-size", .kind = HODO_OPTION_POWER, .arg = "SIZE", AT(packet_size), .min = HODO_PACKET_MIN,
-	  .max = HODO_PACKET_MAX, .wants = "a size from 1K to 4M", .help = "packet (a 16th of the buffer, 1K to 1M)" },
+	  .max = HODO_PACKET_MAX, .wants = "a size from 1K to 4M",
+	  .help = "size of a packet, 1K to 4M (a 16th of the buffer)" },
 	{ .name = "packet-age", .kind = HODO_OPTION_SECONDS, .arg = "TIME", AT(packet_age_ns), .min = 1,
 	  .max = TIME_MAX_NS,
 	  .help = "age at which an open packet is closed (3600)" },
@@ -288,7 +327,7 @@ const struct hodo_option hodo_record_option_table[] = {
 
 /* ----------------------------------------------------- whether they go together */
 
-/* What -e names are events of the kernel, too; where it only leaves some out, of those that there are without it. */
+/* -e also selects events of the kernel; if it only excludes, it excludes from the default ones. */
 int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel)
 {
 	bool named = false;
@@ -304,7 +343,7 @@ int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_patt
 	return err;
 }
 
-/* Limits, rotation and triggers with the kind of buffers. */
+/* Checks limits, rotation and triggers against the mode. */
 static int check_limits(const struct hodo_record_options *o)
 {
 	const struct hodo_limits *l = &o->limits;
@@ -312,11 +351,13 @@ static int check_limits(const struct hodo_record_options *o)
 	char size[32];
 
 	if (l->keep && !l->rotate_bytes && !l->rotate_ns)
-		return hodo_usage(VERB, "--keep is for the parts that --rotate makes: add --rotate 64M, say");
+		return hodo_usage(VERB, "--keep is for the parts that --rotate makes: add, for example, "
+				  "--rotate 64M");
 	if (option && o->overwrite)
-		return hodo_usage(VERB, "%s is for what is written all along, and --overwrite keeps the newest events in"
-				  " memory: say how many with -m, or leave out --overwrite", option);
-	/* A packet goes into one part, and there is to be one at least. */
+		return hodo_usage(VERB, "%s needs a recording that is written all the time, and --overwrite "
+				  "keeps the newest events in memory: set their amount with -m, or leave "
+				  "out --overwrite", option);
+	/* A packet goes into one part, and at least one must fit. */
 	if (l->max_bytes && l->max_bytes < o->packet_size)
 		return hodo_usage(VERB, "--max-size must hold a packet, which may have %s: a larger one, or a smaller -m",
 				  hodo_human_bytes(o->packet_size, size));
@@ -340,7 +381,7 @@ static int check_snapshots(struct hodo_record_options *options)
 	return 0;
 }
 
-/* Functions are many, and one that is missing spoils what its callers' calls look like. */
+/* There are many calls, and a missing one distorts its callers. */
 static int check_wait(struct hodo_record_options *o)
 {
 	if (o->wait_ns && o->drop)
@@ -356,8 +397,8 @@ static int check_wait(struct hodo_record_options *o)
 	return 0;
 }
 
-/* Calls come in bursts that fill 4M in milliseconds, while the recorder waits for a CPU. What is not used costs
- * nothing, but in the kernel. Packets are not larger for it: at least three are in use. */
+/* Calls come in bursts that fill 4M in milliseconds, while the recorder waits for a CPU. Unused room costs
+ * nothing, except in the kernel. Packets do not grow with it: at least three are in use. */
 static void choose_sizes(struct hodo_record_options *o)
 {
 	if (o->packet_size == 0)
@@ -367,14 +408,30 @@ static void choose_sizes(struct hodo_record_options *o)
 											       RING_SIZE;
 }
 
-/* What is planned in programs is not where the kernel is recorded as well. */
+/* Plans for programs are not possible if the kernel is recorded, too. */
 static int check_planned(const struct hodo_record_options *o)
 {
 	const char *what = o->probes.n ? o->probes.list[0].text : o->sdt.n ? "sdt:" :
 			   o->replacements.n ? "--replace" : NULL;
 
-	return what && o->kernel ? hodo_usage(VERB, "%s is for programs, and cannot go with -k: record them by another"
-					      " 'hodo record'", what) : 0;
+	return what && o->kernel ? hodo_usage(VERB, "%s is for programs, and cannot be used with -k: use a "
+					      "second 'hodo record' for them", what) : 0;
+}
+
+static int check_otlp(const struct hodo_record_options *o)
+{
+	if (o->otlp.nheaders && !o->otlp.endpoint)
+		return hodo_usage(VERB, "--otlp-header is for what is sent: add --otlp");
+	if (o->otlp.endpoint && o->overwrite)
+		return hodo_usage(VERB, "--otlp sends what is written meanwhile, and --overwrite writes at the end: send that "
+				  "with 'hodo export --to otlp'");
+	if (o->otlp.endpoint && o->to.target)
+		return hodo_usage(VERB, "--otlp reads the parts that --to removes: leave one of them out, and use 'hodo export "
+				  "--to otlp' where they are collected");
+	if (o->otlp.endpoint && o->compress)
+		return hodo_usage(VERB, "--otlp reads the recording while it is written: leave out --compress, and use 'hodo "
+				  "pack' afterwards");
+	return 0;
 }
 
 int hodo_record_options_check(struct hodo_record_options *o)
@@ -386,7 +443,7 @@ int hodo_record_options_check(struct hodo_record_options *o)
 	if (err)
 		return err;
 	if (!o->command[0] && !o->attach.n && !o->kernel)
-		return hodo_usage(VERB, "no command to record, and no process: give a command, -p PID, or -k");
+		return hodo_usage(VERB, "nothing to record: give a command, -p PID, or -k");
 	if (o->kprobes.n && !o->kernel)
 		return hodo_usage(VERB, "%s is a probe in the kernel: add -k", o->kprobes.probe[0].event);
 	err = check_planned(o);
@@ -396,11 +453,15 @@ int hodo_record_options_check(struct hodo_record_options *o)
 		return hodo_no_memory();
 	choose_sizes(o);
 	if (o->ring_size / 4 < o->packet_size)
-		return hodo_usage(VERB, "the buffer must hold four packets at least: a larger -m, or a smaller"
-				  " --packet-size");
+		return hodo_usage(VERB, "the buffer must hold at least four packets: give a larger -m, or a "
+				  "smaller --packet-size");
 	err = check_wait(o);
 	if (!err)
+		err = hodo_record_send_check(o);
+	if (!err)
 		err = check_snapshots(o);
+	if (!err)
+		err = check_otlp(o);
 	return err ? err : check_limits(o);
 }
 

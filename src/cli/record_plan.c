@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_plan.c - see record_plan.h. All files that a process has mapped as code are looked at: those whose functions
- * are asked for, and those with system calls that its libhodo must see (src/probe/build.h).
+ * record_plan.c - see record_plan.h. Examines all files that a process has mapped as code: those with
+ * selected functions, and those with system calls that libhodo must see (src/probe/build.h).
  */
 #define _GNU_SOURCE
 #include "record_plan.h"
@@ -42,9 +42,10 @@ struct planning {
 	uint64_t start;  /* where its program begins, … */
 	uint32_t program; /* … which is that of the targets */
 	bool meant;      /* some file is */
+	bool chosen;     /* of some file, functions with slots are chosen here (probe/select.h) */
 	bool traced;     /* functions of some file are: they have slots, or get some */
 	bool lands;      /* some file may leave calls, by exceptions and the like */
-	bool landings;   /* so where it does is planned */
+	bool landings;   /* so the places where it does are planned */
 	uint32_t wanted; /* functions */
 };
 
@@ -98,7 +99,9 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 		f->by_default |= p->by_default;
 		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
 	}
-	/* A slot's call knows nothing of arguments. */
+	if (hodo_probe_select_by_source(&choice))
+		choice.has_slots = hodo_plan_file_has_slots(f, mapped->ours);
+	/* A slot's call does not have arguments. */
 	if (p->planner->arguments->n && hodo_plan_file_has_slots(f, mapped->ours)) {
 		choice.in_slots = p->arguments;
 		choice.nin_slots = p->planner->arguments->n;
@@ -116,13 +119,13 @@ static bool is_asked_for(const struct planning *p, const struct hodo_process_fil
 	return r->n == 0 && mapped->ours;
 }
 
-/* NULL: it is not asked for, or gone. */
+/* NULL: not selected, or gone. */
 static struct hodo_plan_file *file_of(const struct planning *p, const struct hodo_process_file *mapped)
 {
 	return is_asked_for(p, mapped) ? hodo_plan_files_get(&p->planner->files, mapped->ours) : NULL;
 }
 
-/* Whether something may be asked for that is in it. */
+/* Whether it may contain something selected. */
 static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice,
 		     const struct hodo_process_file *mapped)
 {
@@ -131,7 +134,7 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
 }
 
-/* For calls that are left (probe/landings.h): which must be calls of functions that are traced. */
+/* For calls that are left (probe/landings.h), which must be of traced functions. */
 static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 			      const struct hodo_probe_choice *choice)
 {
@@ -154,6 +157,7 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice, mapped);
+		p->chosen |= hodo_probe_select_means_slots(&choice);
 		look_for_landings(p, f, mapped, &choice);
 	}
 	return 0;
@@ -179,7 +183,7 @@ static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct
 	return err ? err : hodo_record_replacements_take(replacements, mapped, soname, f->image, flaw, t);
 }
 
-/* Of functions that are traced. That a pattern names none of them is nothing to be said: there are other files. */
+/* For traced functions. A pattern without a match is not reported: there are other files. */
 static int add_arguments(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 			 struct hodo_probe_target *t)
 {
@@ -202,8 +206,9 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n)
 {
 	if (!f->said && n)
-		hodo_warning("%s: arguments and results of %u function%s are not recorded: what the compiler left there "
-			     "for tracing cannot be turned off; build with other flags (docs/functions.md), or none",
+		hodo_warning("%s: arguments and results of %u function%s are not recorded: the compiler's "
+			     "tracing code there cannot be turned off; build with other flags "
+			     "(docs/functions.md), or none",
 			     mapped->path, n, n == 1 ? "" : "s");
 	f->said |= n > 0;
 }
@@ -219,6 +224,8 @@ static int choose(struct planning *p, struct hodo_plan_file *f, const struct hod
 	f->seen = true;
 	err = hodo_probe_select(choice, f->object, mapped->ours, &list, &t->nfunctions);
 	t->functions = list;
+	t->slotted = choice->slotted;
+	t->nslotted = choice->nslotted;
 	if (choice->sourceless)
 		say_sourceless(f, mapped->path);
 	say_fixed(f, mapped, choice->fixed);
@@ -233,25 +240,27 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
-	bool landings;
+	bool landings, functions;
 	int err = 0;
 
 	if (!f)
 		return 0;
 	choice = choice_of(p, f, mapped);
+	functions = hodo_probe_select_means(&choice) || hodo_probe_select_means_slots(&choice);
 	landings = p->landings && hodo_plan_file_landings(f, mapped->ours) & HODO_PROBE_LANDS_DEFINES;
-	if (!is_meant(p, &choice, mapped) && !hodo_plan_file_may_call(f, mapped->ours) && !landings)
+	if (!functions && !is_meant(p, &choice, mapped) && !landings &&
+	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))
 		return 0;
 	hodo_plan_file_decode(f, mapped->ours);
 	if (!f->object) {
-		if (hodo_probe_select_means(&choice))
+		if (functions)
 			say_refused(f, mapped->path);
 		return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
 	}
 	t = hodo_vec_add(p->targets, p->ntargets);
 	if (!t)
 		return -ENOMEM;
-	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = true, .landings = landings };
+	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = p->meant, .landings = landings };
 	if (f->entry && is_program(p->pid, f)) {
 		p->start = f->entry;
 		p->program = p->ntargets - 1;
@@ -260,7 +269,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		p->ntargets--;
 		return 0;
 	}
-	if (hodo_probe_select_means(&choice))
+	if (functions)
 		err = choose(p, f, mapped, &choice, t);
 	if (!err)
 		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
@@ -268,7 +277,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		err = add_probes(p, f, mapped, t);
 	if (!err)
 		err = add_arguments(p, f, mapped, t);
-	p->wanted += t->nfunctions + t->nevents + t->nreplacements;
+	p->wanted += t->nfunctions + t->nslotted + t->nevents + t->nreplacements;
 	return err;
 }
 
@@ -299,19 +308,21 @@ static int build(const struct planning *p, struct hodo_probe_built *built)
 	return err;
 }
 
-/* only_left: nothing but where calls are left was to be planned. */
+/* only_left: only the places where calls are left were to be planned. */
 static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built, bool only_left)
 {
 	if (only_left)
-		hodo_warning("process %d: it is not seen at once where exceptions and longjmp() leave calls, which seem to"
-			     " last longer: %s", (int)pid,
+		hodo_warning("process %d: calls that exceptions and longjmp() leave are noticed late, and "
+			     "seem to last longer: %s", (int)pid,
 			     err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err));
 	else if (err == -EOPNOTSUPP)
-		hodo_warning("process %d: nothing is patched in it: its system call at 0x%llx of the file, which may change"
-			     " signal masks, cannot be replaced: %s", (int)pid, (unsigned long long)built->call,
+		hodo_warning("process %d: nothing is patched in it: the system call at 0x%llx of its file, "
+			     "which may change signal masks, cannot be replaced: %s",
+			     (int)pid, (unsigned long long)built->call,
 			     hodo_probe_reason_text(built->reason));
 	else
-		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
+		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
+			     (int)pid,
 			     strerror(-err));
 }
 
@@ -328,12 +339,13 @@ static void free_target(struct hodo_probe_target *t)
 {
 	free(t->replacements);
 	free((void *)t->functions);
+	free((void *)t->slotted);
 	hodo_probe_events_free(t);
 }
 
 /*
- * Whatever functions of libraries are to be called in place of others: they are loaded first, also where they are
- * there, so that they stay; and, where the process cannot yet, from the program's first instruction on.
+ * Libraries with replacement functions are loaded first, even if they are already loaded, so that they stay;
+ * if the process cannot load them yet, at the program's first instruction.
  */
 static int look_at_libraries(struct planning *p)
 {
@@ -374,19 +386,19 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 	hodo_record_replacements_begin(planner->replacements);
 	if (p.patterns && p.arguments && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
-	/* Where there is a plan already, there are traps: what is opened must have its system calls seen. */
+	/* With an earlier plan there are traps: the system calls of opened libraries must be seen. */
 	p.meant |= request->n > 0;
-	/* What is opened lands in calls of functions that may be in what was there before. */
+	/* An opened library may land in calls of functions in earlier files. */
 	p.landings = planner->functions->tracers && ((p.traced && p.lands) || request->n);
 	p.meant |= p.landings;
-	if (!err && p.meant)
+	if (!err && (p.meant || p.chosen))
 		err = hodo_process_files(pid, add_file, &p);
 	err = err ? err : look_at_libraries(&p);
 	if (!err)
 		err = p.wanted || p.landings || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
 	if (!err || err == -ENOENT)
 		say_missing(&p);
-	if (!err && (!built.windows || !(p.wanted || request->n || built.landings))) {
+	if (!err && (!(built.windows || built.slotted) || !(p.wanted || request->n || built.landings))) {
 		close(built.fd);
 		err = -ENOENT;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_plan.h - plans (hodo/abi_plan.h) for processes whose functions are to be traced and have no slots. */
+/* record_plan.h - plans (hodo/abi_plan.h) for processes with selected functions that have no slots. */
 #ifndef HODO_CLI_RECORD_PLAN_H
 #define HODO_CLI_RECORD_PLAN_H
 
@@ -17,13 +17,13 @@ struct hodo_planner {
 	struct hodo_record_replacements *replacements;
 	const struct hodo_pattern_list *arguments; /* functions whose arguments and results are wanted, too */
 	uint64_t min_bytes; /* of a function */
-	pid_t command;      /* 0: none. Of other processes that were started, only what a pattern names with its file */
+	pid_t command;      /* 0: none. In other started processes, only functions whose pattern names the file */
 	struct hodo_plan_files files;
 	bool said_traps; /* record_traps.h */
-	uint64_t seen; /* functions, of files of which some may be meant */
+	uint64_t seen; /* functions in files that may contain selected ones */
 };
 
-/* As struct hodo_session_config has it: arg is a struct hodo_planner. */
+/* For struct hodo_session_config: arg is a struct hodo_planner. */
 int hodo_planner_plan(void *arg, struct hodo_plan_request *request);
 /* Likewise: as plan_still. */
 int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan);

@@ -86,7 +86,7 @@ bool hodo_record_probes_mean(const struct hodo_record_probes *p, const char *pat
 	return false;
 }
 
-/* The first is the program's, as a rule. */
+/* The first is usually the program's. */
 static int keep_why(struct hodo_record_probe *x, const char *path, const char *why)
 {
 	if (x->why)
@@ -123,7 +123,7 @@ struct places {
 	uint32_t number; /* of the probe */
 };
 
-/* The next event of the probe, behind those before; NULL: none. */
+/* The probe's next event after the previous one; NULL: none. */
 static const struct hodo_probe_event *next(const struct places *p, uint32_t *target, uint32_t *event)
 {
 	for (; *target < p->n; ++*target, *event = 0)
@@ -199,7 +199,7 @@ static void look(struct hodo_record_probe *x, const struct places *p)
 	x->found |= n < all;
 	if (n && n == all) {
 		free(x->why);
-		if (asprintf(&x->why, "it cannot be put %s: %s", all == 1 ? "there" : "anywhere",
+		if (asprintf(&x->why, "it cannot be placed %s: %s", all == 1 ? "there" : "anywhere",
 			     hodo_probe_reason_text(refused->reason)) < 0)
 			x->why = NULL;
 	}
@@ -210,7 +210,7 @@ static void look(struct hodo_record_probe *x, const struct places *p)
 			     x->spec.place == HODO_SPEC_RETURN ? "exits" : "places",
 			     hodo_probe_reason_text(refused->reason));
 	if (tails)
-		hodo_warning("%s: what is returned has no value at %" PRIu32 " of %" PRIu32 " exits: %s", x->text,
+		hodo_warning("%s: the result has no value at %" PRIu32 " of %" PRIu32 " exits: %s", x->text,
 			     tails, all, hodo_missing_text(HODO_ELSEWHERE));
 	say_values(x, p);
 	x->said = true;

@@ -15,7 +15,7 @@ static int set(uint32_t priority)
 	return sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = (int)priority });
 }
 
-/* Before the command is started, whose scheduling is not to change: tried, and taken back. */
+/* Before the command is started, whose scheduling must not change: tried, then undone. */
 int hodo_realtime_check(uint32_t priority)
 {
 	int policy = sched_getscheduler(0);
@@ -24,13 +24,15 @@ int hodo_realtime_check(uint32_t priority)
 	if (!priority)
 		return 0;
 	if (policy < 0 || sched_getparam(0, &own) < 0 || set(priority) < 0)
-		return hodo_error("--realtime: %s: it takes root, CAP_SYS_NICE, or 'ulimit -r %u' at least", strerror(errno),
+		return hodo_error("--realtime: %s: it takes root, CAP_SYS_NICE, or at least 'ulimit -r %u'",
+				  strerror(errno),
 				  priority);
 	sched_setscheduler(0, policy, &own);
 	return 0;
 }
 
-/* Not the command, which has been started. Where it is not allowed, the recorder is as nice as everybody. */
+/* Does not affect the command, which has been started. If it is not allowed, the recorder keeps its nice
+ * value. */
 void hodo_realtime_begin(uint32_t priority)
 {
 	int nice;

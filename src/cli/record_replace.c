@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_replace.c - see record_replace.h. Where the other function is in a process follows from its file and from
- * where the process has that mapped; so it need not be exported.
+ * record_replace.c - see record_replace.h. The replacement's address in a process follows from its file and
+ * the file's mapping; so it need not be exported.
  */
 #define _GNU_SOURCE
 #include "record_replace.h"
@@ -25,7 +25,7 @@
 
 /* --------------------------------------------------------------------- the library */
 
-/* Where it can be written to as long as the program runs. */
+/* Whether it stays writable while the program runs. */
 static bool is_variable(Elf *elf, const GElf_Sym *symbol)
 {
 	bool writable = false, later = false;
@@ -58,8 +58,9 @@ static int find_functions(struct hodo_record_replacement *x, Elf *elf)
 	if (!hodo_elf_find_symbol(elf, pointer, &symbol))
 		return 0;
 	if (!is_variable(elf, &symbol))
-		return hodo_usage(VERB, "--replace %s: %s of %s is to become the address of the function that is"
-				  " replaced: declare it as a pointer that is not const", x->text, pointer, x->library);
+		return hodo_usage(VERB, "--replace %s: %s of %s receives the address of the replaced "
+				  "function: declare it as a non-const pointer",
+				  x->text, pointer, x->library);
 	x->original = symbol.st_value;
 	return 0;
 }
@@ -73,7 +74,8 @@ static int open_library(struct hodo_record_replacement *x, const char *path)
 	x->library = realpath(path, NULL);
 	err = x->library ? hodo_elf_open(&e, x->library) : -errno;
 	if (err == -ENOEXEC)
-		return hodo_usage(VERB, "--replace %s: %s is no library: build one with cc -shared -fPIC", x->text, path);
+		return hodo_usage(VERB, "--replace %s: %s is not a library: build one with cc -shared -fPIC",
+				  x->text, path);
 	if (err)
 		return hodo_cannot_read(path, err);
 	if (strchr(x->library, '\n') || strlen(x->library) >= PATH_MAX / 4)
@@ -107,7 +109,8 @@ static int split(struct hodo_record_replacement *x, char *text)
 		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "--replace %s: %s", x->text, error);
 	if ((x->spec.place != HODO_SPEC_FUNCTION && x->spec.place != HODO_SPEC_ADDRESS) || x->spec.listed ||
 	    (x->spec.place == HODO_SPEC_FUNCTION && hodo_spec_is_glob(x->spec.name)))
-		return hodo_usage(VERB, "--replace %s: name one function, or its address, and nothing else of a probe",
+		return hodo_usage(VERB, "--replace %s: give only a function or its address, nothing else of "
+				  "a probe",
 				  x->text);
 	return open_library(x, equals + 1);
 }
@@ -173,7 +176,7 @@ bool hodo_record_replacements_mean(const struct hodo_record_replacements *r, con
 	return false;
 }
 
-/* What a compiler made of a function for some of its callers, f.constprop.0, is not called as that is. */
+/* A compiler's clone of a function for some callers, f.constprop.0, has another calling convention. */
 static bool is_copy(const struct hodo_record_replacement *x, const struct hodo_probe_point *p)
 {
 	return p->inlined || (x->spec.place == HODO_SPEC_FUNCTION && strchr(p->function, '.'));
@@ -200,10 +203,11 @@ static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, 
 	if (n == 1)
 		return chosen;
 	if (n)
-		snprintf(why, HODO_SPEC_ERROR, "%" PRIu32 " functions are called so: give the address of one of them, as"
-			 " 'hodo probe show' has it", n);
+		snprintf(why, HODO_SPEC_ERROR, "%" PRIu32 " functions have that name: give the address of "
+			 "one, as 'hodo probe show' prints it", n);
 	else
-		snprintf(why, HODO_SPEC_ERROR, points->n ? "there are only copies of it, inlined or made for some callers" :
+		snprintf(why, HODO_SPEC_ERROR, points->n ? "it has only copies, inlined or made for some "
+			 "callers" :
 			 "no function begins there");
 	return NULL;
 }
@@ -291,7 +295,7 @@ static void say_nowhere(struct hodo_record_replacement *x)
 {
 	if (x->found || x->said || !x->why)
 		return;
-	hodo_warning("--replace %s: it is not replaced: %s", x->text, x->why);
+	hodo_warning("--replace %s: it cannot be replaced: %s", x->text, x->why);
 	x->said = true;
 }
 
@@ -305,11 +309,13 @@ static void say_copies(struct hodo_record_replacement *x)
 static void look(struct hodo_record_replacement *x, const struct hodo_probe_replacement *p)
 {
 	if (p->reason && !x->said)
-		hodo_warning("--replace %s: it is not replaced: %s", x->text, hodo_probe_reason_text(p->reason));
+		hodo_warning("--replace %s: it cannot be replaced: %s",
+			     x->text, hodo_probe_reason_text(p->reason));
 	else if (!p->reason)
 		say_copies(x);
 	if (!p->reason && p->trap && !x->said)
-		hodo_warning("--replace %s: it takes a breakpoint, 2 us each call: %s", x->text,
+		hodo_warning("--replace %s: it takes a breakpoint, which costs 2 us for each call: %s",
+			     x->text,
 			     hodo_probe_reason_text(p->trap));
 	x->found = x->said = true;
 }

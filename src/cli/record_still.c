@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_still.c - a process with threads is about to be patched: its system calls that set signal masks are replaced
- * while all of them stand, and none of them blocks the signals of traps any more (docs/design/engine.md).
+ * record_still.c - prepares a process with threads for patching: replaces its system calls that set signal
+ * masks while all threads are stopped, and unblocks the signals of traps in all of them
+ * (docs/design/engine.md).
  */
 #define _GNU_SOURCE
 #include "record_plan.h"
@@ -31,7 +32,7 @@ static const void *table(const struct hodo_plan *plan, const struct hodo_plan_ta
 	return (const char *)plan + t->offset;
 }
 
-/* The plan is our own: it was made by src/probe/build.c, and is sealed. */
+/* The plan is our own: src/probe/build.c made it, and it is sealed. */
 static int collect(const struct hodo_plan *plan, struct writes *w)
 {
 	const struct hodo_plan_window *windows = table(plan, &plan->windows);
@@ -79,7 +80,8 @@ int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
 					&(struct hodo_attach_still){ w.list, w.moves, w.n, w.nmoves, signals }, NULL,
 					why, sizeof(why));
 	if (err)
-		hodo_warning("process %d: functions that were not built to be traced are not: %s", (int)pid,
+		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
+			     (int)pid,
 			     *why ? why : strerror(-err));
 	munmap(map, (size_t)st.st_size);
 	free(w.list);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* record_summary.c - what hodo record says at its end: what was written and lost, what was found of functions. */
+/* record_summary.c - hodo record's messages at the end: what was written and lost, and findings about
+ * functions. */
 #include "record_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <export/symbols.h>
 
 #include "list.h"
 #include "report.h"
@@ -12,16 +16,24 @@
 #define WRONG_SHOWN 20u
 #define HELD_SHOWN  10u
 #define CHAIN_SHOWN 12u
-#define NAMES_LOOKED_AT_MAX 50000u /* for such that come near */
+#define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
+#define NAMES_LOOKED_AT_MAX 50000u /* to find similar ones */
 
 bool hodo_record_wrote_all(const struct hodo_session_stats *s)
 {
 	return s->processes == 0 || s->unwritten < s->processes;
 }
 
-static const char *plural(uint64_t n)
+void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_session_stats *stats,
+			      const struct hodo_roots *roots)
 {
-	return n == 1 ? "" : "s";
+	bool wanted = o->functions.functions.tracers || (o->context.flags & ADDRESSES);
+	bool written = stats->snapshots || hodo_record_wrote_all(stats);
+	char object[PATH_MAX];
+	int err = wanted && written ? hodo_symbols_keep(o->out, roots->fd, roots->n, object) : 0;
+
+	if (err && !o->args.quiet)
+		hodo_tell_unkept(o->out, object, err);
 }
 
 static void put_parts(const struct hodo_session_stats *s)
@@ -30,9 +42,9 @@ static void put_parts(const struct hodo_session_stats *s)
 
 	if (removed)
 		hodo_error("%" PRIu32 " part%s, %" PRIu32 " removed with %" PRIu64 " event%s, as --keep asks", s->parts,
-			   plural(s->parts), removed, s->removed_events, plural(s->removed_events));
+			   hodo_plural(s->parts), removed, s->removed_events, hodo_plural(s->removed_events));
 	else if (s->parts)
-		hodo_error("%" PRIu32 " part%s", s->parts, plural(s->parts));
+		hodo_error("%" PRIu32 " part%s", s->parts, hodo_plural(s->parts));
 }
 
 static void put_triggers(const struct hodo_conditions *conditions, const struct hodo_session_stats *stats, bool quiet)
@@ -46,22 +58,30 @@ static void put_triggers(const struct hodo_conditions *conditions, const struct 
 			hodo_error("trigger '%s' was never met", a->text);
 		else
 			hodo_error("trigger '%s' was met %" PRIu64 " time%s", a->text, stats->met[i],
-				   plural(stats->met[i]));
+				   hodo_plural(stats->met[i]));
 	}
 	if (stats->limited)
-		hodo_error("%" PRIu64 " event%s not recorded: over the rate, as --rate asks for", stats->limited,
-			   plural(stats->limited));
+		hodo_error("%" PRIu64 " event%s not recorded: over the rate that --rate sets", stats->limited,
+			   hodo_plural(stats->limited));
 }
 
-/* What was written besides, or that nothing was: the directory is removed then. */
+/* A begin has no $duration yet, so it is not recorded, and readers cannot tell how long its end took. */
+static void put_filter(const struct hodo_record_options *o, const struct hodo_session_stats *stats)
+{
+	if (o->filter_times && stats->events && !o->args.quiet)
+		hodo_error("--filter asked for $duration, which begins of spans do not have: ends without a recorded "
+			   "begin are shown without a duration: '--overwrite --trigger' keeps both (hodo-filter(7))");
+}
+
+/* What else was written, or that nothing was: then the directory is removed. */
 static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_session_stats *s, const char *recording,
 			  bool quiet)
 {
 	char events[32], bytes[32];
 
 	if (s->snapshots && !quiet)
-		hodo_error("%u snapshot%s, %s event%s, %s in %s/snapshot-%s%04u", s->snapshots, plural(s->snapshots),
-			   hodo_grouped(s->snapshot_events, events), plural(s->snapshot_events),
+		hodo_error("%u snapshot%s, %s event%s, %s in %s/snapshot-%s%04u", s->snapshots, hodo_plural(s->snapshots),
+			   hodo_grouped(s->snapshot_events, events), hodo_plural(s->snapshot_events),
 			   hodo_human_bytes(s->snapshot_bytes, bytes), recording, s->snapshots == 1 ? "" : "0001 to -",
 			   s->snapshots);
 	if (s->snapshots || hodo_record_wrote_all(s))
@@ -71,8 +91,8 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 		return;
 	if (!quiet)
 		hodo_error("nothing was written: %s: there is no %s for 'hodo print' to read",
-			   o->on_crash ? "no process died of a signal, nor was a snapshot asked for" :
-					 "no snapshot was asked for", recording);
+			   o->on_crash ? "no signal killed a process, and no snapshot was requested" :
+					 "no snapshot was requested", recording);
 }
 
 static void put_waits(const struct hodo_record_options *o, const struct hodo_session_stats *s)
@@ -80,13 +100,14 @@ static void put_waits(const struct hodo_record_options *o, const struct hodo_ses
 	char time[32], size[32];
 
 	if (s->waited_ns && !o->args.quiet)
-		hodo_error("threads waited %s in all for room in their buffers: a larger -m (it was %s) makes that less",
+		hodo_error("threads waited %s in total for room in their buffers: a larger -m (it was %s) "
+			   "reduces that",
 			   hodo_duration(s->waited_ns, time) + strspn(time, " "), hodo_human_bytes(o->ring_size, size));
 }
 
 #define ROOM_HINT 160u
 
-/* What keeps those for which there was no room. */
+/* How to keep events for which there was no room. */
 static void put_room(const struct hodo_record_options *o, uint64_t room, bool overview, char to[ROOM_HINT])
 {
 	char hint[HODO_HINT], size[32];
@@ -109,12 +130,13 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 		const char *how, *hint;
 	} causes[] = {
 		{ l->full, "the buffer was full", larger },
-		{ l->too_large, "longer than a packet, or with a text over 65,535 bytes", packet },
-		{ s->kernel ? l->busy : 0, "they came while others were being written, on several CPUs",
+		{ l->too_large, "longer than a packet, or with a string over 65,535 bytes", packet },
+		{ s->kernel ? l->busy : 0, "they happened while other events were being written, on several "
+		 "CPUs",
 		  "record fewer events with -e" },
-		{ s->kernel ? 0 : l->busy, "threads without restartable sequences were in each other's way",
-		  "'hodo doctor' says how to have them" },
-		{ l->overwritten, "overwritten by newer ones, as --overwrite asks for", larger },
+		{ s->kernel ? 0 : l->busy, "threads without restartable sequences collided",
+		  "'hodo doctor' says how to get them" },
+		{ l->overwritten, "overwritten by newer ones, as --overwrite asks", larger },
 		{ s->full ? l->unwritten : 0, "in the buffers when --max-size was reached", "a larger one keeps them" },
 		{ s->full ? 0 : l->unwritten, "the output could not be written",
 		  "make room, or choose another disk with -o" },
@@ -123,12 +145,13 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_se
 
 	put_room(o, s->room, overview, larger);
 	snprintf(packet, sizeof(packet), o->packet_size < HODO_PACKET_MAX ?
-		 "a larger --packet-size (it was %s) takes up to 4M" : "record less with one event: no packet is larger than %s",
+		 "a larger --packet-size (it was %s) takes up to 4M" : "record less in one event: no packet "
+								       "can be larger than %s",
 		 hodo_human_bytes(o->packet_size, size));
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		if (causes[i].n)
-			hodo_error("%" PRIu64 " event%s lost: %s: %s", causes[i].n, plural(causes[i].n), causes[i].how,
-				   causes[i].hint);
+			hodo_error("%" PRIu64 " event%s lost: %s: %s", causes[i].n, hodo_plural(causes[i].n),
+				   causes[i].how, causes[i].hint);
 }
 
 /* --------------------------------------------------------------------- functions */
@@ -189,7 +212,7 @@ static void show_stack(const struct report_lists *l)
 		   deepest->comm, hodo_text_string(&chain));
 }
 
-/* What the tracers thread, loop and stack found: reads the recording once. */
+/* Findings of the tracers thread, loop and stack: reads the recording once. */
 static void put_findings(const char *recording)
 {
 	struct hodo_read *r = hodo_open(recording, true);
@@ -254,7 +277,8 @@ static void see_files(struct hodo_pattern_list *list, const struct hodo_read *re
 	}
 }
 
-/* That none of so many functions matches the patterns, with the names of some that come near. found: with slots. */
+/* Reports that none of that many functions matches the patterns, with some similar names. found: with slots.
+ * */
 static void put_unmatched(const char *recording, struct hodo_pattern_list *patterns, uint64_t found,
 			  uint64_t unprepared)
 {
@@ -265,7 +289,7 @@ static void put_unmatched(const char *recording, struct hodo_pattern_list *patte
 		see_files(patterns, reader);
 	hodo_pattern_unknown(patterns, "", &text);
 	hodo_error("none of %" PRIu64 " traceable functions matches %s%s", found + unprepared,
-		   text.len && !text.error ? hodo_text_string(&text) : "what is asked for",
+		   text.len && !text.error ? hodo_text_string(&text) : "what you asked for",
 		   found ? ": 'hodo list --functions FILE' lists them" : "");
 }
 
@@ -278,15 +302,16 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 		const char *cause;
 	} missing[] = {
 		{ o->kernel ? seen->missed : 0,
-		  "not seen: made by the kernel's own tracing of functions, or more at once than it takes:"
-		  " record fewer functions" },
+		  "not seen: made by the kernel's own function tracing, or more at once than it can take: "
+		  "record fewer functions" },
 		{ o->kernel ? 0 : seen->missed,
-		  "not seen: made by a signal handler that interrupted a tracer, or beside a thread in its own storage"
-		  " (CLONE_VM): leave out with -e '!func:...' what"
-		  " signal handlers call, or look at times with that in mind" },
-		{ seen->deep, "not seen: deeper than a tracer keeps: trace fewer functions, or bound the recursion" },
-		{ seen->threads, "not seen: in more threads than tracers keep: use --tracer record alone, which has no such"
-				 " limit" },
+		  "not seen: made by a signal handler that interrupted a tracer, or by a task that shares a "
+		  "thread's storage (CLONE_VM): leave out what signal handlers call with -e '!func:...', or "
+		  "keep it in mind when you look at times" },
+		{ seen->deep, "not seen: nested deeper than a tracer stores: trace fewer functions, or "
+		 "limit the recursion" },
+		{ seen->threads, "not seen: in more threads than tracers store: use only --tracer record, "
+		 "which has no such limit" },
 		{ seen->profile_lost, "not in the profile: it has no room for more functions and threads: profile fewer"
 				      " functions, with --functions=GLOB" },
 	};
@@ -312,12 +337,13 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *s, bool stopped,
 			 bool overview)
 {
-	char bytes[32], who[48];
+	char events[32], bytes[32], who[48];
 
 	if (!o->args.quiet && hodo_record_wrote_all(s))
-		hodo_error("%" PRIu64 " event%s of %s, %s in %s", s->events, plural(s->events),
-			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes), o->out);
-	/* Beside the kernel it may be any program. */
+		hodo_error("%s event%s of %s, %s%s%s", hodo_grouped(s->events, events), hodo_plural(s->events),
+			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes),
+			   o->to.target ? "" : " in ", o->to.target ? "" : o->out); /* it does not stay there */
+	/* Besides the kernel, any program is fine. */
 	if (o->command[0] && !s->command && !s->command_refused && !s->kernel && !stopped && !o->args.quiet)
 		hodo_error("%s itself was not recorded: it never loaded libhodo: is it static (then link it with"
 			   " `pkg-config --static --libs hodo`), set-user-ID or of another architecture?",
@@ -326,6 +352,7 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_sessio
 	if (!o->args.quiet)
 		put_parts(s);
 	put_triggers(&o->conditions, s, o->args.quiet);
+	put_filter(o, s);
 	put_waits(o, s);
 	put_losses(o, s, overview);
 	for (uint32_t i = 0; i < s->reasons; i++)

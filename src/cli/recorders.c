@@ -40,7 +40,7 @@ static void add(struct hodo_recorders *r, const struct hodo_recorder *one)
 	*hodo_must(hodo_vec_add(r->list, r->n)) = *one;
 }
 
-/* The recorder itself is meant. */
+/* The target is the recorder itself. */
 static void add_all(struct hodo_recorders *r, const struct hodo_recorder *one)
 {
 	struct hodo_msg_answer answer;
@@ -67,7 +67,7 @@ static void find(struct hodo_recorders *r, pid_t pid)
 	}
 }
 
-/* Whether a process runs the program: that very file, or one of that name. */
+/* Whether a process runs the program: that very file, or one with that name. */
 static bool runs(pid_t pid, const char *program, const struct stat *file)
 {
 	char path[32], exe[PATH_MAX];
@@ -102,8 +102,9 @@ static int find_program(struct hodo_recorders *r, const char *program)
 		    runs((pid_t)pid, program, is_path ? &file : NULL))
 			find(r, (pid_t)pid);
 	}
-	return r->n ? 0 : hodo_error("no process of %s is recorded: 'hodo record -e probe:PROBE' starts one that is, and"
-				     " 'hodo record -e probe:PROBE -p PID' comes to one that runs", program);
+	return r->n ? 0 : hodo_error("no process of %s is being recorded: 'hodo record -e probe:PROBE PROGRAM' "
+				     "starts one, 'hodo record -e probe:PROBE -p PID' attaches to one",
+				     program);
 }
 
 int hodo_recorders_of(struct hodo_recorders *r, const char *target)
@@ -122,6 +123,7 @@ int hodo_recorders_of(struct hodo_recorders *r, const char *target)
 		return hodo_error("%s", why);
 	close(pidfd);
 	find(r, pid);
-	return r->n ? 0 : hodo_error("process %d is not being recorded: 'hodo record -e probe:PROBE -p %d' does that",
+	return r->n ? 0 : hodo_error("process %d is not being recorded: 'hodo record -e probe:PROBE -p %d' "
+				     "records it",
 				     (int)pid, (int)pid);
 }

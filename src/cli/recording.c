@@ -5,11 +5,14 @@
 
 #include <export/symbols.h>
 #include <export/symbols_dir.h>
+#include <errno.h>
 #include <string.h>
+#include <sym/debuginfod.h>
 #include <time.h>
 #include <unistd.h>
 
-#define UNENDED "the recording did not end in order, or has not ended: the last events, and how many were lost, are missing"
+#define UNENDED "the recording was interrupted, or has not ended: the last events, and the number of lost " \
+		"ones, are missing"
 #define UNENDED_SHOWN 20u
 
 static void warn(void *data, const char *text)
@@ -56,7 +59,7 @@ int hodo_open_selected(struct hodo_read **r, struct hodo_args *a)
 
 uint64_t hodo_lost_discarded(const struct hodo_read_lost *l)
 {
-	return l->full + l->too_large + l->busy + l->unwritten + l->unknown;
+	return l->full + l->too_large + l->busy + l->unwritten + l->unknown + l->damaged;
 }
 
 uint64_t hodo_lost_all(const struct hodo_read_lost *l)
@@ -64,8 +67,8 @@ uint64_t hodo_lost_all(const struct hodo_read_lost *l)
 	return hodo_lost_discarded(l) + l->overwritten;
 }
 
-#define ROOM_WAITS (256ull << 20) /* of a ring: rather than so much more memory a program waits */
-#define ROOM_MAX   (1ull << 30)   /* whoever needs more than this needs something else */
+#define ROOM_WAITS (256ull << 20) /* of a ring: beyond that, suggest waiting instead */
+#define ROOM_MAX   (1ull << 30)   /* a larger ring is not the solution */
 
 const char *hodo_room_hint(uint64_t room, bool may_wait, char hint[HODO_HINT])
 {
@@ -81,12 +84,12 @@ const char *hodo_room_hint(uint64_t room, bool may_wait, char hint[HODO_HINT])
 	return hint;
 }
 
-/* What keeps the events of a process for which its rings were too small. */
+/* How to keep the events of a process whose rings were too small. */
 static const char *room_hint(const struct hodo_read_process *p, char hint[HODO_HINT])
 {
 	uint64_t room = 0;
 
-	/* The buffer was perf's, of one size for all. */
+	/* The buffer was perf's, which has a fixed size. */
 	if (p->kernel && p->nclasses && strcmp(p->classes[0]->name, "sched:watched") == 0) {
 		snprintf(hint, HODO_HINT, "the recorder came too late: --realtime helps");
 		return hint;
@@ -117,26 +120,31 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 	struct hodo_read_lost all = hodo_read_lost(reader, NULL);
 	char buf[32];
 
-	hodo_text_printf(to, "%s%s events were lost:%s\n", hodo_style(color, HODO_ALERT),
-			 hodo_grouped(hodo_lost_all(&all), buf), hodo_style(color, HODO_PLAIN));
+	hodo_text_printf(to, "%s%s event%s lost:%s\n", hodo_style(color, HODO_ALERT),
+			 hodo_grouped(hodo_lost_all(&all), buf), hodo_lost_all(&all) == 1 ? " was" : "s were",
+			 hodo_style(color, HODO_PLAIN));
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
 		struct hodo_read_lost l = hodo_read_lost(reader, p);
 		char hint[HODO_HINT];
 
 		put_cause(to, p, l.full, "full", "the ring was full", room_hint(p, hint));
-		put_cause(to, p, l.too_large, "too large", "longer than a packet, or with a text over 65,535 bytes",
+		put_cause(to, p, l.too_large, "too large", "longer than a packet, or with a string over "
+			  "65,535 bytes",
 			  p->packet_bytes < HODO_PACKET_MAX ? "--packet-size takes up to 4M" : "");
 		if (p->kernel)
-			put_cause(to, p, l.busy, "busy", "others were being written, on several CPUs", "");
+			put_cause(to, p, l.busy, "busy", "other events were being written, on several CPUs",
+				  "");
 		else
 			put_cause(to, p, l.busy, "busy", "too many threads without restartable sequences at once",
 				  "'hodo doctor' says why they have none");
-		put_cause(to, p, l.overwritten, "overwritten", "newer events took their place", room_hint(p, hint));
+		put_cause(to, p, l.overwritten, "overwritten", "newer events overwrote them",
+			  room_hint(p, hint));
 		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written",
-			  "-o DIR on a disk with room");
+			  "use -o DIR on a disk with room");
 		put_cause(to, p, l.unknown, "unknown", "the recording ended before the cause was written",
 			  "most often the ring was full: -m");
+		put_cause(to, p, l.damaged, "damaged", "its buffers or its files are damaged, or cut short", "");
 	}
 }
 
@@ -192,7 +200,7 @@ static uint32_t count_unended(const struct hodo_read *reader)
 	return n;
 }
 
-/* Until when a process is known, as far as its packets say. */
+/* Until when a process is known, by its packets. */
 static void put_unended(struct hodo_text *to, const struct hodo_read_process *p)
 {
 	int64_t end_ns = INT64_MIN;
@@ -206,7 +214,7 @@ static void put_unended(struct hodo_text *to, const struct hodo_read_process *p)
 	if (end_ns == INT64_MIN) {
 		hodo_text_add(to, "none of its events is on disk\n");
 	} else if (p->mode == HODO_MODE_OVERWRITE) {
-		hodo_text_add(to, "not all of its buffers is on disk\n");
+		hodo_text_add(to, "some of its buffers are missing on disk\n");
 	} else {
 		hodo_text_add(to, "its events from about a second before ");
 		hodo_put_when(to, end_ns);
@@ -233,23 +241,47 @@ bool hodo_put_unended(struct hodo_text *to, const struct hodo_read *reader, bool
 	return n;
 }
 
-void hodo_tell_lost(const struct hodo_read *reader)
+static uint64_t count_unrecorded(const struct hodo_read *reader)
 {
-	struct hodo_read_lost l = hodo_read_lost(reader, NULL);
 	const struct hodo_read_unrecorded *u;
 	uint64_t images = 0;
-	char all[32], over[32];
 
-	if (count_unended(reader))
-		hodo_warning(UNENDED ": 'hodo stat' says of what");
 	for (uint32_t i = 0; (u = hodo_read_unrecorded(reader, i)); i++)
 		images += u->images;
+	return images;
+}
+
+bool hodo_has_lost(const struct hodo_read *reader)
+{
+	struct hodo_read_lost l = hodo_read_lost(reader, NULL);
+
+	return count_unended(reader) || count_unrecorded(reader) || hodo_lost_all(&l);
+}
+
+void hodo_tell_lost_of(const char *path, const struct hodo_read *reader)
+{
+	struct hodo_read_lost l = hodo_read_lost(reader, NULL);
+	uint64_t images = count_unrecorded(reader);
+	const char *colon = path ? ": " : "";
+	char all[32], over[32];
+
+	path = path ? path : "";
+	if (count_unended(reader))
+		hodo_warning("%s%s" UNENDED ": 'hodo stat' says of what", path, colon);
 	if (images)
-		hodo_warning("%s process image%s not recorded: 'hodo stat' says why", hodo_grouped(images, all),
-			     images == 1 ? " was" : "s were");
-	if (hodo_lost_all(&l))
-		hodo_warning("%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
-			     hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
+		hodo_warning("%s%s%s process image%s not recorded: 'hodo stat' says why", path, colon,
+			     hodo_grouped(images, all), images == 1 ? " was" : "s were");
+	if (hodo_lost_all(&l) == 1)
+		hodo_warning("%s%s1 event was %s: 'hodo stat' says why and how to keep it", path, colon,
+			     l.overwritten ? "overwritten" : "lost");
+	else if (hodo_lost_all(&l))
+		hodo_warning("%s%s%s events were lost, %s of them overwritten: 'hodo stat' says why and how to keep them",
+			     path, colon, hodo_grouped(hodo_lost_all(&l), all), hodo_grouped(l.overwritten, over));
+}
+
+void hodo_tell_lost(const struct hodo_read *reader)
+{
+	hodo_tell_lost_of(NULL, reader);
 }
 
 static void tell_unnamed(const struct hodo_unnamed *u)
@@ -258,19 +290,46 @@ static void tell_unnamed(const struct hodo_unnamed *u)
 	char n[32];
 
 	if (strcmp(u->path, HODO_KERNEL_OBJECT) == 0)
-		hodo_warning("the kernel: %s function%s shown by address, as /proc/kallsyms did not name them: set "
+		hodo_warning("the kernel: %s function%s shown by address, because /proc/kallsyms did not "
+			     "name them: set "
 			     "kernel.kptr_restrict to 0 or 1 and record again as root", hodo_grouped(u->n, n), plural);
 	else
-		hodo_warning("%s: %s function%s shown by address, as the file %s: install its debug symbols (Debian's "
-			     "package -dbgsym) and record again, or record a build that is not stripped", u->path,
+		hodo_warning("%s: %s function%s shown by address, because the file %s: %sinstall its debug "
+			     "symbols (Debian: the -dbgsym package) and record again, or record a build "
+			     "that is not stripped", u->path,
 			     hodo_grouped(u->n, n), plural,
 			     u->has_symbols ? "names only what it exports" : access(u->path, R_OK) == 0 ?
-			     "has no symbols, or is another build" : "is not here");
+			     "has no symbols, or is another build" : "is not here",
+			     u->has_build_id ? "get its symbols with 'hodo symbols pull', or " : "");
 }
 
 bool hodo_shortens_names(const struct hodo_args *a)
 {
 	return !a->full_names && !a->look.json;
+}
+
+static void warn_debuginfod(const char *text)
+{
+	hodo_warning("%s", text);
+}
+
+void hodo_ask_debuginfod(const struct hodo_args *a, struct hodo_symbols *symbols)
+{
+	const char *always = getenv("HODO_DEBUGINFOD");
+	struct hodo_debuginfod *client;
+	int err;
+
+	if (!a->debuginfod && (!always || strcmp(always, "1") != 0))
+		return;
+	err = hodo_debuginfod_new(&client, a->quiet ? NULL : warn_debuginfod);
+	if (err == -ENODATA)
+		exit(hodo_error("debuginfod: DEBUGINFOD_URLS names no server: set it to the address of one"));
+	if (err == -ENOENT)
+		exit(hodo_error("debuginfod: " HODO_DEBUGINFOD_LIBRARY " cannot be loaded: install it (Debian: the "
+				"libdebuginfod1 package)"));
+	if (err)
+		exit(hodo_no_memory());
+	hodo_symbols_fetch(symbols, client);
 }
 
 struct hodo_symbols *hodo_open_symbols(const struct hodo_args *a, const char *recording)
@@ -279,7 +338,19 @@ struct hodo_symbols *hodo_open_symbols(const struct hodo_args *a, const char *re
 
 	if (hodo_shortens_names(a))
 		hodo_symbols_shorten(symbols);
+	hodo_ask_debuginfod(a, symbols);
 	return symbols;
+}
+
+void hodo_tell_unkept(const char *recording, const char *object, int err)
+{
+	static const char what[] = "names of functions could not all be kept in";
+
+	if (err == -ENODATA && *object)
+		hodo_error("%s %s: %s has no symbols: keep its debug files to have them", what, recording, object);
+	else
+		hodo_error("%s %s: %s%s%s: keep the program's files to have them", what, recording, object,
+			   *object ? ": " : "", strerror(-err));
 }
 
 void hodo_tell_unnamed(const struct hodo_symbols *symbols)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* recording_tables.c - the tables of a recording's events and processes. */
 #include "recording_tables.h"
+#include "selection.h"
 
 #include <string.h>
 #include <time.h>
 
-/* A rate over no time at all says nothing. */
+/* A rate over no time is meaningless. */
 static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	const struct hodo_stat *s = t->context;
@@ -77,14 +78,21 @@ int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_
 void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color)
 {
 	bool kernel = false;
+	uint32_t n = 0;
 	char whom[48];
 
 	hodo_table_put(to, &s->table, color);
-	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++)
-		kernel |= hodo_read_process(s->r, i)->kernel != NULL;
+	for (uint32_t i = 0; i < hodo_read_nprocesses(s->r); i++) {
+		const struct hodo_read_process *p = hodo_read_process(s->r, i);
+
+		if (s->args && !hodo_selects_process(s->args, p))
+			continue;
+		kernel |= p->kernel != NULL;
+		n++;
+	}
 	hodo_text_printf(to, "\nin %llu.%09llu s, %s\n", (unsigned long long)(s->duration_ns / 1000000000),
 		(unsigned long long)(s->duration_ns % 1000000000),
-		hodo_whom(kernel, hodo_read_nprocesses(s->r), whom));
+		hodo_whom(kernel, n, whom));
 }
 
 /* --------------------------------------------------------------------- processes */
@@ -102,7 +110,7 @@ static void add_process(struct hodo_process_row *row, const struct hodo_read_pro
 			row->begin_ns = t->begin_ns;
 		if (!row->packets || t->end_ns > row->end_ns)
 			row->end_ns = t->end_ns;
-		row->events += t->events;
+		row->events += t->events - t->damaged;
 		row->packets += t->packets;
 	}
 }
@@ -149,10 +157,10 @@ static void put_program(struct hodo_text *to, const struct hodo_table *t, const 
 		hodo_add_plain(to, p->kernel);
 	}
 	hodo_text_add(to, p->mode == HODO_MODE_OVERWRITE ? " (flight recorder)" : "");
-	hodo_text_add(to, p->complete ? "" : " (not ended in order)");
+	hodo_text_add(to, p->complete ? "" : " (interrupted)");
 }
 
-/* Whether a library that came several times has been listed; those of long ago are not looked through. */
+/* Whether a library that was loaded several times is already listed; only recent ones are compared. */
 static bool was_listed(const struct hodo_read_process *p, uint32_t i)
 {
 	const struct hodo_read_object *o = &p->objects[i];
@@ -203,6 +211,7 @@ static const struct hodo_column lost[] = {
 	{ "full", .as = HODO_AS_COUNT, LOST(full) }, { "too_large", .as = HODO_AS_COUNT, LOST(too_large) },
 	{ "busy", .as = HODO_AS_COUNT, LOST(busy) }, { "overwritten", .as = HODO_AS_COUNT, LOST(overwritten) },
 	{ "unwritten", .as = HODO_AS_COUNT, LOST(unwritten) }, { "unknown", .as = HODO_AS_COUNT, LOST(unknown) },
+	{ "damaged", .as = HODO_AS_COUNT, LOST(damaged) },
 };
 const struct hodo_columns hodo_lost_columns = { "lost", HODO_COLUMNS(lost) };
 
@@ -210,10 +219,18 @@ const struct hodo_columns hodo_lost_columns = { "lost", HODO_COLUMNS(lost) };
 static const struct hodo_column thread[] = { { "tid", THREAD(tid) }, { "comm", THREAD(comm) } };
 static const struct hodo_columns threads = { "threads", HODO_COLUMNS(thread) };
 
+/* Those that can be read, as the others are among the lost ones. */
+static struct hodo_cell stream_events(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	const struct hodo_read_stream *s = row;
+
+	return hodo_cell_u64(s->events - s->damaged);
+}
+
 #define STREAM(name) HODO_MEMBER(struct hodo_read_stream, name)
 static const struct hodo_column stream[] = {
 	{ "name", STREAM(name) }, { "cpu", STREAM(cpu) }, { "bytes", STREAM(bytes) }, { "packets", STREAM(packets) },
-	{ "events", STREAM(events) }, { "lost", HODO_INNER(struct hodo_read_stream, lost, &hodo_lost_columns) },
+	{ "events", .get = stream_events }, { "lost", HODO_INNER(struct hodo_read_stream, lost, &hodo_lost_columns) },
 };
 static const struct hodo_columns streams = { "streams", HODO_COLUMNS(stream) };
 
@@ -238,6 +255,7 @@ static const struct hodo_column snapshot[] = {
 static const struct hodo_columns snapshots = { "snapshot", HODO_COLUMNS(snapshot) };
 
 static const struct hodo_column process[] = {
+	{ "host", "HOST", .most = 24, .flags = HODO_OPTIONAL, ROW(p.hostname) },
 	{ "pid", "PID", HODO_AS_ID, 10, ROW(p.pid) },
 	{ "ppid", .as = HODO_AS_ID, ROW(p.ppid) },
 	{ "uid", .as = HODO_AS_ID, ROW(p.uid) },

@@ -22,6 +22,7 @@ struct hodo_stat {
 	struct hodo_stat_row total;
 	struct hodo_table table; /* of the rows, the most frequent first */
 	uint64_t duration_ns;
+	const struct hodo_args *args; /* what was selected; NULL: all */
 };
 
 extern const struct hodo_columns hodo_stat_columns;
@@ -29,10 +30,10 @@ extern const struct hodo_columns hodo_stat_columns;
 /* Counts what is in the recording. 0 or negative errno. */
 int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look);
 void hodo_stat_free(struct hodo_stat *s); /* not the reader */
-/* The table, and in which time in which processes that was. */
+/* The table, with its time range and number of processes. */
 void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color);
 
-/* A process; of the whole recording the sums alone. */
+/* A process; for the whole recording, only the sums. */
 struct hodo_process_row {
 	struct hodo_read_process p;
 	const char *start, *mode, *clock;

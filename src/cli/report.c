@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - reads a recording: calls, or a profile made in the process, to a row for each function. */
+/* report.c - reads a recording, its calls or a profile made in the process, into a row for each function. */
 #include "report.h"
 #include "selection.h"
 
 #include <read/threads.h>
 #include <string.h>
 
-#define FUNCTIONS_MAX (1u << 18) /* those beyond them are one row, (others) */
-#define OTHERS        0u /* its key: no function's */
+#define FUNCTIONS_MAX (1u << 18) /* further ones share one row, (others) */
+#define OTHERS        0u /* its key, which no function has */
 
 #define INSIDE_MANY   4096u
 
-/* A thread that is in a function at present, or was. */
+/* A thread that is, or was, in a function. */
 struct report_inside {
 	struct {
 		const struct hodo_read_process *process;
 		uint32_t tid, row;
 	} key;
-	uint32_t n; /* calls inside of each other */
+	uint32_t n; /* nested calls */
 };
 
-/* A call that is open. */
+/* An open call. */
 struct report_call {
 	uint32_t row;
-	bool nested; /* inside of another call of the function: its time is in that one's */
+	bool nested; /* inside another call of the function, whose time includes it */
 	bool away;
 	struct report_call *next; /* free ones */
 };
@@ -46,7 +46,7 @@ static struct report_function *find_row(struct report *rep, uint64_t key, const 
 	return f;
 }
 
-/* The row of an address, made if need be. */
+/* The row of an address, created if necessary. */
 static struct report_function *row_of(struct report *rep, const struct hodo_read_process *p, int64_t ts_ns,
 				      uint64_t address)
 {
@@ -56,7 +56,7 @@ static struct report_function *row_of(struct report *rep, const struct hodo_read
 	hodo_symbols_find(rep->symbols, p, ts_ns, address, &place);
 	if (!rep->events.o->diff)
 		return find_row(rep, place.id, &place);
-	/* Functions of one name as one, whatever object they are of: another build is another object. */
+	/* Merges functions with one name, whatever their object: another build is another object. */
 	name = hodo_strings_add(&rep->names, place.full);
 	if (name == HODO_STRINGS_NONE)
 		exit(hodo_no_memory());
@@ -65,7 +65,7 @@ static struct report_function *row_of(struct report *rep, const struct hodo_read
 
 /* ------------------------------------------------------------------------ calls */
 
-/* Counts a thread into a function, or out of it. Returns how many calls of it the thread was in before. */
+/* Counts a thread into or out of a function. Returns how many calls of it the thread was in before. */
 static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo_read_call *call, bool in)
 {
 	const struct report_inside thread = { .key = { call->process, call->tid, row } };
@@ -97,7 +97,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	call->user = (uintptr_t)c;
 }
 
-/* It may wait or be over: calls of the function from now on are not inside of it. */
+/* It may be waiting or over: later calls of the function are not inside it. */
 static void on_away(void *data, const struct hodo_read_call *call)
 {
 	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
@@ -162,9 +162,9 @@ static uint64_t bucket_ticks(uint32_t b)
 	return ((uint64_t)(4 + b % 4) << (octave - 2)) + (octave > 2 ? 1ull << (octave - 3) : 0);
 }
 
-/* Older recordings have the first eight fields alone. */
+/* Older recordings have only the first eight fields. */
 #define PROFILE_FIELDS_OLD 8u
-#define PROFILE_BUCKETS_MAX 252u /* of 64 bits; HODO_PROFILE_BUCKETS is less, and was another number */
+#define PROFILE_BUCKETS_MAX 252u /* for 64 bits; HODO_PROFILE_BUCKETS is less, and has changed */
 
 static bool is_profile(const struct hodo_read_class *cls)
 {
@@ -227,8 +227,8 @@ static int read_events(struct report *rep)
 			continue;
 		}
 		if (strcmp(e->cls->name, "func:profile") == 0) {
-			/* The calls themselves say more, and it is the same ones; but for those that did not end, which
-			 * are in no profile. */
+			/* The calls themselves say more, and are the same ones, except for those without an
+			 * end, which are not in a profile. */
 			hodo_read_calls_totals(rep->calls, &t);
 			if (t.calls == t.open && is_profile(e->cls))
 				add_profile(rep, e);
@@ -263,13 +263,14 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 		return status;
 	rep->symbols = hodo_open_symbols(&o->args, dir);
 	report_lists_start(&rep->lists, rep->symbols, &o->args);
-	report_slowest_start(&rep->slowest, rep->symbols, &o->args);
+	report_slowest_start(&rep->slowest, rep->symbols, &o->args, hodo_read_nhosts(rep->r) > 1);
 	hodo_must(hodo_read_spans(rep->r) < 0 ? NULL : rep);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
 	report_events_start(&rep->events, o);
+	rep->events.rows.hosts = hodo_read_nhosts(rep->r) > 1;
 	err = read_events(rep);
 	if (err)
-		return hodo_error("%s: cannot be read on: %s", dir, strerror(-err));
+		return hodo_error("%s: cannot be read further: %s", dir, strerror(-err));
 	if (!o->args.quiet) {
 		report_events_warn(&rep->events, dir);
 		hodo_tell_unnamed(rep->symbols);

@@ -7,7 +7,7 @@
 #include <base/arena.h>
 #include <base/histogram.h>
 #include <base/intern.h>
-#include <export/scheduling.h>
+#include <read/scheduling.h>
 #include <export/symbols.h>
 #include <read/key.h>
 #include <read/losses.h>
@@ -19,15 +19,16 @@
 #define REPORT_VALUES_MAX     64u
 #define REPORT_KEY_FIELDS_MAX 4u
 
-enum report_by { REPORT_BY_NONE, REPORT_BY_THREAD, REPORT_BY_CPU, REPORT_BY_PROCESS, REPORT_BY_FIELD };
+enum report_by { REPORT_BY_NONE, REPORT_BY_THREAD, REPORT_BY_CPU, REPORT_BY_PROCESS, REPORT_BY_HOST,
+		 REPORT_BY_FIELD };
 
-/* What is the same at the begin and the end of a pair. */
+/* What must be equal at the begin and the end of a pair. */
 #define REPORT_KEY_THREAD  1u
 #define REPORT_KEY_CPU     2u
 #define REPORT_KEY_PROCESS 4u
 
 struct report_pair {
-	char *begin; /* with the next two in one piece of memory */
+	char *begin; /* shares an allocation with the next two */
 	const char *end;
 	const char *by; /* as given; NULL: by thread */
 	unsigned key;
@@ -44,7 +45,7 @@ struct report_value {
 struct report_options {
 	struct hodo_args args;
 	enum report_by by;
-	const char *by_text; /* as given: thread, cpu, process or a field */
+	const char *by_text; /* as given: thread, cpu, process, host or a field */
 	struct report_pair pairs[REPORT_PAIRS_MAX];
 	struct report_value values[REPORT_VALUES_MAX];
 	uint32_t npairs, nvalues;
@@ -56,11 +57,11 @@ struct report_options {
 /* -------------------------------------------------------------------------- rows */
 
 /*
- * A series is what is counted or measured: an event, a span or pair of events, a field, a way of waiting. With --by it
- * falls into groups, which are numbered over all series. A row is a series and a group, 0 for none.
+ * A series is what is counted or measured: an event, a span or pair of events, a field, a way of waiting.
+ * --by divides it into groups, which are numbered over all series. A row is a series and a group, 0 for none.
  */
 enum report_section {
-	REPORT_FUNCTIONS, /* which have rows of their own, struct report_function */
+	REPORT_FUNCTIONS, /* which have separate rows, struct report_function */
 	REPORT_EVENTS,
 	REPORT_SPANS,
 	REPORT_VALUES,
@@ -70,7 +71,7 @@ enum report_section {
 	REPORT_SECTIONS
 };
 
-#define REPORT_OTHERS UINT32_MAX /* the group of what is beyond the bounds */
+#define REPORT_OTHERS UINT32_MAX /* the group for everything beyond the bounds */
 
 struct report_series {
 	struct hodo_bytes key; /* the section, and the name */
@@ -84,24 +85,24 @@ static inline const char *report_series_name(const struct report_series *series)
 	return series->key.data + sizeof(uint64_t);
 }
 
-/* How each row begins: what it is found by, how many of it there were, and how long they took if they took time. */
+/* The beginning of each row: its key, the count, and the durations if it has any. */
 struct report_times {
 	uint64_t key;
 	uint64_t n, sum_ns, min_ns, max_ns;
-	struct hodo_histogram *histogram; /* of the times or values; NULL: none, or there are too many rows */
+	struct hodo_histogram *histogram; /* of the times or values; NULL: none, or too many rows */
 };
 
 void report_times_measure(struct report_times *times); /* from now on with a histogram */
 void report_times_add(struct report_times *times, uint64_t ns);
-/* Within what was seen at the least and at the most; 0: there is none. */
+/* A quantile, within the observed minimum and maximum; 0: none. */
 uint64_t report_times_at(const struct report_times *times, double q);
 void report_times_free(struct report_times *times); /* what it points to */
 
 struct report_row {
 	struct report_times times; /* of spans, those with begin and end */
 	uint64_t begins, ends;     /* unpaired */
-	uint64_t off_n, off_ns;    /* spans of which it is known how long their thread did not run, and that */
-	double sum, min, max, last; /* of values that are numbers, in the histogram */
+	uint64_t off_n, off_ns;    /* number of spans with known off-CPU time, and its sum */
+	double sum, min, max, last; /* of numeric values, in the histogram */
 };
 
 static inline uint32_t report_row_series(const struct report_row *row)
@@ -127,7 +128,7 @@ struct report_rows {
 	struct hodo_map series;  /* struct report_series, in the order in which they were made */
 	struct hodo_map groups;  /* struct report_group */
 	struct hodo_map rows;    /* struct report_row, by series << 32 | group */
-	uint32_t recent[256];    /* numbers of rows, by the last digits of series and group: where it is looked first */
+	uint32_t recent[256];    /* a cache of row numbers, by the last digits of series and group */
 	struct hodo_arena names; /* of groups */
 	struct hodo_text key;     /* of what is looked up */
 	struct report_last {
@@ -135,29 +136,30 @@ struct report_rows {
 		uint32_t group; /* 0: none yet */
 	} last[64];         /* groups of the last events' threads */
 	uint32_t nmeasured; /* rows with a distribution */
+	bool hosts;         /* the recording has several: CPUs are named with theirs */
 	bool others;        /* there were too many groups */
-	bool unmeasured;    /* … and rows that should have a distribution */
+	bool unmeasured;    /* … or rows that should have a distribution */
 };
 
 void report_rows_start(struct report_rows *r, const struct report_options *o);
 void report_rows_free(struct report_rows *r);
-/* Names groups of threads and processes by the last names that these had. */
+/* Names groups of threads and processes by their last names. */
 void report_rows_end(struct report_rows *r);
 
-/* The number of a series, made if need be. */
+/* The number of a series, created if necessary. */
 uint32_t report_series(struct report_rows *r, enum report_section section, const char *name);
 static inline struct report_series *report_series_at(const struct report_rows *r, uint32_t number)
 {
 	return hodo_map_at(&r->series, number);
 }
 
-/* The group of a thread, by what --by says: the thread itself if that is a field. */
+/* The group of a thread for --by; the thread itself if that is a field. */
 uint32_t report_group_of(struct report_rows *r, const struct report_who *who);
 /* … of a field's value. */
 uint32_t report_group_of_value(struct report_rows *r, const struct hodo_read_event *e, uint32_t field);
 const char *report_group_name(const struct report_rows *r, uint32_t group); /* NULL: of none */
 
-/* Made if need be; valid until the next one is. */
+/* Created if necessary; valid until the next one is created. */
 struct report_row *report_row_slow(struct report_rows *r, uint32_t series, uint32_t group);
 static inline struct report_row *report_row(struct report_rows *r, uint32_t series, uint32_t group)
 {
@@ -176,12 +178,12 @@ static inline const void *report_key(const struct hodo_text *key)
 
 /* ------------------------------------------------------------------------ events */
 
-/* What is said beside the tables. */
+/* Notes besides the tables. */
 struct report_findings {
-	uint64_t dropped;      /* begins, as too many waited */
-	uint64_t unsure_times; /* on or off CPUs: they reach over lost events, and do not count */
-	uint64_t unsure_spans; /* that do, and count */
-	uint64_t values;       /* bits: --values of a number were there */
+	uint64_t dropped;      /* begins, because too many were waiting */
+	uint64_t unsure_times; /* on or off CPUs: they contain lost events, and do not count */
+	uint64_t unsure_spans; /* that contain lost events, but count */
+	uint64_t values;       /* bits: which --values had numbers */
 	bool by;               /* an event has the field of --by */
 };
 
@@ -189,24 +191,23 @@ struct report_events {
 	const struct report_options *o;
 	struct report_rows rows;
 	struct hodo_map classes; /* struct report_class */
-	uint32_t recent[256];    /* numbers of them, by the last digits of ids: where it is looked first */
+	uint32_t recent[256];    /* a cache of their numbers, by the last digits of ids */
 	struct hodo_pairs *pairs;
 	struct hodo_sched *sched;
 	struct {
-		const struct hodo_read_process *kernel; /* of the last event */
 		uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series */
 	} cpus;
 	struct report_findings findings;
 	uint64_t events;
-	int64_t begin_ns, end_ns; /* of the first and the last event, whatever --thread says; 0: there is none */
+	int64_t begin_ns, end_ns; /* of the first and the last event, regardless of --thread; 0: none */
 };
 
 void report_events_start(struct report_events *ev, const struct report_options *o);
-/* Each event; of functions' only the times count. 0 or a negative errno. */
+/* Takes each event; for functions' only the times count. 0 or a negative errno. */
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e);
 int report_events_end(struct report_events *ev); /* the same */
 void report_events_free(struct report_events *ev);
-/* Says what was asked for and is not in the recording. */
+/* Reports what was requested but is not in the recording. */
 void report_events_warn(const struct report_events *ev, const char *dir);
 
 /* ------------------------------------------------------------------------- lists */
@@ -260,7 +261,7 @@ struct report_lists {
 	struct hodo_symbols *symbols;
 	const struct hodo_args *args; /* NULL: of all threads */
 	struct hodo_map stacks, held, wrong; /* struct report_stack, … */
-	const struct report_wrong *last_wrong; /* what the last event was counted in; NULL: none */
+	const struct report_wrong *last_wrong; /* where the last event was counted; NULL: none */
 	struct report_slow slow[REPORT_SLOW_MAX]; /* longest first */
 	uint32_t nslow;
 	struct report_slow next; /* callees that came before their call */
@@ -278,12 +279,12 @@ void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
 /* ----------------------------------------------------------------------- slowest */
 
 struct report_slowest_row {
-	uint64_t rank_ns; /* of spans their duration, of calls the time outside of calls that they made */
+	uint64_t rank_ns; /* for spans the duration, for calls the self time */
 	uint64_t duration_ns;
-	uint64_t off_ns; /* its thread did not run; where off_known */
+	uint64_t off_ns; /* how long its thread did not run, if off_known */
 	bool off_known;
 	int64_t begin_ns;
-	const char *name, *comm;
+	const char *name, *comm, *host; /* host: NULL: the recording has only one, or it is not known */
 	uint32_t pid, tid; /* where it began */
 	bool left;
 	char *thread; /* comm[tid] */
@@ -294,6 +295,7 @@ struct report_slowest {
 	struct hodo_symbols *symbols;
 	const struct hodo_args *args;
 	struct hodo_read_text *text;
+	bool hosts;    /* there are several: rows have theirs */
 	uint32_t room; /* of each list: --limit, or ten */
 	struct report_slowest_list {
 		struct report_slowest_row *row; /* longest first */
@@ -301,7 +303,8 @@ struct report_slowest {
 	} spans, calls;
 };
 
-void report_slowest_start(struct report_slowest *s, struct hodo_symbols *symbols, const struct hodo_args *args);
+void report_slowest_start(struct report_slowest *s, struct hodo_symbols *symbols, const struct hodo_args *args,
+			  bool hosts);
 void report_slowest_free(struct report_slowest *s);
 void report_slowest_span(struct report_slowest *s, const struct hodo_read_event *end); /* with its begin */
 void report_slowest_call(struct report_slowest *s, const struct hodo_read_call *call); /* that ended */
@@ -309,7 +312,7 @@ void report_slowest_put(struct hodo_text *to, const struct report_slowest *s);
 void report_slowest_put_json(struct hodo_json *j, const struct report_slowest *s);
 extern const struct hodo_columns report_slowest_columns[2]; /* of spans, of calls */
 
-/* Whether the class has this name, and fields of these types: a recording's own description is not to be trusted. */
+/* Whether the class has this name and fields of these types: a recording's description is not trusted. */
 bool report_class_is(const struct hodo_read_class *cls, const char *name, uint32_t nfields, const uint8_t *types);
 
 /* Ticks of the process's clock as ns. */
@@ -327,23 +330,26 @@ struct report_bar {
 };
 #define REPORT_BARS_MAX 24
 
-/* At most REPORT_BARS_MAX bars, without gaps. Their number. */
+/* At most REPORT_BARS_MAX bars, without gaps. Returns their number. */
 int report_bars(struct hodo_histogram *histogram, struct report_bar *bars);
-/* As wide as the terminal, 80 columns else; time: numbers are ns. */
+/* As wide as the terminal, or 80 columns; time: numbers are ns. */
 void report_bars_put(struct hodo_text *to, const struct report_bar *bars, int n, bool time);
 void report_bars_put_json(struct hodo_json *j, const char *key, const struct report_bar *bars, int n);
 
 /* ------------------------------------------------------------------------- whole */
 
-/* One function. Its times are of the calls that ended; others count in calls and in open, exit_lost or no_exit only. */
+/*
+ * One function. Its times are of the calls that ended; others only count in calls and in open, exit_lost or
+ * no_exit.
+ */
 struct report_function {
-	struct report_times times; /* of hodo_place.id; where recordings are compared, of a number for each name */
+	struct report_times times; /* key: hodo_place.id; if recordings are compared, a number for each name */
 	const char *name, *object;
 	uint64_t calls, left, open, exit_lost, no_exit, self_ns;
-	uint64_t total_ns; /* of those that are not inside of another call of the function */
+	uint64_t total_ns; /* of calls not inside another call of the function */
 };
 
-/* Of a function in a thread: outermost calls that have ended, and may have been inside of another that has not. */
+/* A function in a thread: outermost calls that have ended, but may be inside another that has not. */
 struct report_ended {
 	uint32_t row;
 	uint32_t n, room;
@@ -354,7 +360,7 @@ struct report_ended {
 	} *parts; /* depths rise */
 };
 
-/* A thread whose calls are known at their ends only. */
+/* A thread whose calls are known only at their ends. */
 struct report_ended_thread {
 	struct hodo_map rows; /* struct report_ended */
 	uint64_t calls;       /* that have ended */
@@ -374,7 +380,7 @@ struct report {
 	struct hodo_read_calls *calls;
 	struct hodo_read_calls_totals totals;
 	struct hodo_map functions;   /* struct report_function */
-	struct hodo_strings names;   /* of functions, where recordings are compared */
+	struct hodo_strings names;   /* of functions, if recordings are compared */
 	struct hodo_map inside;      /* struct report_inside */
 	struct hodo_map ended;       /* struct report_ended_thread */
 	struct hodo_arena all_calls; /* struct report_call */
@@ -382,8 +388,8 @@ struct report {
 };
 
 /*
- * report_ended.c: a call ended, of which nothing was known before. Returns how much of the function's time so far is
- * in this one's.
+ * report_ended.c: a call ended of which nothing was known before. Returns how much of the function's time so
+ * far is inside it.
  */
 uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call *call, uint32_t row);
 void report_ended_free(struct hodo_map *threads);
@@ -393,12 +399,12 @@ struct report_ended_key {
 	uint64_t tid;
 };
 
-/* Reads all of it. 0, or the exit status, having said why. options live as long. */
+/* Reads all of it. 0, or the exit status after a message. options must live as long. */
 int report_read(struct report *rep, const char *dir, const struct report_options *options);
 void report_free(struct report *rep);
 
 extern const struct hodo_columns report_columns[REPORT_SECTIONS];
-/* other: NULL, or what it is compared with. */
+/* other: NULL, or the report to compare with. */
 void report_put(struct hodo_page *page, const struct report *rep, const struct report *other);
 bool report_empty(const struct report *rep);
 

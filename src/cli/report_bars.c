@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_bars.c - the picture of a distribution. */
+/* report_bars.c - draws a distribution. */
 #include "report.h"
 
 #include <langinfo.h>
@@ -12,7 +12,7 @@
 
 /* ----------------------------------------------------------------------- scale */
 
-/* Buckets of 2^shift to a bar; zero is one of its own, and the least number's come next to it, on both sides. */
+/* 2^shift buckets per bar; zero has its own bar, and the least numbers' are next to it, on both sides. */
 struct scale {
 	unsigned shift;
 	int64_t least; /* bucket >> shift */
@@ -25,7 +25,7 @@ static int64_t bar_of(int64_t key, struct scale s)
 	return key > 0 ? bar : key < 0 ? -bar : 0;
 }
 
-/* Where the bar's side that is nearer to zero is. */
+/* The bar's bound nearer to zero. */
 static double bar_near(int64_t bar, struct scale s)
 {
 	int64_t key = bar ? (llabs(bar) - 1 + s.least) << s.shift : 0;
@@ -44,8 +44,8 @@ static double bar_high(int64_t bar, struct scale s)
 }
 
 /*
- * Bars are made as narrow as there is room for, eight for a power of two at the most, and for whole numbers none that
- * begins between two of them.
+ * Bars are as narrow as room allows, at most eight for a power of two, and for integers none that begins
+ * between two of them.
  */
 static struct scale scale_for(const struct hodo_bucket *all, uint32_t n, bool whole)
 {
@@ -100,7 +100,7 @@ static int terminal_width(void)
 	return (int)(n > WIDTH_MAX ? WIDTH_MAX : n);
 }
 
-/* Whether what reads our output takes UTF-8. The locale of the process stays as it is. */
+/* Whether our output may be UTF-8. The process's locale does not change. */
 static bool is_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -111,7 +111,7 @@ static bool is_utf8(void)
 	return utf8;
 }
 
-/* n parts of an eighth of a column each. What is there is seen: one part at the least. */
+/* In eighths of a column; at least one, so that it is visible. */
 static void put_bar(struct hodo_text *to, unsigned eighths, unsigned width, bool utf8)
 {
 	static const char *const blocks[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
@@ -131,7 +131,7 @@ static void put_edges(struct hodo_text *to, const struct report_bar *bar, bool t
 	char a[48], b[48];
 
 	if (time) {
-		/* 2^64 is no uint64_t. */
+		/* 2^64 does not fit a uint64_t. */
 		hodo_text_printf(to, "  %s .. %s", hodo_duration((uint64_t)bar->low, a),
 			hodo_duration(bar->high < 0x1p64 ? (uint64_t)bar->high : UINT64_MAX, b));
 		return;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_ended.c - calls that are known at their end only: which of a function's time is in another call of it.
+ * report_ended.c - calls known only at their end: how much of a function's time is inside another call of it.
  *
- * What a call called has ended before it, and is deeper. A call is inside of the next one in its thread that ends less
- * deep, whatever else ends in between: so what is kept of a function's calls are sums by depth, and the depth of a sum
- * falls to the least at which a call has ended since.
+ * A call's callees end before it, and are deeper. A call is inside the next one in its thread that ends at a
+ * smaller depth, whatever else ends in between: so we keep sums of a function's calls by depth, and a sum's
+ * depth falls to the least at which a call has ended since.
  */
 #include "report.h"
 
 #include <base/vec.h>
 
-/* The least depth at which a call of the thread has ended after the one of this number. */
+/* The least depth at which a call of the thread has ended after the one with this number. */
 static uint32_t least_since(const struct report_ended_thread *t, uint64_t number)
 {
 	uint32_t low = 0, high = t->n;
@@ -41,7 +41,10 @@ static uint32_t depth_now(const struct report_ended_thread *t, const struct repo
 	return part->depth < least ? part->depth : least;
 }
 
-/* The time of those parts that are deeper, which are not needed any more. No two of those left are of one depth. */
+/*
+ * Removes the deeper parts, which are no longer needed, and returns their time. The rest have distinct
+ * depths.
+ */
 static uint64_t take_deeper(const struct report_ended_thread *t, struct report_ended *e, uint32_t depth)
 {
 	uint64_t ns = 0;
@@ -81,7 +84,7 @@ uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call
 	inside = e ? take_deeper(t, e, call->depth) : 0;
 	note_end(t, call->depth);
 	if (!call->depth) {
-		/* It is in no other, nor is anything that has ended before. */
+		/* Neither it nor anything that has ended before is inside another. */
 		free_rows(t);
 		return inside;
 	}

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not asked for */
+#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not selected */
 
 /* ---------------------------------------------------------------------- classes */
 
-/* What follows from an event, beside that it is counted. */
+/* What an event does besides being counted. */
 struct action {
 	enum { ENDS, BEGINS, MEASURES } does;
 	uint32_t series;
-	const struct report_pair *pair; /* NULL: what is paired by itself */
-	uint8_t field[REPORT_KEY_FIELDS_MAX]; /* that both ends share; what is measured */
+	const struct report_pair *pair; /* NULL: paired by its role */
+	uint8_t field[REPORT_KEY_FIELDS_MAX]; /* shared by both ends; or measured */
 };
 
 struct report_class {
@@ -39,7 +39,7 @@ static void add_action(struct report_class *c, struct action a)
 	}
 }
 
-/* What is paired without being asked for: spans and system calls. */
+/* What is paired by default: spans and system calls. */
 static void bind_own(struct report_events *ev, struct report_class *c)
 {
 	const struct hodo_read_class *cls = c->cls;
@@ -74,20 +74,43 @@ static void bind_pairs(struct report_events *ev, struct report_class *c)
 	}
 }
 
-/* false: it is no number. */
+static bool has_number(const struct hodo_read_class *cls, int field)
+{
+	uint32_t type = field >= 0 ? cls->fields[field].type : HODO_TYPE_NONE;
+
+	return (type >= HODO_TYPE_I8 && type <= HODO_TYPE_F64) || type == HODO_TYPE_PTR;
+}
+
+/* false: not a number. */
 static bool bind_value(struct report_events *ev, struct report_class *c, int field, const char *name)
 {
-	uint32_t type = field >= 0 ? c->cls->fields[field].type : HODO_TYPE_NONE;
 	struct action a = { .does = MEASURES, .field = { (uint8_t)field } };
 
-	if ((type < HODO_TYPE_I8 || type > HODO_TYPE_F64) && type != HODO_TYPE_PTR)
+	if (!has_number(c->cls, field))
 		return false;
 	a.series = report_series(&ev->rows, REPORT_VALUES, name);
 	add_action(c, a);
 	return true;
 }
 
-static void bind_values(struct report_events *ev, struct report_class *c)
+/* A span's name stands for its begin, or for its end if only that has the field. */
+static bool is_of(const struct report_value *v, const struct hodo_read_class *cls, const struct hodo_read_process *p)
+{
+	if (strcmp(v->event, cls->name) == 0)
+		return true;
+	if (strcmp(v->event, cls->base) != 0)
+		return false;
+	for (uint32_t i = 0; i < p->nclasses && hodo_role_ends(cls->role); i++) {
+		const struct hodo_read_class *other = p->classes[i];
+
+		if (hodo_role_begins(other->role) && strcmp(other->base, cls->base) == 0 &&
+		    has_number(other, hodo_read_field(other, v->field)))
+			return false;
+	}
+	return true;
+}
+
+static void bind_values(struct report_events *ev, struct report_class *c, const struct hodo_read_process *p)
 {
 	const struct hodo_read_class *cls = c->cls;
 
@@ -98,7 +121,7 @@ static void bind_values(struct report_events *ev, struct report_class *c)
 		char name[2 * HODO_NAME_MAX + 4];
 
 		snprintf(name, sizeof(name), "%s.%s", v->event, v->field);
-		if (strcmp(v->event, cls->name) == 0 && bind_value(ev, c, hodo_read_field(cls, v->field), name))
+		if (is_of(v, cls, p) && bind_value(ev, c, hodo_read_field(cls, v->field), name))
 			ev->findings.values |= 1ull << i;
 	}
 }
@@ -113,7 +136,7 @@ static void bind(struct report_events *ev, struct report_class *c, const struct 
 	c->sched = e->process->kernel && strncmp(e->cls->name, "sched:", 6) == 0;
 	bind_own(ev, c);
 	bind_pairs(ev, c);
-	bind_values(ev, c);
+	bind_values(ev, c, e->process);
 }
 
 static const struct report_class *class_of(struct report_events *ev, const struct hodo_read_event *e)
@@ -133,7 +156,7 @@ static const struct report_class *class_of(struct report_events *ev, const struc
 
 /* ----------------------------------------------------------------------- events */
 
-/* What the event is split by. */
+/* The event's group. */
 static uint32_t group_of(struct report_events *ev, const struct report_class *c, const struct hodo_read_event *e)
 {
 	const struct report_who who = { e->process, e->comm, e->pid, e->tid, e->cpu };
@@ -144,10 +167,11 @@ static uint32_t group_of(struct report_events *ev, const struct report_class *c,
 					    : report_group_of(&ev->rows, &who);
 }
 
-/* What is the same at the begin and at the end. */
+/* What must be equal at the begin and at the end. */
 static const struct hodo_text *key_of(struct report_events *ev, const struct action *a, const struct hodo_read_event *e)
 {
 	const struct report_pair *pair = a->pair;
+	const uint64_t host = (uint64_t)e->process->host << 32;
 	struct hodo_text *key = &ev->rows.key;
 
 	if (!pair) {
@@ -156,13 +180,15 @@ static const struct hodo_text *key_of(struct report_events *ev, const struct act
 	}
 	hodo_key_start(key);
 	hodo_key_add_number(key, a->series); /* less than the address that the others begin with */
-	/* The kernel's events happen in any process. */
+	/* The kernel's events may happen in any process. */
 	if (pair->key & REPORT_KEY_PROCESS)
-		hodo_key_add_number(key, e->process->kernel ? 0 : e->pid);
-	if (pair->key & REPORT_KEY_THREAD)
+		hodo_key_add_number(key, host | (e->process->kernel ? 0 : e->pid));
+	if (pair->key & REPORT_KEY_THREAD) {
+		hodo_key_add_number(key, host);
 		hodo_key_add_number(key, (uint64_t)e->pid << 32 | e->tid);
+	}
 	if (pair->key & REPORT_KEY_CPU)
-		hodo_key_add_number(key, (uint32_t)e->cpu);
+		hodo_key_add_number(key, host | (uint32_t)e->cpu);
 	for (uint32_t i = 0; i < pair->nfields; i++)
 		hodo_key_add_value(key, &e->values[a->field[i]]);
 	return key;
@@ -204,12 +230,13 @@ static int end(struct report_events *ev, const struct action *a, const struct ho
 		return paired;
 	if (paired == HODO_PAIR_LEFT)
 		is_unpaired(ev, &begin);
-	/* Whose begin was in a thread that is not asked for does not count; nor does one there that has none. */
+	/* Ends whose begin was in a thread that is not selected do not count, nor ends there without a begin.
+	 * */
 	if (paired == HODO_PAIR_FOUND ? begin.user == NOT_WANTED : !wanted)
 		return 0;
 	if (paired == HODO_PAIR_FOUND)
 		row = hodo_map_at(&ev->rows.rows, (uint32_t)begin.user);
-	/* The begin has not the field of --by, the end has. */
+	/* The begin lacks the field of --by, but the end has it. */
 	if (!row || (group && ev->o->by == REPORT_BY_FIELD && !report_row_group(row)))
 		row = report_row(&ev->rows, a->series, group);
 	if (paired != HODO_PAIR_FOUND) {
@@ -272,7 +299,6 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 	}
 	if (!c->sched || err)
 		return err;
-	ev->cpus.kernel = e->process;
 	return hodo_sched_event(ev->sched, e);
 }
 
@@ -280,19 +306,20 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 
 static void add_thread(struct report_events *ev, uint32_t series, const struct hodo_sched_off *off, uint64_t ns)
 {
-	const struct report_who who = { ev->cpus.kernel, off->comm, off->pid, off->tid, off->cpu };
+	const struct report_who who = { off->kernel, off->comm, off->pid, off->tid, off->cpu };
 
 	report_times_add(&report_row(&ev->rows, series, report_group_of(&ev->rows, &who))->times, ns);
 }
 
 static void on_ran(void *data, const struct hodo_sched_ran *ran)
 {
-	const struct hodo_sched_off who = { .cpu = ran->cpu, .pid = ran->pid, .tid = ran->tid, .comm = ran->comm };
+	const struct hodo_sched_off who = { .cpu = ran->cpu, .pid = ran->pid, .tid = ran->tid, .comm = ran->comm,
+					    .kernel = ran->kernel };
 	struct report_events *ev = data;
 
-	if (!ran->tid || !hodo_selects_thread(&ev->o->args, ev->cpus.kernel, ran->pid, ran->tid, ran->comm))
+	if (!ran->tid || !hodo_selects_thread(&ev->o->args, ran->kernel, ran->pid, ran->tid, ran->comm))
 		return;
-	if (hodo_losses_between(ev->cpus.kernel, ran->cpu, ran->begin_ns, ran->end_ns))
+	if (hodo_losses_between(ran->kernel, ran->cpu, ran->begin_ns, ran->end_ns))
 		ev->findings.unsure_times++;
 	else
 		add_thread(ev, ev->cpus.running, &who, (uint64_t)ran->end_ns - (uint64_t)ran->begin_ns);
@@ -302,9 +329,9 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 {
 	struct report_events *ev = data;
 
-	if (!hodo_selects_thread(&ev->o->args, ev->cpus.kernel, off->pid, off->tid, off->comm))
+	if (!hodo_selects_thread(&ev->o->args, off->kernel, off->pid, off->tid, off->comm))
 		return;
-	if (hodo_losses_between(ev->cpus.kernel, HODO_LOSSES_ANY_CPU,
+	if (hodo_losses_between(off->kernel, HODO_LOSSES_ANY_CPU,
 				off->off_ns != INT64_MIN ? off->off_ns : off->woken_ns, off->on_ns)) {
 		ev->findings.unsure_times++;
 		return;
@@ -317,7 +344,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 /* ---------------------------------------------------------------- start and end */
 
-/* Those that were asked for come first. */
+/* Requested ones come first. */
 static void make_series(struct report_events *ev, const struct report_options *o)
 {
 	for (uint32_t i = 0; i < o->npairs; i++) {
@@ -365,30 +392,33 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (unsigned side = 0; side < 2; side++)
 			if (!report_series_at(&ev->rows, i)->seen[side])
-				hodo_warning("%s: no event '%s'%s: 'hodo stat' shows which there are", dir,
+				hodo_warning("%s: no event '%s'%s: 'hodo stat' lists the events", dir,
 					     side ? o->pairs[i].end : o->pairs[i].begin,
 					     o->pairs[i].nfields ? " with the fields to pair by" : "");
 	for (uint32_t i = 0; i < o->nvalues; i++)
 		if (!(ev->findings.values >> i & 1))
-			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' shows which there are", dir,
-				     o->values[i].event, o->values[i].field);
+			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' lists the events",
+				     dir, o->values[i].event, o->values[i].field);
 	if (o->by == REPORT_BY_FIELD && !ev->findings.by)
-		hodo_warning("%s: no event has a field '%s': 'hodo list' shows which there are", dir, o->by_text);
+		hodo_warning("%s: no event has a field '%s': 'hodo list' lists the fields", dir, o->by_text);
 	if (ev->findings.dropped)
-		hodo_warning("%s: %llu begins were given up, as more than a million waited for their end", dir,
+		hodo_warning("%s: %llu begins were dropped, because more than a million were waiting for "
+			     "their end", dir,
 			     (unsigned long long)ev->findings.dropped);
 	if (ev->rows.others)
-		hodo_warning("%s: there is more to tell apart than is shown: the rest is in (others)", dir);
+		hodo_warning("%s: there are more groups than can be shown: the rest is in (others)", dir);
 	if (ev->findings.unsure_times)
-		hodo_warning("%s: %llu times on or off CPUs reach over lost events, and do not count", dir,
+		hodo_warning("%s: %llu times on or off CPUs span lost events, and are not counted", dir,
 			     (unsigned long long)ev->findings.unsure_times);
 	if (ev->findings.unsure_spans)
-		hodo_warning("%s: %llu spans reach over lost events: begin and end may be those of two", dir,
+		hodo_warning("%s: %llu spans contain lost events: their begin and end may belong to "
+			     "different spans", dir,
 			     (unsigned long long)ev->findings.unsure_spans);
 	if (ev->rows.unmeasured)
-		hodo_warning("%s: more spans and fields than can be: some are without percentiles", dir);
+		hodo_warning("%s: too many spans and fields: some have no percentiles", dir);
 	if (hodo_sched_forgotten(ev->sched))
-		hodo_warning("%s: there were too many threads: %llu were forgotten, and times off CPUs with them", dir,
+		hodo_warning("%s: there were too many threads: %llu were dropped, with their times off CPUs",
+			     dir,
 			     (unsigned long long)hodo_sched_forgotten(ev->sched));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_lists.c - what the tracers stack, loop, thread and latency left. */
+/* report_lists.c - results of the tracers stack, loop, thread and latency. */
 #include "report.h"
 #include "selection.h"
 
@@ -42,7 +42,7 @@ static void take_text(const struct hodo_read_value *v, char to[64])
 		memcpy(to, v->data, v->count < 63 ? v->count : 63);
 }
 
-/* The entry of l->key, made if need be; NULL: the list is full. */
+/* The entry of l->key, created if necessary; NULL: the list is full. */
 static void *entry_of(struct report_lists *l, struct hodo_map *list, bool *is_new)
 {
 	void *entry = hodo_map_find_bytes(list, report_key(&l->key), l->key.len);

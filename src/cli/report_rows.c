@@ -5,7 +5,7 @@
 #include <read/threads.h>
 #include <string.h>
 
-/* A row takes about 100 bytes; one with times a few KiB, rarely 30. What is beyond is counted together. */
+/* A row takes about 100 bytes; one with times a few KiB, rarely 30. Further ones are counted together. */
 #define ROWS_MAX     (1u << 16)
 #define MEASURED_MAX (1u << 13)
 #define GROUP_MAX    128u /* bytes of a name */
@@ -13,7 +13,7 @@
 struct report_group {
 	struct hodo_bytes key;
 	const char *name;
-	/* Of a thread or process that may change its name, as a thread does by execve; number 0: its name stays. */
+	/* For a thread or process that may change its name, as by execve; number 0: the name is fixed. */
 	const char *comm;
 	uint32_t number;
 };
@@ -99,7 +99,7 @@ struct report_row *report_row_slow(struct report_rows *r, uint32_t series, uint3
 	}
 	measures = is_measured(report_series_at(r, series)->section);
 	measured = measures && r->nmeasured < 2 * MEASURED_MAX;
-	/* Those that are no group go on having percentiles when groups have used up theirs. */
+	/* Rows without a group still get percentiles when groups have used up theirs. */
 	if (group && group != REPORT_OTHERS &&
 	    (r->rows.n >= ROWS_MAX || (measures && r->nmeasured >= MEASURED_MAX))) {
 		r->others = true;
@@ -115,7 +115,7 @@ struct report_row *report_row_slow(struct report_rows *r, uint32_t series, uint3
 
 /* ----------------------------------------------------------------------- groups */
 
-/* The group of r->key, made if need be: NULL with *number OTHERS if there are too many. */
+/* The group of r->key, created if necessary: NULL with *number OTHERS if there are too many. */
 static struct report_group *group_of_key(struct report_rows *r, uint32_t *number)
 {
 	struct report_group *g = hodo_map_find_bytes(&r->groups, report_key(&r->key), r->key.len);
@@ -158,10 +158,20 @@ static void put_name(const struct report_rows *r, char name[GROUP_MAX], const ch
 	snprintf(name, GROUP_MAX, r->o->diff ? "%.100s" : "%.100s[%u]", comm, number);
 }
 
+static const char *host_of(const struct report_who *w)
+{
+	return w->process->hostname && *w->process->hostname ? w->process->hostname : "(not known)";
+}
+
 static void name_group(const struct report_rows *r, const struct report_who *w, char name[GROUP_MAX])
 {
-	if (r->o->by == REPORT_BY_CPU)
+	/* CPUs of several hosts have the same numbers. */
+	if (r->o->by == REPORT_BY_CPU && r->hosts)
+		snprintf(name, GROUP_MAX, w->cpu < 0 ? "%.80s fallback" : "%.80s cpu%d", host_of(w), (int)w->cpu);
+	else if (r->o->by == REPORT_BY_CPU)
 		snprintf(name, GROUP_MAX, w->cpu < 0 ? "fallback" : "cpu%d", (int)w->cpu);
+	else if (r->o->by == REPORT_BY_HOST)
+		snprintf(name, GROUP_MAX, "%.100s", host_of(w));
 	else if (r->o->by != REPORT_BY_PROCESS)
 		put_name(r, name, w->comm, w->tid);
 	else if (w->process->kernel && !w->pid)
@@ -173,8 +183,8 @@ static void name_group(const struct report_rows *r, const struct report_who *w, 
 static uint32_t find_group(struct report_rows *r, const struct report_who *w)
 {
 	bool by_cpu = r->o->by == REPORT_BY_CPU, by_process = r->o->by == REPORT_BY_PROCESS;
-	bool kernel = w->process->kernel;
-	uint32_t number = by_cpu ? (uint32_t)w->cpu : by_process ? w->pid : w->tid, group;
+	bool kernel = w->process->kernel, by_host = r->o->by == REPORT_BY_HOST;
+	uint32_t number = by_host ? 0 : by_cpu ? (uint32_t)w->cpu : by_process ? w->pid : w->tid, group;
 	struct report_group *g;
 	char name[GROUP_MAX];
 
@@ -183,15 +193,16 @@ static uint32_t find_group(struct report_rows *r, const struct report_who *w)
 		name_group(r, w, name);
 		hodo_text_bytes(&r->key, name, strlen(name));
 	} else {
-		hodo_key_add_number(&r->key, kernel || by_cpu || by_process ? 0 : (uintptr_t)w->process);
+		hodo_key_add_number(&r->key, kernel || by_cpu || by_process || by_host ? 0 : (uintptr_t)w->process);
+		hodo_key_add_number(&r->key, w->process->host);
 		hodo_key_add_number(&r->key, number);
-		if (kernel && !number && !by_cpu && !by_process) /* each CPU has one of its own */
+		if (kernel && !number && !by_cpu && !by_process && !by_host) /* each CPU has its own */
 			hodo_key_add_number(&r->key, (uint32_t)w->cpu);
 	}
 	g = group_of_key(r, &group);
 	if (g && !g->name) {
 		name_group(r, w, name);
-		g->number = !r->o->diff && (by_process || (kernel && !by_cpu)) ? number : 0;
+		g->number = !r->o->diff && !by_host && (by_process || (kernel && !by_cpu)) ? number : 0;
 		g->comm = by_process ? process_comm(w) : w->comm;
 		keep_name(r, g, name);
 	}
@@ -211,7 +222,7 @@ uint32_t report_group_of(struct report_rows *r, const struct report_who *w)
 			return group;
 		*last = (struct report_last){ *w, group };
 	}
-	if (r->o->by != REPORT_BY_CPU) {
+	if (r->o->by != REPORT_BY_CPU && r->o->by != REPORT_BY_HOST) {
 		struct report_group *g = hodo_map_at(&r->groups, last->group - 1);
 
 		if (g->number == (kernel ? w->tid : w->pid))
@@ -289,11 +300,11 @@ uint32_t report_group_of_value(struct report_rows *r, const struct hodo_read_eve
 		name_value(v, name);
 		hodo_text_bytes(&r->key, label ? label : name, strlen(label ? label : name));
 	} else {
-		/* How it is written, so that one key is one name; no thread's group begins so. */
+		/* Includes the form, so that each key has one name; no thread's group begins so. */
 		hodo_key_add_number(&r->key, array ? HODO_TYPE_ARRAY : written ? v->type : HODO_TYPE_I64);
 		if (label)
 			hodo_text_bytes(&r->key, label, strlen(label) + 1);
-		/* Arrays are distinguished by their length alone, which is what is shown of them. */
+		/* Arrays are distinguished only by their length, which is all that is shown. */
 		if (array)
 			hodo_key_add_number(&r->key, v->count);
 		else

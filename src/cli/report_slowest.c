@@ -9,11 +9,12 @@
 #define ROOM_DEFAULT 10u
 #define ROOM_MAX     1000u
 
-void report_slowest_start(struct report_slowest *s, struct hodo_symbols *symbols, const struct hodo_args *args)
+void report_slowest_start(struct report_slowest *s, struct hodo_symbols *symbols, const struct hodo_args *args,
+			  bool hosts)
 {
 	uint64_t room = args->look.limit == UINT64_MAX ? ROOM_DEFAULT : args->look.limit;
 
-	*s = (struct report_slowest){ .symbols = symbols, .args = args,
+	*s = (struct report_slowest){ .symbols = symbols, .args = args, .hosts = hosts,
 				      .room = (uint32_t)(room < ROOM_MAX ? room : ROOM_MAX) };
 	s->spans.row = hodo_must(calloc(s->room + 1, sizeof(*s->spans.row)));
 	s->calls.row = hodo_must(calloc(s->room + 1, sizeof(*s->calls.row)));
@@ -40,7 +41,7 @@ void report_slowest_free(struct report_slowest *s)
 	hodo_read_text_free(s->text);
 }
 
-/* A row of the list, to be filled but for its rank; NULL: as many are as slow. */
+/* A row of the list, to fill in except for its rank; NULL: enough are as slow. */
 static struct report_slowest_row *insert(struct report_slowest *s, struct report_slowest_list *list, uint64_t rank_ns)
 {
 	uint32_t at = list->n;
@@ -56,8 +57,10 @@ static struct report_slowest_row *insert(struct report_slowest *s, struct report
 	return &list->row[at];
 }
 
-static void set_thread(struct report_slowest_row *row, const char *comm, uint32_t pid, uint32_t tid)
+static void set_thread(const struct report_slowest *s, struct report_slowest_row *row,
+		       const struct hodo_read_process *process, const char *comm, uint32_t pid, uint32_t tid)
 {
+	row->host = s->hosts ? process->hostname : NULL;
 	row->comm = comm;
 	row->pid = pid;
 	row->tid = tid;
@@ -65,7 +68,7 @@ static void set_thread(struct report_slowest_row *row, const char *comm, uint32_
 		exit(hodo_no_memory());
 }
 
-/* As print shows them, or the whole event as print --json does. */
+/* As in print, or the whole event as in print --json. */
 static char *fields_of(struct report_slowest *s, const struct hodo_read_event *e)
 {
 	const char *data;
@@ -91,7 +94,7 @@ void report_slowest_span(struct report_slowest *s, const struct hodo_read_event 
 		return;
 	t = begin->tid == e->tid ? NULL : hodo_read_thread(e->process, begin->tid);
 	row->name = e->cls->base;
-	set_thread(row, t ? t->comm : e->comm, begin->pid, begin->tid);
+	set_thread(s, row, e->process, t ? t->comm : e->comm, begin->pid, begin->tid);
 	row->begin_ns = begin->ts_ns;
 	row->duration_ns = ns;
 	row->off_known = e->off_cpu;
@@ -108,7 +111,7 @@ void report_slowest_call(struct report_slowest *s, const struct hodo_read_call *
 		return;
 	hodo_symbols_find(s->symbols, call->process, call->entry_ns, call->function, &place);
 	row->name = place.name;
-	set_thread(row, call->comm, call->process->pid, call->tid);
+	set_thread(s, row, call->process, call->comm, call->process->pid, call->tid);
 	row->begin_ns = call->entry_ns;
 	row->duration_ns = (uint64_t)(call->end_ns - call->entry_ns);
 	row->left = call->flags & HODO_READ_CALL_LEFT;
@@ -128,6 +131,11 @@ static struct hodo_cell off_cpu(const struct hodo_table *t, const struct hodo_co
 	const struct report_slowest_row *r = row;
 
 	return r->off_known ? hodo_cell_u64(r->off_ns) : hodo_cell_string(NULL);
+}
+
+static struct hodo_cell host(const struct hodo_table *t, const struct hodo_column *c, const void *row)
+{
+	return hodo_cell_string(((const struct report_slowest_row *)row)->host);
 }
 
 /* They are escaped already. */
@@ -154,6 +162,8 @@ static void put_left(struct hodo_text *to, const struct hodo_table *t, const voi
 #define ROW(name) HODO_MEMBER(struct report_slowest_row, name)
 #define WHEN                                                                                                           \
 	{ "ts", "BEGAN", .width = 18, ROW(begin_ns), .put = put_when }
+#define WHERE                                                                                                          \
+	{ "host", "HOST", .flags = HODO_OPTIONAL | HODO_IF_ANY, .most = 24, .get = host }
 #define WHO                                                                                                            \
 	{ "pid", .as = HODO_AS_ID, ROW(pid) }, { "tid", .as = HODO_AS_ID, ROW(tid) }, { "comm", ROW(comm) },           \
 	{ "thread", .flags = HODO_TEXT_ONLY, ROW(thread) }
@@ -161,21 +171,22 @@ static void put_left(struct hodo_text *to, const struct hodo_table *t, const voi
 
 static const struct hodo_column span_columns[] = {
 	DURATION, { "off_cpu_ns", "OFF CPU", HODO_AS_TIME, 10, HODO_OPTIONAL | HODO_IF_ANY, .get = off_cpu },
-	WHEN, WHO, { "name", "SPAN", ROW(name) },
+	WHEN, WHERE, WHO, { "name", "SPAN", ROW(name) },
 	{ "fields", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_fields },
 	{ "end", .as = HODO_AS_JSON, .put_json = put_end },
 };
 static const struct hodo_column call_columns[] = {
-	{ "self_ns", "SELF", HODO_AS_TIME, 10, ROW(rank_ns) }, DURATION, WHEN, WHO, { "function", ROW(name), .also = "name" },
+	{ "self_ns", "SELF", HODO_AS_TIME, 10, ROW(rank_ns) }, DURATION, WHEN, WHERE, WHO,
+	{ "function", ROW(name), .also = "name" },
 	{ "left", .as = HODO_AS_FLAG, ROW(left) },
 	{ "noted", .flags = HODO_TEXT_ONLY | HODO_NOTE, .put = put_left },
 };
 
 const struct hodo_columns report_slowest_columns[2] = {
 	{ "slowest_spans", HODO_COLUMNS(span_columns), .sort = "duration", .head = HODO_DIM,
-	  .text = "duration,off_cpu,ts,thread,name,fields" },
+	  .text = "duration,off_cpu,ts,host,thread,name,fields" },
 	{ "slowest_calls", HODO_COLUMNS(call_columns), .sort = "self", .head = HODO_DIM,
-	  .text = "self,duration,ts,thread,function,noted" },
+	  .text = "self,duration,ts,host,thread,function,noted" },
 };
 
 static struct hodo_table make_table(const struct report_slowest *s, unsigned i)

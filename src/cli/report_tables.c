@@ -42,7 +42,7 @@ static struct hodo_cell group(const struct hodo_table *t, const struct hodo_colu
 	return hodo_cell_string(report_group_name(rows_of(t), report_row_group(row)));
 }
 
-/* What is said of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
+/* A property of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
 static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	const struct report_pair *p = series_of(t, row)->pair;
@@ -71,11 +71,12 @@ static void put_group_json(struct hodo_json *j, const char *key, const struct ho
 	enum report_by by = rows_of(t)->o->by;
 
 	if (section_of(t) >= REPORT_RUNNING)
-		key = by == REPORT_BY_CPU ? "cpu" : by == REPORT_BY_PROCESS ? "process" : "thread";
+		key = by == REPORT_BY_CPU ? "cpu" : by == REPORT_BY_PROCESS ? "process" :
+		      by == REPORT_BY_HOST ? "host" : "thread";
 	hodo_json_string(j, key, report_group_name(rows_of(t), report_row_group(row)));
 }
 
-/* A number with a word, if it is not 0; behind others a space before it. */
+/* A number with a word, if it is not 0; separated from earlier ones by a space. */
 static void put_noted(struct hodo_text *to, uint64_t n, const char *what, bool *any)
 {
 	char buf[32];
@@ -124,7 +125,7 @@ static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo
 	return v;
 }
 
-/* The member at the offset; nothing where nothing was counted. */
+/* The member at the offset; nothing if nothing was counted. */
 static struct hodo_cell time_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	struct hodo_cell v = hodo_cell_u64(*(const uint64_t *)((const char *)row + c->offset));
@@ -142,7 +143,7 @@ static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_c
 	return v;
 }
 
-/* Of all spans of which it is known; where it is of none, there is no sum. */
+/* Sum over the spans for which it is known; empty if there are none. */
 static struct hodo_cell off_cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	const struct report_row *r = row;
@@ -187,7 +188,7 @@ static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_
 
 /* --------------------------------------------------------------------- histograms */
 
-/* The bars of a row; -1: they are not wanted, or there are none. */
+/* The bars of a row; -1: not wanted, or none. */
 static int bars_of(const struct hodo_table *t, const void *row, struct report_bar bars[REPORT_BARS_MAX])
 {
 	const struct report_options *o = rows_of(t)->o;
@@ -330,8 +331,8 @@ static bool is_empty(const struct report_row *row)
 }
 
 /*
- * The rows of a section. What was asked for and is not there is shown with nothing in it; of groups those that are,
- * and where two recordings are compared, those that are in one.
+ * The rows of a section. Requested but missing series are shown empty; groups only if they exist, or, if two
+ * recordings are compared, exist in one.
  */
 static struct hodo_table make_table(const struct report *rep, enum report_section section)
 {
@@ -356,7 +357,7 @@ static struct hodo_table make_table(const struct report *rep, enum report_sectio
 	return t;
 }
 
-/* Above a section's table; of functions there is none. */
+/* The title of a section's table; functions have none. */
 static const char *title_of(enum report_section section, bool color, bool first, char buf[64])
 {
 	static const char *const titles[REPORT_SECTIONS] = { NULL, "Events", "Spans and pairs", "Values", "On CPUs",
@@ -382,7 +383,7 @@ bool report_empty(const struct report *rep)
 	return !has_functions(rep) && !rep->events.rows.rows.n;
 }
 
-/* Returns whether it was put: there are rows, and a column to show. */
+/* Returns whether it was written: there are rows, and a column to show. */
 static bool put_table(struct hodo_text *to, const struct hodo_table *t, bool color, bool first)
 {
 	const struct hodo_column *columns[HODO_COLUMNS_MAX];

@@ -4,12 +4,12 @@
 #include "selection.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <time.h>
 
 #include <base/map.h>
-#include <record/record.h>
+#include <read/event_filter.h>
+#include <read/select.h>
 
 #include "cli.h"
 
@@ -26,6 +26,7 @@ struct hodo_selection {
 	struct hodo_pattern_list events;
 	struct hodo_event_filter *filter;
 	struct hodo_map classes; /* struct selected_class */
+	uint64_t number; /* of the patterns and filters: hodo_selection_number() */
 	uint64_t seen, taken;
 	bool told; /* a name that is none of the recording's */
 };
@@ -50,10 +51,22 @@ void hodo_selection_free(struct hodo_selection *s)
 
 /* ---------------------------------------------------------------------- options */
 
+/* FNV-1a, the text's end included: other than hodo_hash_bytes(), the same in each run. */
+static uint64_t add_number(uint64_t number, const char *text)
+{
+	for (bool more = true; more; text++) {
+		more = *text;
+		number = (number ^ (uint8_t)*text) * 0x100000001b3ull;
+	}
+	return number;
+}
+
 int hodo_selection_event(void *args, const char *pattern)
 {
 	struct hodo_args *a = args;
 	char why[200] = "";
+
+	a->selection->number = add_number(a->selection->number ^ 'e', pattern);
 
 	return hodo_pattern_add(&a->selection->events, pattern, why, sizeof(why)) == 0 ? 0 :
 	       hodo_usage(a->verb->name, "%s", why);
@@ -65,6 +78,7 @@ int hodo_selection_filter(void *args, const char *expr)
 	struct hodo_selection *s = a->selection;
 	char why[200] = "out of memory";
 
+	s->number = add_number(s->number ^ 'f', expr);
 	if (s->filter)
 		return hodo_usage(a->verb->name, "only one --filter can be given: join them with &&");
 	return hodo_event_filter_new(&s->filter, expr, why, sizeof(why)) == 0 ? 0 :
@@ -74,8 +88,8 @@ int hodo_selection_filter(void *args, const char *expr)
 /* ------------------------------------------------------------------------ times */
 
 /*
- * "HH:MM:SS" and decimals, or that in brackets, as hodo print has it: in local time, on the day on which it is nearest
- * to the recording's begin.
+ * "HH:MM:SS" and decimals, or that in brackets, as in hodo print: in local time, on the day nearest to the
+ * recording's begin.
  */
 static bool parse_clock(const char *text, int64_t begin_ns, int64_t *ns)
 {
@@ -159,7 +173,7 @@ static int set_times(struct hodo_args *a, int64_t begin_ns)
 	a->since_ns = INT64_MIN;
 	a->until_ns = INT64_MAX;
 	if (a->around && (a->since || a->until))
-		return hodo_usage(a->verb->name, "--around says what --since and --until would: give that or these");
+		return hodo_usage(a->verb->name, "--around replaces --since and --until: leave out either");
 	if (a->around)
 		return set_around(a, begin_ns);
 	status = set_end(&a->since_ns, a, "--since", a->since, begin_ns);
@@ -168,36 +182,26 @@ static int set_times(struct hodo_args *a, int64_t begin_ns)
 
 /* ------------------------------------------------------------------------ events */
 
-static bool name_is(const char *wanted, uint32_t number, const char *name)
-{
-	uint64_t n;
-
-	if (hodo_parse_number(wanted, UINT32_MAX, &n) == 0)
-		return n == number;
-	return fnmatch(wanted, name, 0) == 0;
-}
-
 bool hodo_selects_thread(const struct hodo_args *a, const struct hodo_read_process *process, uint32_t pid,
 			 uint32_t tid, const char *comm)
 {
-	/* Of a process that the kernel saw, its threads' names are all that is known. */
-	const char *name = !process || process->kernel ? comm : process->comm;
+	const struct hodo_select_names names = { a->host, a->process, a->thread };
 
-	return (!a->process || name_is(a->process, pid, name)) && (!a->thread || name_is(a->thread, tid, comm));
+	return hodo_select_thread(&names, process, pid, tid, comm);
+}
+
+bool hodo_selects_process(const struct hodo_args *a, const struct hodo_read_process *process)
+{
+	const struct hodo_select_names names = { a->host, process->kernel ? NULL : a->process, NULL };
+
+	return hodo_select_thread(&names, process, process->pid, 0, "");
 }
 
 bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event *e)
 {
-	const struct hodo_read_begin *b = e->begin;
-	const struct hodo_read_thread *t = NULL;
+	const struct hodo_select_names names = { a->host, a->process, a->thread };
 
-	if (!a->thread && !a->process)
-		return true;
-	if (!b || (b->tid == e->tid && b->pid == e->pid))
-		return hodo_selects_thread(a, e->process, e->pid, e->tid, e->comm);
-	for (uint32_t i = 0; i < e->process->nthreads && !t; i++)
-		t = e->process->threads[i].tid == b->tid ? &e->process->threads[i] : NULL;
-	return hodo_selects_thread(a, e->process, b->pid, b->tid, t ? t->comm : e->process->comm);
+	return hodo_select_whose(&names, e);
 }
 
 static bool is_wanted(struct hodo_selection *s, const struct hodo_read_class *cls)
@@ -205,8 +209,7 @@ static bool is_wanted(struct hodo_selection *s, const struct hodo_read_class *cl
 	struct selected_class *c = hodo_must(hodo_map_add_u64(&s->classes, (uintptr_t)cls, NULL));
 
 	if (!c->known) {
-		c->wanted = hodo_pattern_wants(&s->events, cls->name) ||
-			    (strcmp(cls->base, cls->name) != 0 && hodo_pattern_wants(&s->events, cls->base));
+		c->wanted = hodo_select_class(&s->events, cls);
 		c->known = true;
 	}
 	return c->wanted;
@@ -216,7 +219,7 @@ static int takes(void *args, const struct hodo_read_event *e)
 {
 	struct hodo_args *a = args;
 	struct hodo_selection *s = a->selection;
-	bool shown = e->ts_ns >= a->since_ns && e->ts_ns < a->until_ns; /* else it is asked for what is beside */
+	bool shown = e->ts_ns >= a->since_ns && e->ts_ns < a->until_ns; /* else it is outside the range */
 	int taken = 1, counts;
 
 	if (a->verb->selects & HODO_SELECT_ALL_CALLS && e->cls->kind == HODO_KIND_FUNCTION)
@@ -235,65 +238,50 @@ static int takes(void *args, const struct hodo_read_event *e)
 
 /* ---------------------------------------------------------------- what there is */
 
-static void see_names(struct hodo_selection *s, const struct hodo_read_class *cls, struct hodo_pattern_list *fields)
+static void tell_unknown(void *args, enum hodo_select_kind kind, const char *names)
 {
-	hodo_pattern_see_event(&s->events, cls->name);
-	if (strcmp(cls->base, cls->name) != 0)
-		hodo_pattern_see_event(&s->events, cls->base);
-	for (uint32_t i = 0; i < cls->nfields && fields->n && is_wanted(s, cls); i++) {
-		const struct hodo_read_labels *l = cls->fields[i].labels;
+	struct hodo_args *a = args;
 
-		hodo_pattern_see_field(fields, cls->fields[i].name);
-		for (uint32_t k = 0; l && k < l->n; k++)
-			hodo_pattern_see_field(fields, l->names[k]);
-	}
-}
-
-/* Who writes a variable without its $ means it. */
-static void see_variables(struct hodo_pattern_list *fields)
-{
-	static const char *const names[] = { "$duration", "$off_cpu", "$tid", "$pid", "$cpu", "$comm" };
-
-	for (uint32_t i = 0; i < fields->n; i++)
-		for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (strcmp(fields->pattern[i].text, names[k] + 1) == 0)
-				hodo_pattern_near(&fields->pattern[i], names[k]);
-}
-
-static void warn_unknown(struct hodo_args *a, struct hodo_pattern_list *list, const char *what)
-{
-	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
-
-	if (!hodo_pattern_unknown(list, what, &text) || text.error)
-		return;
-	hodo_warning("%s: 'hodo list %s' lists what there is", hodo_text_string(&text), a->dir);
+	if (kind == HODO_SELECT_HOST)
+		hodo_warning("no host matches %s: 'hodo info %s' lists the hosts", names, a->dir);
+	else
+		hodo_warning("%s %s: 'hodo list %s' lists what there is",
+			     kind == HODO_SELECT_EVENTS ? "no event matches" :
+			     a->selection->events.n ? "--filter: no event that -e names has a field or label" :
+						      "--filter: no event has a field or label", names, a->dir);
 	a->selection->told = true;
 }
 
-/* Says which names are none of the recording's. */
+/* Reports names that are not in the recording. */
 static void check_names(struct hodo_args *a, const struct hodo_read *r)
 {
-	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list fields = { 0 };
-	struct hodo_selection *s = a->selection;
+	const struct hodo_select_unknown unknown = { tell_unknown, a };
 
-	if (s->filter && hodo_event_filter_fields(s->filter, &fields) < 0)
+	if (hodo_select_check(r, &a->selection->events, a->selection->filter, a->host, &unknown) < 0)
 		exit(hodo_no_memory());
-	see_variables(&fields);
-	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
-		const struct hodo_read_process *p = hodo_read_process(r, i);
-
-		for (uint32_t k = 0; k < p->nclasses; k++)
-			see_names(s, p->classes[k], &fields);
-	}
-	warn_unknown(a, &s->events, "no event matches ");
-	warn_unknown(a, &fields, s->events.n ? "--filter: no event that -e names has a field " :
-					       "--filter: no event has a field ");
 }
 
 bool hodo_selection_given(const struct hodo_args *a)
 {
-	return a->thread || a->process || a->since || a->until || a->around || a->selection->filter ||
+	return a->host || a->thread || a->process || a->since || a->until || a->around || a->selection->filter ||
 	       a->selection->events.n;
+}
+
+uint64_t hodo_selection_number(const struct hodo_args *a)
+{
+	const char *const texts[] = { a->process, a->thread, a->since, a->until, a->around };
+	uint64_t number = a->selection->number;
+
+	if (!hodo_selection_given(a))
+		return 0;
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		number = add_number(number + i, texts[i] ? texts[i] : "");
+	return number ? number : 1;
+}
+
+bool hodo_selection_names(const struct hodo_args *a)
+{
+	return a->selection->events.included > 0;
 }
 
 int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
@@ -308,8 +296,9 @@ int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
 		return 0;
 	if (!a->quiet)
 		check_names(a, r);
-	if (a->selection->filter || a->thread || a->process)
+	if (a->selection->filter || a->host || a->thread || a->process)
 		err = hodo_read_spans(r);
+	hodo_select_hosts(r, a->host);
 	if (!err)
 		err = hodo_read_choose(r, takes, a, selects & HODO_SELECT_SPANS);
 	return err ? hodo_no_memory() : 0;
@@ -321,8 +310,10 @@ void hodo_selection_end(const struct hodo_args *a)
 
 	if (!s || a->quiet || s->taken || s->told || !hodo_selection_given(a))
 		return;
-	if (s->seen)
-		hodo_warning("%s: no event is as the options say: 'hodo stat %s' shows which there are", a->dir, a->dir);
+	if (s->seen || a->host)
+		hodo_warning("%s: no event matches the options: 'hodo stat %s' lists the events",
+			     a->dir, a->dir);
 	else if (!(a->verb->selects & HODO_SELECT_ALL_CALLS))
-		hodo_warning("%s: no event is in that time: 'hodo info %s' says when it was", a->dir, a->dir);
+		hodo_warning("%s: there are no events at that time: 'hodo info %s' says when the recording "
+			     "was made", a->dir, a->dir);
 }

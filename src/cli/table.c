@@ -17,7 +17,7 @@ const void *hodo_table_row(const struct hodo_table *t, size_t i)
 
 /* ------------------------------------------------------------------------ columns */
 
-/* NULL: the table has none of that name. */
+/* NULL: the table has no such column. */
 static const struct hodo_column *find_in(const struct hodo_columns *columns, const char *key, size_t len)
 {
 	for (unsigned i = 0; i < columns->n; i++) {
@@ -94,8 +94,13 @@ static void print_keys(const struct hodo_columns *const *tables)
 {
 	for (; *tables; tables++) {
 		printf("%s:", (*tables)->name);
-		for (unsigned k = 0; k < (*tables)->n; k++)
-			printf("%s %s", k ? "," : "", (*tables)->column[k].key);
+		for (unsigned k = 0; k < (*tables)->n; k++) {
+			const struct hodo_column *c = &(*tables)->column[k];
+
+			printf("%s %s", k ? "," : "", c->key);
+			if (c->also && strcmp(c->also, c->key) != 0)
+				printf(" (or %s)", c->also);
+		}
 		puts("");
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table_diff.c - what differs between two tables of the same columns. */
+/* table_diff.c - the differences between two tables with the same columns. */
 #define _GNU_SOURCE
 #include "fail_if.h"
 
@@ -69,18 +69,6 @@ static size_t make_items(struct hodo_table t[2], const struct hodo_column *key, 
 	return kept;
 }
 
-/* Of rows that are in both, each column that --fail-if may be about. */
-static void check_limits(const struct hodo_table t[2], const struct item *items, size_t n, struct hodo_fail_ifs *f)
-{
-	for (size_t i = 0; i < n && f; i++)
-		for (unsigned k = 0; k < t[0].columns->n && items[i].row[0] && items[i].row[1]; k++) {
-			const struct hodo_column *c = &t[0].columns->column[k];
-
-			hodo_fail_if_changed(f, &t[0], c, items[i].row[0], number_of(t, &items[i], 0, c),
-					     number_of(t, &items[i], 1, c));
-		}
-}
-
 /* --------------------------------------------------------------------------- text */
 
 static void put_change(struct hodo_text *to, enum hodo_as as, double before, double after)
@@ -107,14 +95,14 @@ static void put_change(struct hodo_text *to, enum hodo_as as, double before, dou
 	hodo_text_printf(to, " %9s  ", percent);
 }
 
-/* Those that can differ. */
+/* Columns that can differ. */
 static unsigned columns_of(const struct hodo_table *t, const struct hodo_look *look, const struct hodo_column **out)
 {
 	const char *keys = look->columns ? look->columns : t->columns->diff;
 	unsigned n = 0;
 
 	while (keys && n < HODO_COLUMNS_MAX && (out[n] = hodo_column_next(t->columns, &keys)) != NULL)
-		n += out[n]->as == HODO_AS_COUNT || (out[n]->as > HODO_AS_HEX && out[n]->as < HODO_AS_FLAG);
+		n += hodo_column_differs(out[n]);
 	return n;
 }
 
@@ -135,7 +123,7 @@ static void put_head(struct hodo_text *to, const struct hodo_column *const *colu
 	hodo_text_char(to, '\n');
 }
 
-/* What the row is, as it is known: by the one before, else by the one after. */
+/* The row's identity, from the old row, else from the new one. */
 static void put_identity(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
 	const struct hodo_column *column[HODO_COLUMNS_MAX];
@@ -213,17 +201,21 @@ size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *ke
 		       const struct hodo_table *after, const struct hodo_look *look, const char *title)
 {
 	struct hodo_table t[2] = { *before, *after };
+	const struct hodo_column *column[HODO_COLUMNS_MAX];
 	struct item *items;
 	size_t n, shown;
 	char buf[32];
 
-	t[0].chosen = t[1].chosen = NULL; /* what rows are known by is always there */
+	t[0].chosen = t[1].chosen = NULL; /* the identity is always included */
 	n = make_items(t, hodo_column_sort(before->columns, look->sort), &items);
-	check_limits(t, items, n, look->fail_ifs);
+	for (size_t i = 0; i < n && look->fail_ifs; i++)
+		hodo_fail_if_row(look->fail_ifs, t, items[i].row);
 	shown = look->limit < n ? (size_t)look->limit : n;
 	if (look->json)
 		put_json(j, key, t, items, shown, look);
-	if (!look->json && n) {
+	if (!look->json && !columns_of(before, look, column)) {
+		n = 0;
+	} else if (!look->json && n) {
 		hodo_text_add(to, title ? title : "");
 		put_text(to, t, items, shown, look);
 		if (shown < n)

@@ -34,7 +34,7 @@ static void put_cell(struct hodo_json *j, const struct hodo_column *c, const str
 	}
 }
 
-/* What is text only as it is put. */
+/* For columns that put() writes as text. */
 static void put_text(struct hodo_json *j, const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	struct hodo_text text = { 0 };

@@ -144,7 +144,7 @@ static void start(struct layout *l, const struct hodo_table *t)
 
 	*l = (struct layout){ .t = t };
 	l->n = hodo_table_columns(t, false, l->column);
-	/* Texts at the end of a line are as long as they are; of those that were asked for, the last. */
+	/* Texts at the end of a line are not padded; with --columns, only the last one. */
 	for (unsigned i = l->n; i-- > 0;) {
 		const struct hodo_column *c = l->column[i];
 
@@ -189,7 +189,7 @@ static void put_row(struct hodo_text *to, struct layout *l, const void *row, boo
 		int len = make_cell(l, c, row), pad = l->width[i] > len ? l->width[i] - len : 0;
 		const char *on = c->style && row != l->t->total ? hodo_style(color, c->style) : "";
 
-		/* What is ragged and empty is not there. */
+		/* Skip unpadded empty cells. */
 		if (!len && l->ragged[i])
 			continue;
 		spaces += gap_of(l, i) + (is_right(c) ? pad : 0);

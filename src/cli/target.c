@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target.c - a running process that a verb talks to. */
+/* target.c - a running process that a verb communicates with. */
 #include "target.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #include "cli.h"
 
-#define PLAN_NS  60000000000ll /* a plan for a large program may take so long, on a busy machine */
-#define BEGIN_NS 3000000000ll /* a process's part of the conversation has its own limit, which is shorter */
+#define PLAN_NS  60000000000ll /* a plan for a large program may take that long on a busy machine */
+#define BEGIN_NS 3000000000ll /* longer than the process's own limit for its part of the session */
 
 int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 {
@@ -30,10 +30,10 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 	return 0;
 }
 
-/* Where it is said what failed. */
+/* The buffer for the reason of a failure. */
 #define WHY(t) (t)->why, sizeof((t)->why)
 
-/* To what listens in it. 0 or a negative errno, t->fd -1 then. */
+/* Connects to its listener. 0, or a negative errno with t->fd -1. */
 static int connect_to(struct hodo_target *t)
 {
 	int fd = hodo_peer_connect(t->pid, t->pidfd, WHY(t));
@@ -48,8 +48,10 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
 
 	t->pid = pid;
 	t->pidfd = t->fd = -1;
+	t->copy = NULL;
 	if (pid == getpid())
-		return hodo_fail(WHY(t), -EINVAL, "process %d is this hodo itself: give another one", (int)pid);
+		return hodo_fail(WHY(t), -EINVAL, "process %d is this hodo itself: give another process",
+				 (int)pid);
 	t->pidfd = hodo_peer_open(pid, WHY(t));
 	if (t->pidfd < 0)
 		return t->pidfd;
@@ -59,7 +61,39 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
 	return err;
 }
 
-/* Brings libhodo into it if need be, makes it listen, and connects. 0 or negative errno. */
+#ifdef HODO_HAVE_ATTACH
+/*
+ * It has another root directory. The copies are there until it is connected and has answered: it loads libhodo-func
+ * before that.
+ */
+static int inject_copy(struct hodo_target *t, const char *library)
+{
+	char libraries[2 * PATH_MAX], why[512];
+	struct hodo_attach_copy *copy = hodo_must(calloc(1, sizeof(*copy)));
+	int err;
+
+	snprintf(libraries, sizeof(libraries), "%s", library);
+	hodo_launch_add_functions(libraries, sizeof(libraries), why, sizeof(why));
+	t->copy = copy;
+	err = hodo_attach_copy_make(copy, t->pid, libraries, false, why, sizeof(why));
+	if (err)
+		return hodo_fail(WHY(t), err, "process %d has another root directory (chroot, container), to which libhodo"
+				 " cannot be copied: %s: start it there with HODO_LISTEN=1 and libhodo", (int)t->pid, why);
+	return hodo_attach_process(t->pid, t->pidfd, library, copy, NULL, WHY(t));
+}
+#endif
+
+static void remove_copy(struct hodo_target *t)
+{
+#ifdef HODO_HAVE_ATTACH
+	if (t->copy)
+		hodo_attach_copy_remove(t->copy);
+#endif
+	free(t->copy);
+	t->copy = NULL;
+}
+
+/* Attaches libhodo to it if necessary, makes it listen, and connects. 0 or negative errno. */
 static int inject(struct hodo_target *t)
 {
 #ifdef HODO_HAVE_ATTACH
@@ -67,14 +101,16 @@ static int inject(struct hodo_target *t)
 	int err = hodo_launch_library(library, sizeof(library), WHY(t));
 
 	if (!err)
-		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, WHY(t));
+		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, NULL, WHY(t));
+	if (err == -EXDEV)
+		err = inject_copy(t, library);
 	return err ? err : connect_to(t);
 #else
 	return hodo_fail(WHY(t), -ECONNREFUSED, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
 #endif
 }
 
-/* Whether the process has mapped a libhodo, under its own name or in front of a version. */
+/* Whether the process has mapped a libhodo, with or without a version in its name. */
 static bool has_library(pid_t pid)
 {
 	HODO_AUTO_FCLOSE FILE *f = NULL;
@@ -96,8 +132,8 @@ int hodo_target_control(struct hodo_target *t, pid_t pid)
 
 	if (err == -ECONNREFUSED && !has_library(pid)) {
 		hodo_target_close(t);
-		return hodo_fail(WHY(t), -ENOTCONN, "process %d is not being recorded, nor could be: 'hodo record -p %d'"
-				 " does both", (int)pid, (int)pid);
+		return hodo_fail(WHY(t), -ENOTCONN, "process %d is not being recorded, and does not listen: "
+				 "'hodo record -p %d' does both", (int)pid, (int)pid);
 	}
 	if (err == -ECONNREFUSED)
 		err = inject(t);
@@ -112,13 +148,13 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 	int err = hodo_peer_ask(t->fd, op, 0, 0, text, answer, passed);
 
 	if (err == -ETIMEDOUT)
-		snprintf(WHY(t), "process %d does not answer: is it stopped? Let it go on ('kill -CONT %d'), and"
-			 " try again", (int)t->pid, (int)t->pid);
+		snprintf(WHY(t), "process %d does not answer: if it is stopped, resume it ('kill -CONT "
+			 "%d'), and try again", (int)t->pid, (int)t->pid);
 	else if (err == -ECONNRESET)
 		snprintf(WHY(t), "process %d ended the conversation: it has another version of libhodo, too many"
-			 " connections, or is just ending", (int)t->pid);
+			 " connections, or is ending", (int)t->pid);
 	else if (err == -ENAMETOOLONG)
-		snprintf(WHY(t), "a pattern may have %u bytes at most", HODO_CONTROL_TEXT_MAX - 1);
+		snprintf(WHY(t), "a pattern can have at most %u bytes", HODO_CONTROL_TEXT_MAX - 1);
 	else if (err)
 		snprintf(WHY(t), "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
 	else if (answer->result < 0)
@@ -127,8 +163,8 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 }
 
 /*
- * Begins the recording of the process, which must be connected, in the session: both descriptors are the session's if
- * it returns 0. The conversation goes on in hodo_session_step().
+ * Begins the recording of the process, which must be connected, in the session, which owns both descriptors
+ * if it returns 0. It continues in hodo_session_step().
  */
 static int record(struct hodo_target *t, struct hodo_session *s)
 {
@@ -152,6 +188,7 @@ void hodo_target_close(struct hodo_target *t)
 	if (t->pidfd >= 0)
 		close(t->pidfd);
 	t->fd = t->pidfd = -1;
+	remove_copy(t);
 }
 
 /* --------------------------------------------------------------- several, to be recorded */
@@ -167,7 +204,7 @@ int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, con
 		if (o->target[i].pid == pid)
 			return 0;
 	if (o->n == HODO_ATTACH_MAX)
-		return hodo_usage(verb, "%u processes at most", HODO_ATTACH_MAX);
+		return hodo_usage(verb, "at most %u processes", HODO_ATTACH_MAX);
 	*hodo_must(hodo_vec_add(o->target, o->n)) = (struct hodo_target){ .pid = pid, .pidfd = -1, .fd = -1 };
 	return 0;
 }
@@ -180,7 +217,7 @@ void hodo_attach_options_free(struct hodo_attach_options *o)
 	*o = (struct hodo_attach_options){ 0 };
 }
 
-/* A second recorder is refused before an earlier recording is moved for nothing. */
+/* Refuses a second recorder before an earlier recording is moved needlessly. */
 static bool is_recorded(const struct hodo_msg_answer *a)
 {
 	return a->by == HODO_BY_RECORDER && a->recorder > 0 && a->recorder <= INT_MAX &&
@@ -225,7 +262,7 @@ static uint32_t joined(const struct hodo_session *s)
 	return stats.processes + stats.refused;
 }
 
-/* Until the process has joined, or it has been said why not: it waits for our part of the conversation. */
+/* Steps until the process has joined, or a failure was reported: it waits for our answers. */
 static void let_join(struct hodo_session *s, uint32_t before)
 {
 	int64_t begin = hodo_now_ns(), last = begin + PLAN_NS, end = begin + BEGIN_NS;

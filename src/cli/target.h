@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* target.h - a running process that a verb talks to. */
+/* target.h - a running process that a verb communicates with. */
 #ifndef HODO_CLI_TARGET_H
 #define HODO_CLI_TARGET_H
 
 #include <record/record.h>
 
-/* Of a buffer: a 16th, and no more than 1M unless asked for. */
+/* The default packet size: a 16th of the ring, at most 1M. */
 static inline uint32_t hodo_packet_size(uint64_t ring_size)
 {
 	uint64_t size = ring_size / 16;
@@ -18,12 +18,13 @@ static inline uint32_t hodo_packet_size(uint64_t ring_size)
 struct hodo_target {
 	pid_t pid;
 	int pidfd; /* -1: none */
-	int fd;    /* the connection; -1: it does not listen, or is not connected any more */
-	bool deaf; /* before it was to be recorded, it did not listen */
-	char why[HODO_WHY_MAX]; /* what failed last of what is below */
+	int fd;    /* the connection; -1: it does not listen, or is no longer connected */
+	bool deaf; /* it did not listen before we recorded it */
+	struct hodo_attach_copy *copy; /* of libhodo in its root directory; NULL: none */
+	char why[HODO_WHY_MAX]; /* the last failure of the functions below */
 };
 
-/* A process's number from the command line. 0, or the exit status, having said what is wrong. */
+/* Parses a pid from the command line. 0, or the exit status after a message. */
 int hodo_target_parse(const char *verb, const char *text, pid_t *pid);
 
 /* Finds the process and connects to it if it listens. 0; -ECONNREFUSED: it does not (the pidfd is open then); another
@@ -31,8 +32,8 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid);
 int hodo_target_open(struct hodo_target *t, pid_t pid);
 
 /*
- * For a verb that changes a recording: connects, makes it listen if it does not but has libhodo; without that
- * there is nothing to change. 0 or negative errno.
+ * For a verb that changes a recording: connects, making it listen if necessary and if it has libhodo; without
+ * that there is nothing to change. 0 or negative errno.
  */
 int hodo_target_control(struct hodo_target *t, pid_t pid);
 
@@ -51,19 +52,19 @@ struct hodo_attach_options {
 	uint32_t n;
 };
 
-/* A process's number; the same twice is once. 0 or the exit status, having said what is wrong. */
+/* Adds a pid; ignores duplicates. 0, or the exit status after a message. */
 int hodo_attach_options_add(struct hodo_attach_options *o, const char *verb, const char *pid);
 void hodo_attach_options_free(struct hodo_attach_options *o);
 
 /*
- * Finds the processes, before anything is changed anywhere. What cannot be recorded is reported, and left out.
- * How many remain.
+ * Finds the processes, before anything is changed. Those that cannot be recorded are reported and left out.
+ * Returns how many remain.
  */
 uint32_t hodo_attach_find(struct hodo_attach_options *o);
 
 /*
- * Begins their recordings, one after another, while the session goes on; each is brought to listen first if need
- * be. What cannot be recorded is reported. How many are.
+ * Begins their recordings, one after another, while the session runs; makes each listen first if necessary.
+ * Reports those that cannot be recorded. Returns how many are recorded.
  */
 uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s);
 

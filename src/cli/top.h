@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top.h - hodo top: what it counts, how it is shown; which file does what, docs/design/top.md says. */
+/* top.h - hodo top: counting and display; docs/design/top.md describes the files. */
 #ifndef HODO_CLI_TOP_H
 #define HODO_CLI_TOP_H
 
@@ -27,7 +27,7 @@ struct hodo_top_count {
 	uint64_t total; /* since the start */
 	uint64_t base;  /* total at the last reset */
 	uint64_t last;  /* total at the last tick */
-	double rate;    /* a second, over the last interval */
+	double rate;    /* per second, over the last interval */
 };
 
 /* Members of what is counted: each by its name, and all of them as count[]. */
@@ -40,35 +40,35 @@ struct hodo_top_count {
 		struct hodo_top_count count[HODO_TOP_COUNTS];                                                          \
 	}
 
-/* How long spans took, as of the last tick. */
+/* Durations of spans, as of the last tick. */
 struct hodo_top_spread {
 	uint64_t n; /* 0: the others mean nothing */
 	uint64_t p50_ns, p99_ns, max_ns;
 };
 
-/* Of spans of one name. */
+/* Spans of one name. */
 struct hodo_top_times {
 	struct hodo_histogram fresh, all; /* ns: since the last tick; since the last reset */
 	uint64_t fresh_max_ns, all_max_ns;
 	struct hodo_top_spread interval, whole;
-	uint64_t open; /* have begun, and are not over */
+	uint64_t open; /* begun, but not over */
 };
 
 /* Of a counter. Its values are numbers of any kind. */
 struct hodo_top_values {
-	struct hodo_cell last, least, most; /* HODO_CELL_NULL: none yet; these two since the last reset */
+	struct hodo_cell last, least, most; /* HODO_CELL_NULL: none yet; least and most since the last reset */
 };
 
 enum hodo_top_state { HODO_TOP_UNLOADED, HODO_TOP_OFF, HODO_TOP_ON, HODO_TOP_MIXED };
 
 struct hodo_top_row {
 	struct hodo_bytes key; /* the event's name; the bytes of the thread's pid and tid, of the CPU's number */
-	char *name; /* of the event, of the thread; as it came, not printable. NULL: none */
+	char *name; /* of the event or thread; as received, perhaps not printable. NULL: none */
 	uint32_t pid, number; /* thread: pid, tid; CPU: its number */
 	enum hodo_top_state state; /* event */
 	struct hodo_top_times *times;   /* span: of those that are over, which its events are; else NULL */
 	struct hodo_top_values *values; /* counter; else NULL */
-	bool here;       /* thread: it is in a process that is watched now, and has this number in /proc */
+	bool here;       /* thread: its process is watched now, and it has this tid in /proc */
 	uint64_t cpu_ns; /* … what it had of CPUs so far, … */
 	int64_t cpu_at;  /* … when that was read; 0: never */
 	double cpu;      /* of one CPU, 0 to 1, in the last interval; below 0: not known */
@@ -98,22 +98,23 @@ struct hodo_top_model {
 	struct hodo_lost causes, causes_base; /* since the start; at the last reset */
 	uint64_t limited, limited_base;
 	uint32_t live, images; /* processes now, and so far */
-	bool settled;          /* nothing comes any more */
+	bool settled;          /* no more events come */
 	uint32_t cpus_seen;    /* thread whose turn is next: top_cpu.c */
 	int64_t start_ns, reset_ns, tick_ns; /* CLOCK_MONOTONIC */
 	int64_t interval_ns;   /* that the rates are over */
-	/* Where the counts come from; of the model itself nothing. */
+	/* The sources of the counts, not part of the model itself. */
 	struct hodo_top_image *image;
 	struct hodo_top_watch *watch;
-	uint64_t queued, begun; /* of all images: what waits for its turn; begins that wait for their ends */
-	uint64_t given_up;      /* begins, for which there was no room; ends, for their number */
+	uint64_t queued, begun; /* of all images: queued events; begins that wait for their ends */
+	uint64_t given_up;      /* begins, for lack of room; ends, because of their number */
 };
 
 /* now_ns: CLOCK_MONOTONIC, as everywhere below. */
 void hodo_top_model_init(struct hodo_top_model *m, int64_t now_ns);
 void hodo_top_model_free(struct hodo_top_model *m);
 
-/* The row's number, made if need be; HODO_TOP_NONE if there is no room. Valid until the model is freed. */
+/* The row's number, created if necessary; HODO_TOP_NONE if there is no room. Valid until the model is freed.
+ * */
 uint32_t hodo_top_event(struct hodo_top_model *m, const char *name);
 uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid);
 /* HODO_TOP_NONE if there is none. */
@@ -124,47 +125,46 @@ uint32_t hodo_top_counter(struct hodo_top_model *m, const char *name);
 /* Gives a row another name. */
 void hodo_top_rename(struct hodo_top_row *row, const char *name);
 
-/* top_times.c: a span has taken so long, a counter has this value. */
+/* top_times.c: records a span's duration, or a counter's value. */
 void hodo_top_took(struct hodo_top_row *span, uint64_t ns);
 void hodo_top_set(struct hodo_top_row *counter, const struct hodo_cell *value);
-/* Of any row: at the end of an interval, at a reset, when it is freed. */
+/* For any row: at the end of an interval, at a reset, when it is freed. */
 void hodo_top_times_tick(struct hodo_top_row *row);
 void hodo_top_times_reset(struct hodo_top_row *row);
 void hodo_top_times_free(struct hodo_top_row *row);
 
-/* top_cpu.c: how much of a CPU threads had since the last time. */
+/* top_cpu.c: measures threads' CPU time since the last call. */
 void hodo_top_see_cpus(struct hodo_top_model *m);
 
-/* Ends an interval: rates are what came since the last tick, by the time that really passed. */
+/* Ends an interval: rates are the events since the last tick, divided by the actual time. */
 void hodo_top_tick(struct hodo_top_model *m, int64_t now_ns);
-/* Counts and averages begin anew; what JSON says does not. */
+/* Restarts counts and averages, except in JSON. */
 void hodo_top_reset(struct hodo_top_model *m, int64_t now_ns);
 
 /* The columns, by enum hodo_top_column: of a row, in a table whose context is the model. */
 extern const struct hodo_columns hodo_top_columns;
-/* Of a struct hodo_lost; the titles are the words for them. */
+/* Columns for a struct hodo_lost; the titles name the causes. */
 extern const struct hodo_columns hodo_top_causes;
 uint64_t hodo_top_since_reset(const struct hodo_top_count *c);
 double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_count *c);
 
 /*
  * The rows of a kind that match the glob (NULL or "": all; without *, ? and [ it
- * is looked for within the name), sorted: greatest first but for names and numbers, equal ones
- * by name and number, so that rows stay where they are while nothing changes. Returns how many; *order is freed by the
- * caller.
+ * is looked for within the name), sorted: greatest first except for names and numbers, equal ones by name and
+ * number, so that rows do not move while nothing changes. Returns how many; the caller frees *order.
  */
 uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind, enum hodo_top_column column,
 			bool reverse, const char *glob, uint32_t **order);
 
 /* ------------------------------------------------------------------------- count */
 
-/* What has been counted of a ring before its time. */
+/* What has been counted of a ring early, before its packets are complete. */
 struct hodo_top_place {
-	uint64_t packet; /* the last one that was looked at while it was open: its sequence number */
+	uint64_t packet; /* sequence number of the last one counted while open */
 	uint32_t bytes;  /* of its events, counted so far */
-	struct hodo_cursor cursor; /* behind them: of the next ones, unless an anchor says otherwise */
+	struct hodo_cursor cursor; /* after them: for the next ones, unless an anchor says otherwise */
 	uint64_t lost;   /* events that were refused, counted so far */
-	uint64_t told;   /* events that are missing, of which the spans know so far */
+	uint64_t told;   /* missing events already reported to the spans */
 };
 
 /* What is known of an event's id. */
@@ -173,7 +173,7 @@ struct hodo_top_id {
 	uint32_t row;     /* the model's, HODO_TOP_NONE: not known */
 };
 
-/* One process image that is counted. */
+/* One counted process image. */
 struct hodo_top_spans;
 struct hodo_top_image {
 	struct hodo_top_image *next;
@@ -184,34 +184,32 @@ struct hodo_top_image {
 	struct hodo_walk_tally *tally; /* by event id, not yet in the model */
 	struct hodo_top_id *id;        /* by event id */
 	uint32_t ids;                  /* entries of these */
-	uint32_t events;               /* of the catalogue: looked at so far */
+	uint32_t events;               /* how many of the catalogue's events were processed */
 	struct hodo_top_place *place;  /* by ring */
 	uint32_t tid, thread;          /* the last one that was looked up */
 	struct hodo_top_spans *spans;  /* and counters: top_spans.h */
 };
 
-/* The image of a process, made if need be. */
+/* The image of a process, created if necessary. */
 struct hodo_top_image *hodo_top_image_of(struct hodo_top_model *m, const struct hodo_process *p);
 void hodo_top_image_free(struct hodo_top_image *im);
-/* Rows for events that are new. */
+/* Adds rows for new events. */
 void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p);
-/* What the process says of its events, and the names of its threads, which may have taken others. */
+/* Reads the state of the process's events, and the names of its threads, which may have changed. */
 void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p);
-/* Events that were over their rate since the last time; count: they are for the model. */
+/* Takes events over their rate since the last call; count: adds them to the model. */
 void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *p, bool count);
-/* Counts events of a ring, of a packet or from where the cursor is. Returns how many of the len bytes they take. */
+/* Counts events of a ring, of a packet or from the cursor on. Returns how many of the len bytes they take. */
 uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring,
 			       const uint8_t *body, uint32_t len, struct hodo_cursor *cursor);
-/* Events of a ring that were lost. */
+/* Counts lost events of a ring. */
 void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring, uint64_t lost);
-/* Takes spans and counters in that happened until then (top_spans.h). */
-void hodo_top_take_spans(struct hodo_top_image *im, uint64_t until);
-/* What was counted by id goes to the rows of the names. */
+/* Adds the counts by id to the rows by name. */
 void hodo_top_add_tallies(struct hodo_top_image *im);
 
 /* For hodo_session_config.packet, of which the argument is the model. */
 void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
-/* Looks at what is not in closed packets yet: brings the model up to date, but for its tick. */
+/* Reads what is not in closed packets yet: brings the model up to date, except for its tick. */
 void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s);
 /* Adds what the last packets brought, once the session is closed. */
 void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *stats);
@@ -219,41 +217,41 @@ void hodo_top_images_free(struct hodo_top_model *m);
 
 /* ------------------------------------------------------------------------- watch */
 
-/* A process that somebody else records, in overwrite mode: his buffers are looked at, and left as they are. */
+/* A process that another recorder records, in overwrite mode: its buffers are read, and not changed. */
 struct hodo_top_watch;
 
-/* Puts one at the end of a list. 0; -ENOENT: nobody records it, -EOPNOTSUPP: not so that it could be watched; another
- * negative errno. */
+/* Appends one to a list. 0; -ENOENT: nobody records it, -EOPNOTSUPP: not in a mode that can be watched;
+ * another negative errno. */
 int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recorder);
 void hodo_top_watch_close(struct hodo_top_watch *list);
 pid_t hodo_top_watch_pid(const struct hodo_top_watch *list, uint32_t i); /* 0: there are not so many */
 /* From now on, their events are counted. */
 void hodo_top_watch_begin(struct hodo_top_model *m, struct hodo_top_watch *list);
-/* Counts what is new; returns after how many ns it wants to be called again, -1: nothing is watched any more. */
+/* Counts new events; returns after how many ns it must be called again, -1: nothing is watched any more. */
 int64_t hodo_top_watch_step(struct hodo_top_model *m);
-/* Brings what is watched up to date; how many of them go on. */
+/* Brings the watched ones up to date. Returns how many continue. */
 uint32_t hodo_top_watch_refresh(struct hodo_top_model *m);
 void hodo_top_watch_lost(const struct hodo_top_model *m, struct hodo_lost *lost, uint64_t *limited);
 
 /* -------------------------------------------------------------------------- view */
 
-extern const char hodo_top_letters[HODO_TOP_COLUMNS + 1]; /* the columns', which are keys */
+extern const char hodo_top_letters[HODO_TOP_COLUMNS + 1]; /* of the columns, which are keys on the keyboard */
 
 #define HODO_TOP_FILTER_MAX 128
 
 struct hodo_top_view {
 	enum hodo_top_kind kind;
-	bool sections; /* without a screen: behind the table also those of spans and counters, if there are any */
+	bool sections; /* without a screen: also show tables of spans and counters, if any */
 	enum hodo_top_column sort[HODO_TOP_KINDS];
 	bool reverse[HODO_TOP_KINDS];
-	uint32_t columns; /* bits: that are shown besides the name; 0: as many as there is room for */
+	uint32_t columns; /* bits: shown besides the name; 0: as many as fit */
 	char filter[HODO_TOP_FILTER_MAX];
 	char entry[HODO_TOP_FILTER_MAX]; /* being typed */
 	bool entering, help, paused;
 	uint32_t selected;  /* row, HODO_TOP_NONE: none yet */
-	uint32_t at;        /* its place in the order; where it was, if it is not there any more */
-	uint32_t first;     /* place that is shown first */
-	uint32_t page;      /* rows that are shown, as the last frame had it */
+	uint32_t at;        /* its index in the order, or its last one if it has gone */
+	uint32_t first;     /* first shown index */
+	uint32_t page;      /* rows shown in the last frame */
 	uint32_t help_first; /* line of the help */
 	uint32_t *order;
 	uint32_t n;
@@ -275,7 +273,7 @@ void hodo_top_view_init(struct hodo_top_view *v);
 void hodo_top_view_free(struct hodo_top_view *v);
 /* Whether a table can be sorted so. */
 bool hodo_top_sortable(enum hodo_top_kind kind, enum hodo_top_column column);
-/* Sorts and filters anew; the selection stays on its row. */
+/* Sorts and filters again; the selection stays on its row. */
 void hodo_top_view_update(struct hodo_top_view *v, const struct hodo_top_model *m);
 /* A character, or enum hodo_top_key. */
 enum hodo_top_action hodo_top_view_key(struct hodo_top_view *v, const struct hodo_top_model *m, int key);
@@ -296,14 +294,14 @@ struct hodo_top_frame {
 	struct hodo_top_line *line;
 	uint32_t n;
 	int width;
-	struct hodo_text text; /* of the line that is being put together */
+	struct hodo_text text; /* of the line being built */
 };
 
 #define HODO_TOP_WIDTH_MIN 20
 #define HODO_TOP_HEIGHT_MIN 5
 
 /*
- * A text of foreign origin, as it can be shown in the locale: what would control a terminal, or has no width, becomes
+ * Makes foreign text displayable in the locale: characters that control a terminal, or have no width, become
  * '?'; cut to width columns. Returns how many it takes.
  */
 int hodo_top_printable(char *to, size_t size, const char *from, int width);
@@ -324,10 +322,10 @@ void hodo_top_put_json(struct hodo_out *out, const struct hodo_top_model *m);
 
 /* 0; -ENOTTY, -ENOTSUP if the terminal cannot be used so. */
 int hodo_top_screen_open(bool color);
-/* The terminal as it was. */
+/* Restores the terminal. */
 void hodo_top_screen_close(void);
 void hodo_top_screen_draw(struct hodo_top_view *v, const struct hodo_top_model *m);
-/* The next key that was pressed, 0: none; -1: one without a meaning. */
+/* The next key pressed, 0: none; -1: an unknown one. */
 int hodo_top_screen_key(void);
 int hodo_top_screen_fd(void);
 /* The window has changed its size, or was overwritten. */
@@ -344,7 +342,7 @@ struct hodo_top_target {
 	bool kernel;
 	int kernel_fd; /* -1: none, or the session has it */
 	struct hodo_pattern_list kernel_patterns;
-	/* Of functions without slots; nothing else is planned. */
+	/* For functions without slots; nothing else is planned. */
 	struct hodo_planner planner;
 	struct hodo_pattern_list sdt;
 	struct hodo_record_probes probes;
@@ -353,20 +351,22 @@ struct hodo_top_target {
 	pid_t pid;    /* of the command, 0: not started */
 	bool ended;   /* the command */
 	int status;   /* of it, as wait() has it */
-	int output;   /* what the command writes, while the screen is ours; -1: it writes where we do */
-	uint64_t output_dropped; /* bytes at its begin that were dropped */
+	int output;   /* the command's output, while we have the screen; -1: it writes to our output */
+	uint64_t output_dropped; /* bytes dropped from its beginning */
 	struct hodo_map off; /* struct hodo_bytes: names of events that were switched off here */
 };
 
 /*
- * Starts the command in the session. screen: the terminal is not its own; else its standard output goes where our
- * standard error goes, since ours is data. 0, or the exit status, having said why.
+ * Starts the command in the session. screen: it does not get the terminal; else its standard output goes to
+ * our standard error, since ours is data. 0, or the exit status after a message.
  */
 int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen);
 /* For a session that records functions. */
 struct hodo_top_options;
 void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config);
-/* Why nothing was seen, and the next command. looked: else it ended before it was asked which events it has. */
+/* What 'hodo list' lists the same events of. */
+void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX]);
+/* Why nothing was seen, and what to try next. looked: else it ended before its events were read. */
 void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked);
 void hodo_top_tell_no_function(const struct hodo_top_target *t);
 /* Notices the command's end. */
@@ -376,15 +376,15 @@ void hodo_top_trim_output(struct hodo_top_target *t);
 /* Writes the end of the command's output to ours. */
 void hodo_top_put_output(struct hodo_top_target *t);
 
-/* Those that were made to listen do so no more; after the session. */
+/* Stops those from listening that we made listen; after the session. */
 void hodo_top_detach(struct hodo_top_target *t);
 
 /*
- * Takes those out of attach that somebody else records in such a way that they can be watched, and says so.
+ * Removes from attach those that another recorder records in a mode that can be watched, and reports that.
  */
 void hodo_top_find_watched(struct hodo_top_target *t);
 
-/* Switches an event on or off in all processes that are watched; says in what came of it. */
+/* Switches an event on or off in all watched processes; message gets the result. */
 void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, const struct hodo_top_row *row,
 		     char *said, size_t size);
 /* Switches on again what was switched off here. */
@@ -403,7 +403,7 @@ enum hodo_top_output { HODO_TOP_SCREEN, HODO_TOP_BATCH, HODO_TOP_JSON };
 struct hodo_top_options {
 	struct hodo_args args;
 	bool batch;
-	enum hodo_top_output output; /* as it follows from these */
+	enum hodo_top_output output; /* derived from these */
 	int64_t interval_ns;
 	int64_t duration_ns; /* 0: no end */
 	uint64_t iterations; /* 0: no end */

@@ -6,12 +6,13 @@
 
 #include <export/symbols.h>
 #include <read/live.h>
+#include <record/record.h>
 
 #include "cli.h"
 
-#define NOWHERE "/dev/null" /* no recording, of which symbols might be kept */
+#define NOWHERE "/dev/null" /* no recording that could have saved symbols */
 #define BITS (1ull << 63)   /* in a key: no address of a program has it */
-#define MAPS_MAX 256u       /* of a process whose objects come and go: from then on, the last one stays */
+#define MAPS_MAX 256u       /* for a process whose objects come and go: then the last one is kept */
 
 struct known {
 	uint64_t address; /* or BITS and some of one */
@@ -29,6 +30,7 @@ struct hodo_top_calls {
 	struct hodo_top_model *model;
 	struct hodo_live *live;
 	struct hodo_symbols *symbols;
+	struct hodo_roots roots; /* the process's, if it does not have ours */
 	struct hodo_map known;
 	struct map *map; /* the present one */
 	uint32_t maps;
@@ -51,6 +53,7 @@ void hodo_top_calls_free(struct hodo_top_calls *c)
 	if (!c)
 		return;
 	hodo_symbols_free(c->symbols);
+	hodo_roots_close(&c->roots);
 	for (struct map *map; (map = c->map);) {
 		c->map = map->before;
 		free(map);
@@ -78,7 +81,7 @@ static struct hodo_read_object object_of(const struct hodo_catalog_object *from)
 	return o;
 }
 
-/* What is mapped now. Where code was before, another object may be: what was known by addresses is asked again. */
+/* Updates what is mapped now. Other objects may have replaced code: addresses are looked up again. */
 static void look_at_objects(struct hodo_top_calls *c, const struct hodo_process *p)
 {
 	const struct hodo_catalog *from = &p->catalog;
@@ -99,6 +102,9 @@ static void look_at_objects(struct hodo_top_calls *c, const struct hodo_process 
 	qsort(map->object, n, sizeof(*map->object), by_start);
 	map->process = (struct hodo_read_process){ .size = sizeof(map->process), .pid = (uint32_t)p->id.pid,
 						   .owner = p->id.flight.uid, .nobjects = n, .objects = map->object };
+	if (!c->map)
+		hodo_roots_add(&c->roots, p->id.pid);
+	hodo_symbols_roots(c->symbols, c->roots.fd, c->roots.n);
 	map->before = c->map;
 	c->map = map;
 	c->maps++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_calls.h - hodo top: which row of the spans the calls of a function go to. */
+/* top_calls.h - hodo top: finds the row of the spans for a function's calls. */
 #ifndef HODO_CLI_TOP_CALLS_H
 #define HODO_CLI_TOP_CALLS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_count.c - hodo top: counts the events of the processes of a session, in full packets as they come, and once an
- * interval in the open ones as far as they are committed (docs/design/top.md).
+ * top_count.c - hodo top: counts the events of a session's processes, in full packets as they come, and once
+ * per interval the committed ones in open packets (docs/design/top.md).
  */
 #include "top_spans.h"
 
@@ -27,58 +27,13 @@ static void count_lost(struct hodo_top_image *im, const struct hodo_process *p, 
 	im->place[ring].lost = lost;
 }
 
-/* Events behind the last one were refused, up to that time. */
+/* Events after the last one were refused, up to that time. */
 static void tell_lost(struct hodo_top_image *im, uint32_t ring, uint64_t missing, uint64_t until)
 {
 	if (missing <= im->place[ring].told)
 		return;
 	im->place[ring].told = missing;
 	hodo_top_spans_lose(im->spans, ring, until);
-}
-
-/* The open packet. If the session is late, so that it is not the next one, those before it come first. */
-static void look_at_ring(struct hodo_top_image *im, const struct hodo_process *p, uint32_t ring)
-{
-	struct hodo_ring_reader r = p->ring[ring]->reader; /* a copy: it is the session that finds a ring broken */
-	struct hodo_top_place *at = &im->place[ring];
-	uint64_t word, open;
-	const uint8_t *packet;
-	uint32_t end;
-
-	if (r.broken || !hodo_ring_locate(&r, &word, &open))
-		return;
-	hodo_top_spans_lag(im->spans, ring, open > r.next);
-	if (open != r.next) /* less: it has been read to its end */
-		return;
-	packet = r.packets + (open * r.packet_size & (r.ring_size - 1));
-	end = (uint32_t)(word >> HODO_WORD_COUNT_BITS) & (r.packet_size - 1);
-	if (at->packet != open)
-		*at = (struct hodo_top_place){ .packet = open, .lost = at->lost, .told = at->told };
-	if (at->bytes < end - HEADER)
-		at->bytes += hodo_top_count_events(im, p, ring, packet + HEADER + at->bytes, end - HEADER - at->bytes,
-						   &at->cursor);
-	tell_lost(im, ring, refused(p, ring), hodo_top_spans_now(im->spans));
-}
-
-/* Those that have just come into use, too: what happened in them is as old as what others have. */
-static void look_at_rings(struct hodo_top_image *im, struct hodo_process *p)
-{
-	hodo_process_find_rings(p);
-	hodo_top_see_events(im, p);
-	for (uint32_t i = 0; i < p->actives; i++)
-		look_at_ring(im, p, p->active[i]);
-}
-
-/* Spans and counters of all processes, as far as it is known what came before them. */
-static void take_spans(struct hodo_session *s, struct hodo_top_model *m)
-{
-	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		struct hodo_top_image *im = hodo_top_image_of(m, p);
-		uint64_t now = hodo_top_spans_now(im->spans);
-
-		look_at_rings(im, p);
-		hodo_top_take_spans(im, now);
-	}
 }
 
 static bool lost_inside(const struct hodo_process *p, uint32_t ring)
@@ -88,6 +43,99 @@ static bool lost_inside(const struct hodo_process *p, uint32_t ring)
 	return hodo_shm_load64(&shared->lost_too_large) || hodo_shm_load64(&shared->lost_busy);
 }
 
+/* A packet in shared memory. */
+struct packet {
+	const uint8_t *at;
+	uint32_t len;     /* bytes of events */
+	uint64_t missing; /* events refused before its end */
+	uint64_t end;     /* ticks */
+};
+
+static const uint8_t *packet_at(const struct hodo_ring_reader *r, uint64_t number)
+{
+	return r->packets + (number * r->packet_size & (r->ring_size - 1));
+}
+
+/* A closed one, which does not change until the session has taken it. If it is invalid, it has no events here. */
+static struct packet closed_packet(const struct hodo_ring_reader *r, uint64_t number)
+{
+	struct packet packet = { .at = packet_at(r, number) };
+	struct hodo_packet h, next;
+	uint64_t bytes;
+
+	hodo_shm_copy(&h, packet.at, sizeof(h));
+	hodo_shm_copy(&next, packet_at(r, number + 1), sizeof(next));
+	bytes = h.content_size / 8;
+	if (bytes >= HEADER && bytes <= r->packet_size)
+		packet.len = (uint32_t)bytes - HEADER;
+	packet.missing = next.events_discarded < HODO_RING_COUNT_MAX ? next.events_discarded : 0;
+	packet.end = h.timestamp_end;
+	return packet;
+}
+
+/* The committed part of the open one. */
+static struct packet open_packet(const struct hodo_ring_reader *r, uint64_t word, uint64_t number)
+{
+	uint32_t end = (uint32_t)(word >> HODO_WORD_COUNT_BITS) & (r->packet_size - 1);
+
+	return (struct packet){ .at = packet_at(r, number), .len = end - HEADER };
+}
+
+struct look {
+	struct hodo_top_image *image;
+	struct hodo_process *process;
+};
+
+/*
+ * Counts events of the next packet of a ring, before the session takes it. Returns whether another packet may
+ * follow at once. If the packet has events that the catalogue did not know when it was read last, the ring lags.
+ */
+static bool look_further(void *arg, uint32_t ring)
+{
+	const struct look *l = arg;
+	struct hodo_top_image *im = l->image;
+	struct hodo_ring_reader r; /* a copy: only the session may mark a ring as broken */
+	struct hodo_top_place *at = &im->place[ring];
+	struct packet packet;
+	uint64_t word, open;
+	bool closed;
+
+	if (!l->process->ring[ring])
+		return false;
+	r = l->process->ring[ring]->reader;
+	if (r.broken || !hodo_ring_locate(&r, &word, &open))
+		return false;
+	if (at->packet < r.next)
+		*at = (struct hodo_top_place){ .packet = r.next, .lost = at->lost, .told = at->told };
+	closed = at->packet < open;
+	packet = closed ? closed_packet(&r, at->packet) : open_packet(&r, word, open);
+	if (closed && lost_inside(l->process, ring))
+		tell_lost(im, ring, packet.missing, packet.end);
+	if (at->bytes < packet.len)
+		at->bytes += hodo_top_count_events(im, l->process, ring, packet.at + HEADER + at->bytes,
+						   packet.len - at->bytes, &at->cursor);
+	hodo_top_spans_lag(im->spans, ring, at->bytes < packet.len);
+	if (!closed)
+		tell_lost(im, ring, refused(l->process, ring), hodo_top_spans_now(im->spans));
+	if (!closed || at->bytes < packet.len)
+		return false;
+	tell_lost(im, ring, packet.missing, packet.end);
+	*at = (struct hodo_top_place){ .packet = at->packet + 1, .lost = at->lost, .told = at->told };
+	return true;
+}
+
+/* Looks at all rings, and processes spans and counters up to the time before which everything is known. */
+static void look_at_rings(struct hodo_top_image *im, struct hodo_process *p)
+{
+	uint64_t now = hodo_top_spans_now(im->spans);
+	struct look look = { im, p };
+
+	/* Includes rings newly in use: their events are as old as the others'. */
+	hodo_process_find_rings(p);
+	hodo_top_see_events(im, p);
+	hodo_top_spans_take(im->spans, now, look_further, &look);
+}
+
 void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
 {
 	struct hodo_top_model *m = model;
@@ -95,23 +143,30 @@ void hodo_top_packet(void *model, const struct hodo_process *p, const struct hod
 	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted;
 	struct hodo_top_place *at = &im->place[ring];
+	uint64_t number;
 
 	if (!p->ring[ring])
 		return;
+	number = p->ring[ring]->reader.next;
 	hodo_top_see_events(im, p);
 	count_lost(im, p, ring);
-	if (at->packet != p->ring[ring]->reader.next)
-		*at = (struct hodo_top_place){ .packet = p->ring[ring]->reader.next, .lost = at->lost,
-					       .told = at->told };
-	/* A full ring refuses what comes behind a packet's last event; for other reasons they may be anywhere in it. */
+	if (at->packet < number)
+		*at = (struct hodo_top_place){ .packet = number, .lost = at->lost, .told = at->told };
+	/*
+	 * A full ring refuses events after a packet's last one; events refused for other reasons may be
+	 * anywhere in it.
+	 */
 	if (lost_inside(p, ring))
 		tell_lost(im, ring, h->events_discarded, h->timestamp_end);
-	counted = at->bytes < len ? at->bytes : len;
-	hodo_top_count_events(im, p, ring, body + counted, len - counted, &at->cursor);
+	if (at->packet == number) { /* else it was counted before */
+		counted = at->bytes < len ? at->bytes : len;
+		hodo_top_count_events(im, p, ring, body + counted, len - counted, &at->cursor);
+		at->bytes = len;
+	}
 	tell_lost(im, ring, h->events_discarded, h->timestamp_end);
-	at->bytes = len;
-	if (m->queued >= HODO_TOP_QUEUED_MAX)
-		take_spans(p->session, m);
+	for (struct hodo_process *each = p->session->processes; m->queued >= HODO_TOP_QUEUED_MAX && each;
+	     each = each->next)
+		look_at_rings(hodo_top_image_of(m, each), each);
 }
 
 /* ------------------------------------------------------------------- into the model */
@@ -128,14 +183,11 @@ static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *
 
 static void refresh_image(struct hodo_top_image *im, struct hodo_process *p)
 {
-	uint64_t now = hodo_top_spans_now(im->spans);
-
-	/* New events and threads now, and not when it is next time for it. */
+	/* Finds new events and threads now, not at the next regular time. */
 	hodo_process_chores(p, 0, UINT64_MAX);
 	look_at_rings(im, p);
 	for (uint32_t i = 0; i < p->actives; i++)
 		count_lost(im, p, p->active[i]);
-	hodo_top_take_spans(im, now);
 	hodo_top_see_state(im, p);
 	hodo_top_add_limited(im, p, true);
 }
@@ -162,7 +214,7 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
 			link = &im->next;
 			continue;
 		}
-		hodo_top_take_spans(im, UINT64_MAX);
+		hodo_top_spans_take(im->spans, UINT64_MAX, NULL, NULL);
 		*link = im->next;
 		hodo_top_image_free(im);
 	}
@@ -172,7 +224,7 @@ void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *
 {
 	for (struct hodo_top_image *im = m->image; im; im = im->next) {
 		hodo_top_add_tallies(im);
-		hodo_top_take_spans(im, UINT64_MAX);
+		hodo_top_spans_take(im->spans, UINT64_MAX, NULL, NULL);
 	}
 	set_lost(m, stats);
 	m->live = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_cpu.c - hodo top: how much of a CPU threads had, as the system says; the threads themselves are not asked. */
+/* top_cpu.c - hodo top: threads' CPU time, from the system; the threads themselves are not involved. */
 #include "top.h"
 
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <base/clock.h>
 #include <base/file.h>
 
-#define READ_MAX 1024u /* threads looked at in an interval, some microseconds each; of more, each has its turn */
+#define READ_MAX 1024u /* threads measured in an interval, some microseconds each; more take turns */
 
-/* What the thread had so far. False: it is gone, or the system does not say. */
+/* The thread's CPU time so far. False: it is gone, or the system does not tell. */
 static bool read_cpu(const struct hodo_top_row *thread, uint64_t *ns)
 {
 	char path[64], text[96];
@@ -35,7 +35,7 @@ static void see(struct hodo_top_row *thread)
 		thread->cpu = -1;
 		return;
 	}
-	/* Another thread may have got the number: that it had less shows it mostly. */
+	/* The tid may have been reused: usually, a smaller time shows that. */
 	if (thread->cpu_at && now > thread->cpu_at && ns >= thread->cpu_ns) {
 		thread->cpu = (double)(ns - thread->cpu_ns) / (double)(now - thread->cpu_at);
 		thread->cpu = thread->cpu > 1 ? 1 : thread->cpu;

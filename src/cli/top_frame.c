@@ -17,7 +17,7 @@
 #define NAME_MIN 10
 #define NAME_MIN_DENSE 16
 #define WIDE 64     /* from this width on, numbers are written out */
-#define HEIGHT_LOST 8 /* from this height on, losses have a line of their own */
+#define HEIGHT_LOST 8 /* from this height on, losses have a separate line */
 
 /* Columns of a terminal, the space before not counted: for wide and for narrow windows. */
 static const struct {
@@ -32,17 +32,17 @@ static const struct {
 	[HODO_TOP_MOST] = { 14, 8 },              [HODO_TOP_CPU] = { 5, 5 },
 };
 
-/* With many columns, numbers are short ones, and names have more room. */
+/* With many columns, numbers are short, and names have more room. */
 static const bool dense[HODO_TOP_KINDS] = { [HODO_TOP_SPANS] = true, [HODO_TOP_COUNTERS] = true };
 
-/* What there is room for first, by the columns' letters. */
+/* The priority of columns, by their letters. */
 static const char *const priority[HODO_TOP_KINDS] = {
 	[HODO_TOP_EVENTS] = "NRSTBLA", [HODO_TOP_SPANS] = "NRPMX9W5OTA", [HODO_TOP_COUNTERS] = "NVRUDTA",
 	[HODO_TOP_THREADS] = "NRICTB-A", [HODO_TOP_CPUS] = "NRLTBA",
 };
 
 static const char *const help[] = {
-	"up, down, k, j       select a row; page up, page down: a page on",
+	"up, down, k, j       select a row; page up, page down: by a page",
 	"home, end, g, G      the first, the last row",
 	"space                switch the selected event off or on",
 	"e  s  v              events; spans; values of counters",
@@ -55,10 +55,10 @@ static const char *const help[] = {
 	"r                    reverse the order",
 	"/                    show only names that match a glob",
 	"escape               show all again",
-	"p                    pause: the table stands, counting goes on",
-	"z                    totals and averages begin anew",
+	"p                    pause the table; counting goes on",
+	"z                    restart totals and averages",
 	"+ -                  longer, shorter interval",
-	"ctrl-L               draw the screen anew",
+	"ctrl-L               redraw the screen",
 	"q                    quit",
 };
 #define HELP_LINES (sizeof(help) / sizeof(*help))
@@ -83,7 +83,7 @@ int hodo_top_printable(char *to, size_t size, const char *from, int width)
 		} else {
 			w = wcwidth(wc);
 		}
-		/* Marks without a width are refused, too: one of them turns the direction of writing. */
+		/* Marks without a width are refused, too: one of them reverses the direction of text. */
 		if (columns_used + (w > 0 ? w : 1) > width || n + bytes + 1 > size)
 			break;
 		if (w > 0)
@@ -110,7 +110,7 @@ static int put_cut(struct hodo_top_frame *f, const char *s, int width)
 	return used;
 }
 
-/* The line is as it will be shown from here on: printable, and no wider than the frame. */
+/* From here on, the line is in its final form: printable, and no wider than the frame. */
 static void add_line(struct hodo_top_frame *f, enum hodo_top_look look)
 {
 	char shown[LINE_BYTES];
@@ -153,7 +153,7 @@ static void lay_out(struct layout *l, const struct hodo_top_model *m, const stru
 		l->width[c] = w;
 		left -= with_space;
 	}
-	/* What is left goes to the names, as far as any of them needs it. */
+	/* The rest goes to the names, as far as they need it. */
 	for (uint32_t i = 0; i < m->table[kind].n; i++) {
 		const char *s = m->table[kind].row[i].name;
 		int len = s ? (int)strnlen(s, WIDTH_MAX) : 0;
@@ -332,7 +332,7 @@ static void add_bottom(struct hodo_top_frame *f, const struct hodo_top_view *v)
 		int width = hodo_top_printable(shown, sizeof(shown), v->entry, WIDTH_MAX);
 		const char *from = v->entry;
 
-		/* The end of what is being typed stays in sight. */
+		/* The end of the typed text stays visible. */
 		for (; width > f->width - 10 && *from; width--)
 			from++;
 		hodo_text_printf(&f->text, "filter: %s_", from);
@@ -383,7 +383,7 @@ void hodo_top_frame_free(struct hodo_top_frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* Why a table is empty, and what to do. Returns how many lines, max at most. */
+/* Why a table is empty, and what to do. Returns how many lines, at most max. */
 static uint32_t add_reason(struct hodo_top_frame *f, const struct hodo_top_model *m, const struct hodo_top_view *v,
 			   uint32_t max)
 {
@@ -398,7 +398,8 @@ static uint32_t add_reason(struct hodo_top_frame *f, const struct hodo_top_model
 		[HODO_TOP_THREADS] = { "No thread has had an event yet." },
 		[HODO_TOP_CPUS] = { "No CPU has had an event yet." },
 	};
-	static const char *const nobody[] = { "Nothing has joined yet: programs do that by loading libhodo.",
+	static const char *const nobody[] = { "Nothing has connected yet: programs do when they load "
+					     "libhodo.",
 					      NULL };
 	static const char *const ended[] = { "It ended before anything was seen.", NULL };
 	static const char *const filtered[] = { "No name matches the filter: escape shows all.", NULL };
@@ -441,7 +442,7 @@ static void add_rows(struct hodo_top_frame *f, const struct hodo_top_model *m, s
 		add_line(f, HODO_LOOK_PLAIN);
 }
 
-/* Behind the table of events: what is known of spans and counters. */
+/* After the table of events: spans and counters. */
 static void add_sections(struct hodo_top_frame *f, const struct hodo_top_model *m, struct hodo_top_view *v)
 {
 	const enum hodo_top_kind kind = v->kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_image.c - hodo top: from the events and the memory of a process image into the model. */
+/* top_image.c - hodo top: transfers the events and the memory of a process image into the model. */
 #include "top_spans.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ void hodo_top_see_events(struct hodo_top_image *im, const struct hodo_process *p
 
 /* ------------------------------------------------------------------------- counting */
 
-/* One that was counted for the first time. */
+/* A thread counted for the first time. */
 static void name_thread(struct hodo_top_image *im, uint32_t tid)
 {
 	const struct hodo_ctf_thread *t = hodo_map_find(&im->process->threads, &tid);
@@ -136,11 +136,6 @@ uint32_t hodo_top_count_events(struct hodo_top_image *im, const struct hodo_proc
 	return bytes;
 }
 
-void hodo_top_take_spans(struct hodo_top_image *im, uint64_t until)
-{
-	hodo_top_spans_take(im->spans, until);
-}
-
 void hodo_top_add_tallies(struct hodo_top_image *im)
 {
 	struct hodo_top_table *t = &im->model->table[HODO_TOP_EVENTS];
@@ -186,7 +181,7 @@ void hodo_top_see_state(struct hodo_top_image *im, const struct hodo_process *p)
 		if (im->id[id].row == HODO_TOP_NONE)
 			continue;
 		row = &t->row[im->id[id].row];
-		/* Of the kernel only what is recorded has an id. */
+		/* In the kernel, only recorded events have an id. */
 		state = p->kernel || hodo_shm_load32(&on[id]) & HODO_ON_RECORD ? HODO_TOP_ON : HODO_TOP_OFF;
 		row->state = row->state == HODO_TOP_UNLOADED || row->state == state ? state : HODO_TOP_MIXED;
 	}
@@ -197,7 +192,7 @@ void hodo_top_add_limited(struct hodo_top_image *im, const struct hodo_process *
 	const uint64_t *limited = (const uint64_t *)(p->shm + HODO_SHM_LIMITED);
 	struct hodo_top_table *t = &im->model->table[HODO_TOP_EVENTS];
 
-	/* What was never written stays without memory. */
+	/* Do not allocate memory by reading what was never written. */
 	if (hodo_shm_load64(&((const struct hodo_shm *)p->shm)->limited) == 0)
 		return;
 	for (uint32_t id = 0; id < im->ids; id++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* top_loop.c - hodo top: records, counts and shows, until it is over. */
 #define _GNU_SOURCE
+#include "copies.h"
 #include "top.h"
 
 #include <errno.h>
@@ -22,10 +23,10 @@
 enum ending {
 	GOES_ON,
 	ALL_ENDED,   /* what is watched */
-	ENOUGH,      /* -n, --duration, nobody reads what we write */
+	ENOUGH,      /* -n, --duration, or nobody reads our output */
 	LEFT,        /* by q */
 	INTERRUPTED, /* by a signal */
-	CANNOT       /* the terminal failed us */
+	CANNOT       /* the terminal failed */
 };
 
 struct run {
@@ -41,8 +42,10 @@ struct run {
 	bool on_screen;
 	int64_t start_ns, next_ns;
 	uint64_t iterations;
-	char title[HODO_TOP_TITLE_MAX];
+	char title[HODO_TOP_TITLE_MAX], listed[PATH_MAX];
 	struct hodo_text messages; /* of the recording, while the screen is open: a line each */
+	char library[2 * PATH_MAX]; /* for the command's LD_PRELOAD */
+	struct hodo_copies copies; /* of these */
 };
 
 static void report(void *arg, const char *line)
@@ -172,7 +175,7 @@ static void take_signal(struct run *r, const struct signalfd_siginfo *info)
 	}
 	r->signal = (int)info->ssi_signo;
 	r->ending = INTERRUPTED;
-	/* What came from the terminal the command got as well. */
+	/* The command also got signals from the terminal. */
 	if (info->ssi_code <= 0 && r->target->pid > 0 && !r->target->ended)
 		kill(r->target->pid, r->signal);
 }
@@ -249,13 +252,13 @@ static void run_loop(struct run *r)
 		if (o->duration_ns)
 			ns = least(ns, r->start_ns + o->duration_ns - now);
 		if (r->target->ended)
-			ns = least(ns, 10000000); /* who may yet come is looked for */
+			ns = least(ns, 10000000); /* check for processes that may yet come */
 		if (r->ending == GOES_ON)
 			wait_for_something(r, ns);
 	}
 }
 
-/* The rest of the events, and a last interval of whatever length. */
+/* The rest of the events, and a last interval of any length. */
 static void finish(struct run *r)
 {
 	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
@@ -263,6 +266,7 @@ static void finish(struct run *r)
 	hodo_top_refresh(&r->model, r->session);
 	hodo_top_switch_back(r->target, &r->model);
 	hodo_session_close(r->session, &r->stats);
+	hodo_copies_end(&r->copies);
 	r->session = NULL;
 	hodo_top_detach(r->target);
 	hodo_top_settle(&r->model, &r->stats);
@@ -276,7 +280,7 @@ static void finish(struct run *r)
 	}
 	hodo_top_screen_close();
 	r->on_screen = false;
-	r->view.sections = false; /* the table that was looked at last */
+	r->view.sections = false; /* the last table shown */
 }
 
 /* The last table stays on the terminal. */
@@ -300,15 +304,17 @@ static int open_session(struct run *r)
 	struct hodo_top_options *o = r->o;
 	char why[512];
 	struct hodo_session_config config = {
-		.out_fd = -1, .out_path = "", .ring_size = o->ring_size,
+		.out_fd = -1, .out_path = "", .listed = r->listed, .ring_size = o->ring_size,
 		.packet_size = hodo_packet_size(o->ring_size),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
 		.packet_age_ns = PACKET_AGE_NS, .packet = hodo_top_packet, .packet_arg = &r->model,
+		.copy = hodo_copies_make, .copy_arg = &r->copies,
 		.reporter = { report, r },
 	};
 	static struct hodo_pattern_list no_fields;
 
 	config.fields = &no_fields;
+	hodo_top_listed(r->target, r->listed);
 	if (o->functions.all)
 		hodo_top_plan(r->target, o, &config);
 	if (hodo_session_open(&r->session, &config, why, sizeof(why)) == 0)
@@ -329,10 +335,10 @@ static int open_signals(struct run *r)
 	hodo_launch_prepare(&r->target->launch, &set);
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return r->signal_fd >= 0 ? 0 :
-	       hodo_error("signals cannot be watched for: %s: %s", strerror(errno), hodo_remedy(errno));
+	       hodo_error("cannot wait for signals: %s: %s", strerror(errno), hodo_remedy(errno));
 }
 
-/* Where a screen cannot be, plain text does. */
+/* Without a screen, use plain text. */
 static void open_screen(struct run *r)
 {
 	const char *term = getenv("TERM");
@@ -346,17 +352,17 @@ static void open_screen(struct run *r)
 		return;
 	}
 	if (err == -ENOTSUP)
-		hodo_error("TERM=%s: a table cannot be drawn on such a terminal: plain text follows, as with --batch",
+		hodo_error("TERM=%s: this terminal cannot show a table: plain text follows, as with --batch",
 			   term ? term : "");
 	else
-		hodo_error("this is no terminal: plain text follows, as with --batch");
+		hodo_error("this is not a terminal: plain text follows, as with --batch");
 	r->o->output = HODO_TOP_BATCH;
 }
 
 static int start_target(struct run *r)
 {
 	struct hodo_top_target *t = r->target;
-	char library[2 * PATH_MAX], why[512];
+	char *library = r->library, why[512];
 	int err;
 
 	hodo_top_watch_begin(&r->model, t->watches);
@@ -372,13 +378,15 @@ static int start_target(struct run *r)
 		return hodo_attach_record(&t->attach, r->session) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
 	if (!t->command)
 		return 0;
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0 ||
-	    (r->o->functions.all && hodo_launch_add_functions(library, sizeof(library), why, sizeof(why)) < 0))
+	if (hodo_launch_library(library, sizeof(r->library), why, sizeof(why)) < 0 ||
+	    (r->o->functions.all && hodo_launch_add_functions(library, sizeof(r->library), why, sizeof(why)) < 0))
 		return hodo_error("%s", why);
+	r->copies.library = library;
+	r->copies.reporter = (struct hodo_reporter){ report, r };
 	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);
 }
 
-/* After q the command is ended, else its own end is waited for; a signal ends that. */
+/* Ends the command after q, else waits for its end; a signal ends the wait. */
 static void wait_for_command(struct run *r)
 {
 	struct hodo_top_target *t = r->target;
@@ -414,8 +422,9 @@ static void tell_end(struct run *r)
 		hodo_top_tell_no_function(t);
 	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)
 		return;
-	hodo_error("%s%s: %s events, %s lost", r->title, r->ending == ALL_ENDED ? " has ended" : "",
-		   hodo_grouped(r->model.events.total, events), hodo_grouped(n, lost));
+	hodo_error("%s%s: %s event%s, %s lost", r->title, r->ending == ALL_ENDED ? " has ended" : "",
+		   hodo_grouped(r->model.events.total, events), hodo_plural(r->model.events.total),
+		   hodo_grouped(n, lost));
 }
 
 static int exit_status(struct run *r)
@@ -441,6 +450,7 @@ static int run(struct run *r)
 	if (status) {
 		if (r->session)
 			hodo_session_close(r->session, NULL);
+		hodo_copies_end(&r->copies);
 		return status;
 	}
 	hodo_top_title(r->target, r->title, sizeof(r->title));

@@ -37,7 +37,7 @@ void hodo_top_model_free(struct hodo_top_model *m)
 
 /* -------------------------------------------------------------------------- rows */
 
-/* The row with the key, made if need be. */
+/* The row with the key, created if necessary. */
 static uint32_t row_of(struct hodo_top_table *t, const void *key, size_t len)
 {
 	struct hodo_top_row *row = hodo_map_find_bytes(&t->rows, key, len);
@@ -145,7 +145,7 @@ static void each_count(struct hodo_top_model *m, void (*end)(struct hodo_top_cou
 
 static void tick(struct hodo_top_count *c, double seconds)
 {
-	/* What a hostile process says of its losses may run backwards. */
+	/* A hostile process's loss counts may decrease. */
 	c->rate = c->total > c->last ? (double)(c->total - c->last) / seconds : 0;
 	c->last = c->total;
 }
@@ -184,7 +184,7 @@ double hodo_top_average(const struct hodo_top_model *m, const struct hodo_top_co
 {
 	int64_t ns = m->tick_ns - m->reset_ns;
 
-	/* Counts up to the tick, and so the time. */
+	/* Counts are as of the tick, and so is the time. */
 	return ns > 0 && c->last > c->base ? (double)(c->last - c->base) * 1e9 / (double)ns : 0;
 }
 
@@ -200,7 +200,7 @@ static struct hodo_cell since_reset(const struct hodo_table *t, const struct hod
 	return hodo_cell_u64(hodo_top_since_reset((const struct hodo_top_count *)((const char *)row + c->offset)));
 }
 
-/* argument: where the number stands in struct hodo_top_times. None: before there is one. */
+/* argument: the number's offset in struct hodo_top_times. None if there is no span yet. */
 static struct hodo_cell spread(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	const struct hodo_top_times *times = ((const struct hodo_top_row *)row)->times;
@@ -242,7 +242,7 @@ static const struct hodo_column columns[HODO_TOP_COLUMNS] = {
 	[HODO_TOP_NAME] = { "name", "EVENT", .flags = HODO_IDENTITY, ROW(name) },
 	[HODO_TOP_PID] = { "pid", "PID", HODO_AS_ID, .flags = HODO_IDENTITY, ROW(pid) },
 	[HODO_TOP_NUMBER] = { "number", "TID", HODO_AS_ID, .flags = HODO_IDENTITY, ROW(number) },
-	/* Of the idle the busiest so far come first. */
+	/* Among idle ones, the busiest so far come first. */
 	[HODO_TOP_RATE] = { "rate", "RATE/s", HODO_AS_RATE, ROW(events.rate), .then = &columns[HODO_TOP_TOTAL] },
 	[HODO_TOP_AVERAGE] = { "average", "AVERAGE/s", HODO_AS_RATE, .get = average },
 	[HODO_TOP_TOTAL] = { "total", "TOTAL", HODO_AS_COUNT, ROW(events), .get = since_reset },
@@ -285,7 +285,7 @@ static bool matches(const struct hodo_top_row *row, enum hodo_top_kind kind, con
 	return row->name && fnmatch(glob, row->name, 0) == 0;
 }
 
-/* fnmatch() takes a time that grows fast with the number of stars; a name is looked at for each row, each time. */
+/* fnmatch()'s time grows fast with the number of stars, and it runs for each row, each time. */
 static void bound_stars(char *glob)
 {
 	int stars = 0;

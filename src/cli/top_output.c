@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_output.c - hodo top where there is no screen: an interval as lines of text, or as one line of JSON. */
+/* top_output.c - hodo top without a screen: an interval as lines of text, or as one line of JSON. */
 #include "top.h"
 
 #include <string.h>

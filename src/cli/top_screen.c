@@ -2,10 +2,9 @@
 /*
  * top_screen.c - hodo top: the terminal.
  *
- * Signals that change the terminal (its size, stop, the end) are blocked and
- * come through the caller's signalfd, so that ncurses is never interrupted in the
- * middle of its work, and its own handlers never run. Only what ends this process at
- * once, an error of our own, is caught here, to give the terminal back.
+ * Signals that affect the terminal (its size, stop, the end) are blocked and come through the caller's
+ * signalfd, so that ncurses is never interrupted, and its own handlers never run. Only signals that end this
+ * process at once, from our own errors, are caught here, to restore the terminal.
  */
 #define NCURSES_WIDECHAR 1
 #include "top.h"
@@ -27,7 +26,7 @@ static struct {
 	bool color, resized;
 	struct hodo_top_frame frame;
 	struct termios before; /* for the handler */
-	char leave[256];       /* what gives the terminal back, for the handler */
+	char leave[256];       /* restores the terminal, for the handler */
 	size_t leave_len;
 } top;
 
@@ -88,7 +87,7 @@ int hodo_top_screen_open(bool color)
 		return -ENOTTY;
 	if (!term || !*term || strcmp(term, "dumb") == 0)
 		return -ENOTSUP;
-	/* newterm() of an unknown terminal leaves without a word, but setupterm() says why. */
+	/* newterm() exits silently for an unknown terminal, but setupterm() says why. */
 	if (setupterm(NULL, STDOUT_FILENO, &err) != OK)
 		return -ENOTSUP;
 	usable = cursor_address != NULL;

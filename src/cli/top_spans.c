@@ -12,14 +12,14 @@
 
 #include "cli.h"
 
-#define BEGUN_MAX (1u << 17)  /* of a model: then the oldest of who adds one is given up */
+#define BEGUN_MAX (1u << 17)  /* of a model: then the oldest of the process that adds one is given up */
 #define STRAINED (4ull * HODO_TOP_QUEUED_MAX) /* from so many on, no ring is waited for */
 #define LONG_KEY_MAX 256u /* bytes */
-#define OF_FUNCTIONS (HODO_TOP_NONE - 1) /* in place of a row: each function has its own */
+#define OF_FUNCTIONS (HODO_TOP_NONE - 1) /* instead of a row: each function has its own */
 
 struct item {
 	uint64_t ticks;
-	/* The key; if it is longer, its copy and its length; a counter's value, as its type has it; a loss's end. */
+	/* The key; if it is longer, its copy and its length; a counter's value, in its type; a loss's end. */
 	uint64_t word[2];
 	uint32_t id; /* 0: events were lost */
 	uint32_t row;
@@ -29,16 +29,17 @@ struct item {
 struct queue {
 	struct item *item;
 	uint32_t first, n, room;
-	uint64_t last; /* time of the last event that came, of whatever kind */
-	uint64_t certain; /* what began here earlier may be over: ends that are met belong to it or to lost begins */
+	uint64_t last; /* time of the last event of any kind */
+	uint64_t certain; /* what began here earlier may be over: ends may belong to it or to lost begins */
 	bool lags;
+	bool dry; /* there are no further events to queue, or they are not asked for */
 };
 
 struct hodo_top_spans {
 	struct hodo_top_model *model;
 	struct hodo_live *live;
 	struct hodo_pairs *pairs;
-	struct hodo_top_calls *calls; /* NULL: of no function so far */
+	struct hodo_top_calls *calls; /* NULL: no function so far */
 	uint8_t *wanted; /* by id */
 	uint32_t *row;   /* likewise: of the spans or the counters */
 	uint32_t ids;
@@ -50,7 +51,7 @@ struct hodo_top_spans {
 	enum hodo_clock clock;
 	struct hodo_clock_sample first;
 	double tick_ns;
-	uint64_t certain; /* of whatever ring */
+	uint64_t certain; /* of any ring */
 };
 
 /* ---------------------------------------------------------------------- begin, end */
@@ -77,7 +78,7 @@ static void drop_item(struct hodo_top_spans *s, struct item *i)
 	s->model->queued--;
 }
 
-/* What is kept of a begin: its row, and its ring above it. */
+/* What is kept of a begin: its row, and in the upper bits its ring. */
 static struct hodo_top_row *row_of(const struct hodo_top_spans *s, const struct hodo_pair *pair)
 {
 	return &s->model->table[HODO_TOP_SPANS].row[pair->user & UINT32_MAX];
@@ -166,7 +167,7 @@ void hodo_top_spans_see(struct hodo_top_spans *s, const struct hodo_catalog_even
 
 /* -------------------------------------------------------------------------- queues */
 
-/* One that comes to be taken when its time has come. */
+/* Queues an item until its time. */
 static struct item *add_item(struct hodo_top_spans *s, struct queue *q, uint32_t id, uint64_t ticks)
 {
 	if (hodo_vec_reserve(q->item, q->room, q->n + 1ull) < 0)
@@ -193,7 +194,7 @@ struct visit {
 	struct queue *queue;
 };
 
-/* A call or a return, of either form. */
+/* A call or a return, in either form. */
 static void add_call(const struct visit *v, const struct hodo_walk_event *e, const struct hodo_read_event *event,
 		     uint64_t function)
 {
@@ -224,7 +225,7 @@ static void visit_event(void *arg, const struct hodo_walk_event *e)
 		add_call(v, e, &event, e->function);
 		return;
 	}
-	/* What is not ours may change while it is read: the copy does not. */
+	/* Shared memory may change while it is read; the copy does not. */
 	if (hodo_vec_reserve(s->copy, s->copy_room, e->bytes) < 0)
 		exit(hodo_no_memory());
 	hodo_shm_copy(s->copy, e->at, e->bytes);
@@ -297,7 +298,7 @@ static void begin(struct hodo_top_spans *s, const struct hodo_text *key, const s
 	m->given_up += paired == HODO_PAIR_GIVEN_UP;
 }
 
-/* Whether nothing was lost since it began: where it ends on the CPU that it began on, of that one. */
+/* Whether nothing was lost since it began; if it ends on the same CPU, only on that one. */
 static bool is_certain(const struct hodo_top_spans *s, const struct hodo_pair *pair, uint32_t ring)
 {
 	return (uint64_t)pair->begin_ns >= (ring_of(pair) == ring ? s->queue[ring].certain : s->certain);
@@ -321,7 +322,7 @@ static void end(struct hodo_top_spans *s, const struct hodo_text *key, const cha
 			      (uint64_t)((double)(ticks - (uint64_t)pair.begin_ns) * s->tick_ns + 0.5));
 }
 
-/* As the reader gives the values of a type. */
+/* As the reader represents values of the type. */
 static enum hodo_cell_type kind_of_number(uint32_t type)
 {
 	switch (type) {
@@ -381,8 +382,21 @@ static void take_item(struct hodo_top_spans *s, struct queue *q)
 	drop_item(s, i);
 }
 
-/* The queue with the oldest item; *next: how old those of the others are at least, of which none is waited for. */
-static struct queue *oldest(struct hodo_top_spans *s, bool wait, uint64_t *next)
+/* Whether a queue has items, after more() was asked for some. */
+static bool has_items(struct hodo_top_spans *s, uint32_t ring, bool (*more)(void *arg, uint32_t ring), void *arg)
+{
+	struct queue *q = &s->queue[ring];
+
+	while (q->first == q->n && !q->dry) {
+		q->first = q->n = 0;
+		q->dry = !more(arg, ring);
+	}
+	return q->first < q->n;
+}
+
+/* Of the queues that have items, the one with the oldest; *next: the oldest of the others, which need not be waited
+ * for. */
+static struct queue *oldest(struct hodo_top_spans *s, uint64_t *next)
 {
 	struct queue *found = NULL;
 
@@ -390,11 +404,8 @@ static struct queue *oldest(struct hodo_top_spans *s, bool wait, uint64_t *next)
 	for (uint32_t r = 0; r < s->rings; r++) {
 		struct queue *q = &s->queue[r];
 
-		if (q->first == q->n) {
-			if (q->lags && wait)
-				return NULL;
+		if (q->first == q->n)
 			continue;
-		}
 		if (!found || q->item[q->first].ticks < found->item[found->first].ticks) {
 			if (found)
 				*next = found->item[found->first].ticks;
@@ -406,7 +417,7 @@ static struct queue *oldest(struct hodo_top_spans *s, bool wait, uint64_t *next)
 	return found;
 }
 
-/* What is left stands at the begin again. */
+/* Moves the rest to the beginning. */
 static void tidy(struct queue *q)
 {
 	if (q->first)
@@ -427,16 +438,25 @@ static double tick_ns(const struct hodo_top_spans *s)
 	return 1e9 / (double)map.freq_hz;
 }
 
-void hodo_top_spans_take(struct hodo_top_spans *s, uint64_t until)
+/* Asks for more where a queue is empty. Whether the oldest item of all may be taken: false if a ring lags. */
+static bool know_all(struct hodo_top_spans *s, bool wait, bool (*more)(void *arg, uint32_t ring), void *arg)
+{
+	for (uint32_t r = 0; r < s->rings; r++)
+		if (!has_items(s, r, more, arg) && s->queue[r].lags && wait)
+			return false;
+	return true;
+}
+
+void hodo_top_spans_take(struct hodo_top_spans *s, uint64_t until, bool (*more)(void *arg, uint32_t ring), void *arg)
 {
 	bool wait = until != UINT64_MAX && s->model->queued < STRAINED;
 	uint64_t next;
 	struct queue *q;
 
 	s->tick_ns = tick_ns(s);
-	if (s->model->queued >= STRAINED)
-		until = UINT64_MAX;
-	while ((q = oldest(s, wait, &next)) && q->item[q->first].ticks < until)
+	for (uint32_t r = 0; r < s->rings; r++)
+		s->queue[r].dry = !more;
+	while (know_all(s, wait, more, arg) && (q = oldest(s, &next)) && q->item[q->first].ticks < until)
 		do
 			take_item(s, q);
 		while (q->first < q->n && q->item[q->first].ticks <= next && q->item[q->first].ticks < until);

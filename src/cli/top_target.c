@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_target.c - hodo top: the command that is run, and switching events in what is watched. */
+/* top_target.c - hodo top: runs the command, and switches events in watched processes. */
 #define _GNU_SOURCE
 #include "top.h"
 
@@ -22,9 +22,9 @@
 /* ------------------------------------------------------------------------ the command */
 
 /*
- * What stands at 0, 1 and 2 while the command is started. Under a screen what it would write to the terminal goes to
- * a file in memory, of which the end is kept and shown when the screen is closed: a pipe would
- * stop the command, or end it, if we did.
+ * Descriptors 0, 1 and 2 while the command is started. With a screen, its terminal output goes to a file in
+ * memory, whose end is kept and shown when the screen is closed: a pipe would stop the command, or end it,
+ * when we stop or end.
  */
 static void redirect(struct hodo_top_target *t, bool screen)
 {
@@ -48,7 +48,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 {
 	int saved[3], err;
 
-	/* So that its events can be switched; unless it was said otherwise. */
+	/* So that its events can be switched, unless the user chose otherwise. */
 	setenv(HODO_LISTEN_ENV, "1", 0);
 	for (int fd = 0; fd < 3; fd++)
 		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -123,7 +123,19 @@ void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct
 	config->plans = true;
 }
 
-/* What has no events could be seen in another way. looked: else it ended before it was asked which it has. */
+void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX])
+{
+	char path[PATH_MAX];
+
+	if (t->command)
+		snprintf(listed, PATH_MAX, "%s", hodo_find_program(t->command[0], path));
+	else if (t->attach.n)
+		snprintf(listed, PATH_MAX, "%d", (int)t->attach.target[0].pid);
+	else
+		snprintf(listed, PATH_MAX, "-k");
+}
+
+/* Suggests another way to see a program without events. looked: else it ended before its events were read. */
 void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked)
 {
 	pid_t pid = t->attach.n ? t->attach.target[0].pid : hodo_top_watch_pid(t->watches, 0);
@@ -142,13 +154,13 @@ void hodo_top_tell_no_function(const struct hodo_top_target *t)
 {
 	const char *file = t->command ? t->command[0] : "FILE";
 
-	hodo_error("no function was traced that --functions names: 'hodo list --functions %s' lists those that there are",
+	hodo_error("no traced function matches --functions: 'hodo list --functions %s' lists the functions",
 		   file);
 }
 
 /* --------------------------------------------------------------------------- switching */
 
-/* A pattern that matches this name alone. */
+/* A pattern that matches only this name. */
 static bool exact_pattern(const char *name, char *to, size_t size)
 {
 	size_t n = 0;
@@ -204,11 +216,11 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, 
 	int n;
 
 	if (row->state == HODO_TOP_UNLOADED) {
-		snprintf(said, size, "no process that runs has this event");
+		snprintf(said, size, "no running process has this event");
 		return;
 	}
 	if (!exact_pattern(row->name, pattern, sizeof(pattern))) {
-		snprintf(said, size, "the event's name is too long to be asked for");
+		snprintf(said, size, "the event's name is too long");
 		return;
 	}
 	n = switch_all(m, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
@@ -251,8 +263,8 @@ void hodo_top_find_watched(struct hodo_top_target *t)
 		if (hodo_top_watch_open(&t->watches, pid, &recorder) < 0)
 			t->attach.target[kept++] = t->attach.target[i];
 		else
-			hodo_error("process %d is recorded by hodo (process %u): its buffers are watched, and left as they "
-				   "are", (int)pid, recorder);
+			hodo_error("process %d is recorded by hodo (process %u): its buffers are watched, "
+				   "and not changed", (int)pid, recorder);
 	}
 	t->attach.n = kept;
 }
@@ -265,7 +277,7 @@ void hodo_top_detach(struct hodo_top_target *t)
 
 		if (!t->attach.target[i].deaf)
 			continue;
-		/* Somebody else may have begun meanwhile. */
+		/* Another recorder may have begun meanwhile. */
 		if (hodo_target_open(&target, t->attach.target[i].pid) == 0 &&
 		    hodo_target_ask(&target, HODO_CONTROL_STATUS, NULL, &answer, NULL) == 0 &&
 		    answer.by == HODO_BY_NOBODY)

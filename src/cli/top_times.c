@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_times.c - hodo top: how long spans took, in an interval and in all; the values of counters. */
+/* top_times.c - hodo top: durations of spans, in an interval and in total; the values of counters. */
 #include "top.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void hodo_top_took(struct hodo_top_row *span, uint64_t ns)
 	span->events.total++;
 }
 
-/* What was counted exactly is a bound of what was read from buckets. */
+/* Exact minimum and maximum bound what is read from buckets. */
 static uint64_t at(struct hodo_histogram *h, double q, uint64_t max_ns)
 {
 	uint64_t ns = (uint64_t)hodo_histogram_at(h, q);

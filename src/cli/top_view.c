@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_view.c - hodo top: which rows are shown, in which order, and what keys change about that. */
+/* top_view.c - hodo top: which rows are shown, in which order, and how keys change that. */
 #include "top.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void sort_by(struct hodo_top_view *v, const struct hodo_top_model *m, int
 		return;
 	v->sort[v->kind] = (enum hodo_top_column)(strchr(hodo_top_letters, letter) - hodo_top_letters);
 	v->reverse[v->kind] = false;
-	/* The view follows the first row, not the one that was selected. */
+	/* The view follows the first row, not the selected one. */
 	v->selected = HODO_TOP_NONE;
 	v->at = v->first = 0;
 	hodo_top_view_update(v, m);
@@ -88,7 +88,7 @@ static void sort_beside(struct hodo_top_view *v, const struct hodo_top_model *m,
 {
 	const char *first = sortable[v->kind], *at = strchr(first, hodo_top_letters[v->sort[v->kind]]);
 
-	at = at ? at : first; /* what --sort says may be a column of another table */
+	at = at ? at : first; /* --sort may name a column of another table */
 	if (at - first + step >= 0)
 		sort_by(v, m, at[step]);
 }
@@ -187,7 +187,7 @@ static enum hodo_top_action plain_key(struct hodo_top_view *v, const struct hodo
 static enum hodo_top_action help_key(struct hodo_top_view *v, int key)
 {
 	if (key == HODO_KEY_DOWN || key == 'j')
-		v->help_first++; /* the frame knows where the end is */
+		v->help_first++; /* the frame limits it */
 	else if ((key == HODO_KEY_UP || key == 'k') && v->help_first > 0)
 		v->help_first--;
 	else if (key != HODO_KEY_UP && key != 'k')

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_watch.c - hodo top: counts the events of a process that somebody else records in overwrite mode.
+ * top_watch.c - hodo top: counts the events of a process that another recorder records in overwrite mode.
  *
  *   who             writes                     beside
  *   CPU's writers   words, packets             us
  *   the recorder    nothing in the rings       us
  *   we              nothing                    all of them
  *
- * A ring comes round without asking. So each packet is copied first, and the copy used only if
- * the word then says that no writer can have been there: a writer that switches packets
- * scribbles on the one behind the open one, hence the 2 below. What was written over before
- * it was looked at is known from the packets' headers, and counted as not seen.
+ * A ring wraps at any time. So each packet is copied first, and the copy used only if the word then shows
+ * that no writer can have been there: a writer that switches packets overwrites the one after the open one,
+ * hence the 2 below. Packets' headers show what was overwritten before it was read, which is counted as not
+ * seen.
  *
  * The memory is hostile, as everywhere in the recorder.
  */
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
-/* Of packets and events: more than a ring ever has, and sums of some do not wrap. */
+/* For packets and events: more than a ring ever has, and small enough that sums do not wrap. */
 
 #define STEP_MIN_NS 500000
 #define STEP_MAX_NS 20000000
@@ -39,7 +39,7 @@ struct ring {
 struct hodo_top_watch {
 	struct hodo_top_watch *next;
 	struct hodo_memory memory;
-	struct hodo_process process; /* as far as counting asks: identity, catalogue, threads, memory */
+	struct hodo_process process; /* the parts needed for counting: identity, catalogue, threads, memory */
 	struct ring *ring;
 	uint8_t *copy; /* packet_size bytes */
 	bool begun, ended;
@@ -71,7 +71,7 @@ static int open_process(struct hodo_top_watch *w, pid_t pid)
 
 	p->id = (struct hodo_process_id){ .pid = pid, .vpid = w->memory.pid, .flight = w->memory.flight };
 	p->layout = w->memory.layout;
-	p->shm = (uint8_t *)w->memory.shm; /* nothing that we call writes there */
+	p->shm = (uint8_t *)w->memory.shm; /* nothing that we call writes to it */
 	p->pidfd = hodo_peer_open(pid, why, sizeof(why));
 	w->ring = hodo_must(calloc(p->layout.rings, sizeof(*w->ring)));
 	w->copy = hodo_must(malloc(p->layout.packet_size));
@@ -98,7 +98,7 @@ int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recor
 	err = hodo_memory_map(&w->memory, &answer, fd);
 	if (!err && w->memory.flight.mode != HODO_MODE_OVERWRITE)
 		err = -EOPNOTSUPP;
-	/* Stored contexts have shapes that the catalogue's reader must know of. */
+	/* The catalogue's reader must know the shapes of stored contexts. */
 	if (!err && w->memory.flight.context != 0)
 		err = -EOPNOTSUPP;
 	if (!err)
@@ -138,17 +138,17 @@ pid_t hodo_top_watch_pid(const struct hodo_top_watch *w, uint32_t i)
 
 /* -------------------------------------------------------------------------- the rings */
 
-/* False: the ring was never used, makes no sense, or is too busy to be seen. */
+/* False: the ring was never used, is invalid, or is too busy to be read. */
 static bool look(struct ring *r, uint64_t *packet)
 {
 	r->reader.broken = false;
 	return hodo_ring_locate(&r->reader, &r->reader.word, packet) && *packet < HODO_RING_COUNT_MAX;
 }
 
-/* How many packets were begun since the look. */
+/* How many packets were begun since look(). */
 static uint64_t ahead(const struct ring *r)
 {
-	/* What was read before is of the ring as it was before this load. */
+	/* Everything read before is from the ring's state before this load. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return hodo_ring_ahead(&r->reader, hodo_shm_load64(&r->reader.ring->word), r->reader.word);
 }
@@ -165,8 +165,8 @@ static const uint8_t *packet_of(const struct ring *r)
 }
 
 /*
- * Copies the packet's events from r->bytes on; open: the one that was when we looked. Their bytes; 0: none, or they may
- * have been written over.
+ * Copies the packet's events from r->bytes on; open: the open packet at look(). Returns their bytes; 0: none,
+ * or they may have been overwritten.
  */
 static uint32_t copy_packet(const struct ring *r, uint64_t open, uint8_t *copy, struct hodo_packet *h)
 {
@@ -186,7 +186,7 @@ static uint32_t copy_packet(const struct ring *r, uint64_t open, uint8_t *copy, 
 	return (uint32_t)end - HEADER - r->bytes;
 }
 
-/* h: of the packet behind them. */
+/* h: of the next packet after them. */
 static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, uint32_t ring,
 			 const struct hodo_packet *h)
 {
@@ -201,14 +201,14 @@ static void count_missed(struct hodo_top_watch *w, struct hodo_top_image *im, ui
 	r->events = before;
 }
 
-/* Where counting begins: for rings that are in use then, at what comes. False: the ring is too busy to be seen. */
+/* Where counting begins: in rings already in use, with new events. False: the ring is too busy to be read. */
 static bool begin_ring(struct hodo_top_watch *w, struct ring *r, uint64_t *packet)
 {
 	r->begun = true;
 	if (w->begun)
 		return true;
 	r->events = hodo_ring_events(&r->reader);
-	/* The header that says so belongs to the word only if its packet was still open after it was read. */
+	/* The header belongs to the word only if its packet was still open after it was read. */
 	for (int tries = 0; ahead(r) > 0; tries++) {
 		if (tries == 64 || !look(r, packet))
 			return r->begun = false;
@@ -221,7 +221,7 @@ static bool begin_ring(struct hodo_top_watch *w, struct ring *r, uint64_t *packe
 	return true;
 }
 
-/* Whose the events are that come to the packet that is counted from its middle on. */
+/* Finds the thread of the next events in a packet counted from its middle on. */
 static void find_thread(struct hodo_top_watch *w, struct ring *r)
 {
 	struct hodo_walk_result walk;
@@ -242,7 +242,7 @@ static bool count_ring(struct hodo_top_watch *w, struct hodo_top_image *im, uint
 
 	if (!look(r, &open) || (first && !begin_ring(w, r, &open)))
 		return false;
-	/* After the word: whatever id is in what is committed is in the catalogue by now. */
+	/* After the word: the catalogue has every committed id by now. */
 	hodo_catalog_read(&w->process.catalog, w->process.shm + HODO_SHM_CATALOG,
 			  hodo_shm_load64(&((const struct hodo_shm *)w->process.shm)->catalog_used));
 	hodo_top_see_events(im, &w->process);
@@ -303,7 +303,7 @@ static bool count_process(struct hodo_top_watch *w, struct hodo_top_model *m)
 	hodo_process_read_threads(&w->process, false);
 	now = hodo_top_spans_now(im->spans);
 	any = count_rings(w, im);
-	hodo_top_take_spans(im, w->ended ? UINT64_MAX : now);
+	hodo_top_spans_take(im->spans, w->ended ? UINT64_MAX : now, NULL, NULL);
 	return any;
 }
 

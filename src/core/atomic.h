@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * atomic.h - every access to shared words goes through here, and every interesting place between two of them is a named
- * injection point, which a torture build (HODO_INJECT_HOOK) fills with delay, yield, signal or kill.
+ * atomic.h - every access to shared words goes through here. Each interesting place between two accesses is a
+ * named injection point, where a torture build (HODO_INJECT_HOOK) delays, yields, raises a signal or kills.
  */
 #ifndef HODO_CORE_ATOMIC_H
 #define HODO_CORE_ATOMIC_H
@@ -18,7 +18,7 @@
 	__atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 #define hodo_cas_acquire(p, expected, v) \
 	__atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
-/* Keeps the compiler, not the CPU, from moving accesses across. */
+/* Stops the compiler, not the CPU, from moving accesses across it. */
 #define hodo_compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 enum hodo_inject_point {

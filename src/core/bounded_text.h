@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* bounded_text.h - puts short messages together where there is no printf: what does not fit is cut. */
+/* bounded_text.h - builds short messages where there is no printf, and cuts what does not fit. */
 #ifndef HODO_CORE_BOUNDED_TEXT_H
 #define HODO_CORE_BOUNDED_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* brief_name.c - see brief_name.h: one pass, in which what is written never overtakes what is read. */
+/* brief_name.c - see brief_name.h: one pass; the output never overtakes the input. */
 #include "brief_name.h"
 
 #include "bounded_text.h"
@@ -8,16 +8,16 @@
 
 #define DEPTH_MAX 64u
 
-/* A bracket that is open; [0]: the whole name. */
+/* An open bracket; [0]: the whole name. */
 struct level {
 	char kind;      /* '<', '(', '{', '[' */
 	bool of_std;    /* '<': of a template of std */
-	bool in_std;    /* the name that is written now is std's */
-	bool usual;     /* '<': the argument begins as one that is left out does */
-	size_t name;    /* where the last component of that name begins, in what is written; */
+	bool in_std;    /* the name being written is in std */
+	bool usual;     /* '<': the argument begins like one that is left out */
+	size_t name;    /* where that name's last component begins in the output; */
 	size_t args;    /* '<': where the arguments begin there, … */
 	size_t kept;    /* … and end without those that are left out */
-	unsigned narg, closed; /* arguments before this one; brackets that it closed itself */
+	unsigned narg, closed; /* arguments before this one; brackets that the input closed */
 };
 
 struct name {
@@ -76,7 +76,7 @@ static void argument(struct name *n, struct level *l)
 		l->usual = l->usual || starts(n, at, usual[i]);
 }
 
-/* … and ends: it is kept if it is no such one alone. */
+/* … and ends. It is kept unless it is only a usual one. */
 static void argument_ends(struct name *n, struct level *l)
 {
 	size_t end = n->out;
@@ -87,7 +87,7 @@ static void argument_ends(struct name *n, struct level *l)
 		l->kept = end;
 }
 
-/* "basic_string<char" becomes "string". False: it is none of these. */
+/* "basic_string<char" becomes "string". False: it is not one of these. */
 static bool spell(struct name *n, const struct level *l, size_t name)
 {
 	static const char *const types[][2] = { { "char", "" }, { "wchar_t", "w" }, { "char8_t", "u8" },
@@ -154,7 +154,8 @@ static bool close(struct name *n)
 
 /* ----------------------------------------------------------------------------- words */
 
-/* Of "operator<<" what a bracket could be taken for; not of "operator<" what its arguments are. */
+/* The length of an operator's name that looks like brackets, as in "operator<<", but without template
+ * arguments. */
 static size_t operator_at(const struct name *n)
 {
 	static const char *const symbols[] = { "<<=", "<=>", ">>=", "->*", "<<", "<=", ">>", ">=", "->", "()", "[]",
@@ -203,7 +204,7 @@ static void comma(struct name *n)
 	argument(n, l);
 }
 
-/* False: it is not understood. */
+/* False: the name is not understood. */
 static bool step(struct name *n)
 {
 	char c = n->text[n->in];
@@ -244,4 +245,37 @@ size_t hodo_brief_name(const char *text, size_t len, char *out)
 	for (size_t i = 0; i < len; i++)
 		out[i] = text[i];
 	return len;
+}
+
+/* ------------------------------------------------------------------- without arguments */
+
+/* Length of "operator<<" and the like at i; 0: none. */
+static size_t arrows_at(const struct name *n, size_t i)
+{
+	size_t end = i + sizeof("operator") - 1;
+
+	if ((i > 0 && n->text[i - 1] != ':') || !starts(n, i, "operator"))
+		return 0;
+	while (end < n->len &&
+	       (n->text[end] == '<' || n->text[end] == '>' || n->text[end] == '=' || n->text[end] == '-'))
+		end++;
+	return end - i;
+}
+
+size_t hodo_name_without_arguments(char *name, size_t len)
+{
+	const struct name n = { .text = name, .len = len };
+	size_t depth = 0, out = 0;
+
+	for (size_t i = 0, count; i < len; i += count) {
+		count = arrows_at(&n, i);
+		if (!count) {
+			depth += name[i] == '<';
+			count = 1;
+		}
+		for (size_t k = 0; k < count && !depth; k++)
+			name[out++] = name[i + k];
+		depth -= depth && count == 1 && name[i] == '>';
+	}
+	return out;
 }

@@ -13,7 +13,7 @@ static bool head_valid(const struct hodo_condition *c)
 	       c->burst_ticks <= HODO_CONDITION_TICKS_MAX;
 }
 
-/* NUL-terminated, and not before. */
+/* Whether its only NUL is the last byte. */
 static bool pattern_valid(const uint8_t *pattern, uint32_t len)
 {
 	uint32_t i = 0;
@@ -95,7 +95,7 @@ uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n)
 {
 	uint64_t after = c->after ? c->after : 1;
 
-	/* Snapshots go on; all others stay as they are from then on. */
+	/* Snapshots may repeat; every other action is final. */
 	return n >= after && (c->kind != HODO_CONDITION_SNAPSHOT || n % after == 0) ? c->kind : 0;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * condition.h - the conditions of a recording (struct hodo_condition): as they come in CONFIG, bound to events, and
- * looked at where an event happens, in a process or in the kernel.
+ * condition.h - the conditions of a recording (struct hodo_condition): parsing them from CONFIG, binding them
+ * to events, and evaluating them where an event happens, in a process or in the kernel.
  *
  *          | look    | bind
  *   look   | beside  | before its event is on
  *   bind   |         | excluded (a lock)
  *
- * Any number of looks run at once, in any context: how often a trigger was met, and when a rate's next event is due,
- * are changed by atomic operations alone.
+ * Any number of looks run at once, in any context: only atomic operations change how often a trigger was met
+ * and when a rate's next event is due.
  */
 #ifndef HODO_CORE_CONDITION_H
 #define HODO_CORE_CONDITION_H
@@ -19,7 +19,7 @@
 #define HODO_CONDITION_PATTERN_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
 #define HODO_CONDITION_TICKS_MAX (1ull << 62)
 
-/* One of them, taken apart. */
+/* One condition, parsed. */
 struct hodo_condition_parts {
 	struct hodo_condition head;
 	const char *pattern; /* NUL-terminated */
@@ -27,14 +27,14 @@ struct hodo_condition_parts {
 };
 
 /*
- * Takes n conditions apart, which must fill the len bytes at `at` exactly; these may come from
- * anywhere. parts: room for HODO_CONDITIONS_MAX, or NULL. 0, or -1: they are not as they must be. Signal safe.
+ * Parses n conditions, which must fill the len bytes at `at` exactly; the bytes may come from anywhere.
+ * parts: room for HODO_CONDITIONS_MAX, or NULL. Returns 0, or -1 if they are not valid. Signal safe.
  */
 int hodo_conditions_parse(const uint8_t *at, uint32_t n, uint32_t len, struct hodo_condition_parts *parts);
 
 /* ------------------------------------------------------------------ binding */
 
-/* A condition that is for an event. */
+/* A condition that applies to an event. */
 struct hodo_bound {
 	const struct hodo_condition *condition;
 	uint32_t index;                   /* in the recording */
@@ -42,16 +42,16 @@ struct hodo_bound {
 	uint64_t due;                     /* a rate's: ticks */
 };
 
-/* Binds to one event. */
+/* Binds conditions to one event. */
 struct hodo_binder {
 	unsigned int nfields;
 	const uint8_t *types;
 	const char *const *names;
 	const struct hodo_filter_labels *labels; /* or NULL */
-	struct hodo_filter *work; /* what is not kept */
+	struct hodo_filter *work; /* scratch memory */
 	bool (*matches)(const char *pattern, const void *event);
 	const void *event;
-	/* A copy of so many bytes that stays as long as the recording; NULL: no memory. */
+	/* Copies the bytes to memory that lasts as long as the recording; NULL: no memory. */
 	void *(*keep)(const void *from, size_t bytes);
 };
 
@@ -60,30 +60,33 @@ enum hodo_binding {
 	HODO_BINDING_ALWAYS, /* or each does, */
 	HODO_BINDING_BOUND
 };
-/* A filter's program. enum hodo_binding, or -1: no memory. *filter: NULL unless it is bound. */
+/* Binds a filter's program. Returns enum hodo_binding, or -1: no memory. *filter: NULL unless it is bound. */
 int hodo_binder_filter(const struct hodo_binder *binder, const uint8_t *code, uint32_t len,
 		       const struct hodo_filter **filter);
-/* Those of n conditions that are for the event, into bound, which has room for n. *count: how many. -1: no memory. */
+/*
+ * Binds those of n conditions that apply to the event, into bound, which has room for n. *count: how many.
+ * -1: no memory.
+ */
 int hodo_binder_conditions(const struct hodo_binder *binder, const struct hodo_condition_parts *conditions, uint32_t n,
 			   struct hodo_bound *bound, uint32_t *count);
 
 /* ------------------------------------------------- looking; lock-free, signal safe */
 
-/* What is to be done with an event. */
+/* What to do with an event. */
 #define HODO_VERDICT_RECORD 1u
 #define HODO_VERDICT_SNAPSHOT 2u /* this and the following: when it is stored, or was not to be */
 #define HODO_VERDICT_STOP 4u
 #define HODO_VERDICT_EXIT 8u
 
-/* What one who looks has. */
+/* What the caller supplies. */
 struct hodo_look_ops {
-	const bool *awaits_start; /* no start trigger was met yet */
-	const bool *stopped;      /* a stop or exit trigger was met: there is nothing more to look for */
+	const bool *awaits_start; /* no start trigger has been met yet */
+	const bool *stopped;      /* a stop or exit trigger was met: nothing is left to look for */
 	void (*start)(void);      /* a start trigger was met */
 	uint64_t (*ticks)(void);
 };
 
-/* An event that is looked at. */
+/* The event to look at. */
 struct hodo_look {
 	struct hodo_filter_vars vars;    /* first */
 	const struct hodo_piece *pieces; /* as hodo_filter_run() wants them */
@@ -91,17 +94,17 @@ struct hodo_look {
 	struct hodo_shm *shm; /* the recording's memory */
 };
 
-/* Whether a trigger that is met for the n-th time (from 1 on) is to act: its kind, or 0. */
+/* Whether a trigger that is met for the n-th time (from 1) acts: its kind, or 0. */
 uint32_t hodo_condition_acts(const struct hodo_condition *c, uint64_t n);
 /*
- * Whether an event at `now` (ticks) is within the rate of c, by the generic cell rate algorithm (ITU-T I.371): due is
- * when the next one would come if they came evenly, shared by all who emit that event. One that comes earlier than the
- * burst allows is over the rate and leaves the word alone. Otherwise a compare-and-swap moves it on: of two that saw
- * the same, one tries anew, so that none is let in twice.
+ * Whether an event at `now` (ticks) is within the rate of c, by the generic cell rate algorithm (ITU-T
+ * I.371): `due`, shared by all who emit the event, is when the next one would come if they came evenly. An
+ * event earlier than the burst allows is over the rate and leaves `due` alone. Otherwise a compare-and-swap
+ * advances it: of two writers that read the same value, one tries again, so that none is let in twice.
  */
 bool hodo_condition_within_rate(const struct hodo_condition *c, uint64_t *due, uint64_t now);
 
-/* What follows is inline, so that the compiler sees whose ops they are: calls by pointers cost more than the rest. */
+/* Inline, so that the compiler knows the ops: calls through pointers cost more than all the rest. */
 static inline bool hodo_look_is_met(const struct hodo_bound *b, struct hodo_look *look)
 {
 	return !b->filter || hodo_filter_run(b->filter, look->pieces, look->count, &look->vars);
@@ -123,7 +126,7 @@ static inline uint32_t hodo_look_act(const struct hodo_look_ops *ops, const stru
 	return 0;
 }
 
-/* Looks at its triggers, in order: HODO_VERDICT_* but RECORD. */
+/* Evaluates its triggers, in order. Returns HODO_VERDICT_* without RECORD. */
 static inline uint32_t hodo_look_triggers(struct hodo_look *look, const struct hodo_look_ops *ops,
 					   const struct hodo_bound *bound, uint32_t n)
 {
@@ -135,7 +138,7 @@ static inline uint32_t hodo_look_triggers(struct hodo_look *look, const struct h
 
 		if (c->kind == HODO_CONDITION_RATE)
 			continue;
-		/* Before the start there is nothing to stop, or to make a snapshot of. */
+		/* Before the start, there is nothing to stop or to take a snapshot of. */
 		if (c->kind != HODO_CONDITION_START && hodo_load_acquire(ops->awaits_start))
 			continue;
 		if (!hodo_look_is_met(b, look))
@@ -146,7 +149,7 @@ static inline uint32_t hodo_look_triggers(struct hodo_look *look, const struct h
 	return verdict;
 }
 
-/* Whether it is within all of its rates. */
+/* Whether the event is within all its rates. */
 static inline bool hodo_look_rates(struct hodo_look *look, const struct hodo_look_ops *ops, struct hodo_bound *bound,
 				   uint32_t n)
 {

@@ -6,7 +6,7 @@
 #include <hodo/abi.h>
 #include <stdbool.h>
 
-/* What stands behind its patterns, each behind the last; unaligned. */
+/* The parts that follow its patterns, one after the other; unaligned. */
 static inline const uint8_t *hodo_config_filter(const struct hodo_msg_config *c) { return c->text + c->patterns_len; }
 static inline const uint8_t *hodo_config_functions(const struct hodo_msg_config *c)
 {
@@ -21,11 +21,11 @@ static inline const uint8_t *hodo_config_context(const struct hodo_msg_config *c
 	return hodo_config_conditions(c) + c->conditions_len;
 }
 
-/* Bytes of it that are in use, if it was found valid; 0: these len bytes, from anywhere, are none. The context, and
- * whether its clock and its sizes can be had, are the caller's to look at. */
+/* How many of the len bytes, which may come from anywhere, a valid config uses; 0: it is not valid. The
+ * caller checks the context, and whether the clock and the sizes are available. */
 size_t hodo_config_check(const struct hodo_msg_config *c, size_t len);
 
-/* Whether a pattern includes the event, or none includes anything, and no "!pattern" excludes it. */
+/* Whether a pattern includes the event, or no pattern includes anything, and no "!pattern" excludes it. */
 bool hodo_config_wants(const struct hodo_msg_config *c, bool (*matches)(const char *pattern, const void *event),
 		       const void *event);
 

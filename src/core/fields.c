@@ -61,7 +61,7 @@ static void name_part(const char **p, const char **end)
 			if (!starts(*p, *end, wrappers[i], &inner))
 				continue;
 			stop = arg_end(inner);
-			if (i == 4) /* HODO_F after its expansion: the name stands in quotes */
+			if (i == 4) /* HODO_F after its expansion: the name is in quotes */
 				for (stop = inner; stop < *end && *stop != '"'; stop++)
 					;
 			*p = inner;
@@ -119,7 +119,7 @@ int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size
 				continue;
 			hodo_bounded_put(&t, "_");
 			hodo_bounded_number(&t, i + 1);
-			k = (unsigned)-1; /* the new name may be taken as well */
+			k = (unsigned)-1; /* the new name may be taken, too */
 		}
 		if (used + t.len + 1 > size)
 			return -1;
@@ -133,10 +133,10 @@ int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size
 
 #define SCALAR(name, bytes, is_signed) { name, name "[]", bytes, is_signed }
 
-/* What an event has of a field of variable size is its length: 2 bytes of a text's, 4 of others'. */
+/* For a field of variable size, the fixed part holds its length: 2 bytes for a text, 4 for others. */
 static const struct {
 	char name[6];
-	char array[8]; /* "": there is none of them */
+	char array[8]; /* "": there are no such arrays */
 	uint8_t bytes;
 	uint8_t is_signed;
 } types[] = {

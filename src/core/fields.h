@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #endif
 
-/* Bytes that hold the names of any event: more is cut. */
+/* Bytes for the names of any event's fields; longer ones are cut. */
 #define HODO_FIELDS_NAMES_MAX 2048
 
 /*
  * Derives nfields names (at most HODO_FIELDS_MAX) from args, the text between the parentheses of the macro:
- * HODO_F(name, …) gives name, HODO_STR, HODO_BYTES and HODO_ARRAY that of their first argument, anything else its
- * letters, digits and underscores with everything between folded to one underscore ("req->len" is req_len). Empty or
- * missing ones become argN; of two equal names the later gets its number appended.
+ * HODO_F(name, …) gives name, HODO_STR, HODO_BYTES and HODO_ARRAY that of their first argument, and anything
+ * else its letters, digits and underscores, with whatever lies between folded to one underscore ("req->len"
+ * gives req_len). Empty or missing names become argN; the later of two equal names gets its number appended.
  *
  * buf (size bytes, HODO_FIELDS_NAMES_MAX is enough for all) receives the NUL-terminated names, names[] their places in
  * it. 0, or -1 if size is too small. args may be any text. Signal safe.
@@ -25,7 +25,7 @@ int hodo_fields_names(const char *args, unsigned nfields, char *buf, size_t size
 
 /* "u8", "u8[]", "str" …; "?" for an unknown type. */
 const char *hodo_fields_type_name(uint8_t type);
-/* Of a number, or of an array's elements: an integer, or char, below 0 too. */
+/* Whether numbers of the type, or an array's elements, are integers (or char) that may be negative. */
 int hodo_fields_is_signed(uint8_t type);
 /* Bytes of a type in the fixed part of an event (the length of a variable field), 0 for an unknown type. */
 unsigned hodo_fields_fixed_size(uint8_t type);
@@ -39,7 +39,7 @@ static inline bool hodo_fields_is_integer(uint8_t type)
 /* Whether its values may be above INT64_MAX. */
 static inline bool hodo_fields_is_unsigned64(uint8_t type) { return type == HODO_TYPE_U64 || type == HODO_TYPE_PTR; }
 
-/* An integer of that type at p, which need not be aligned, as C would widen it to 64 bits. */
+/* The integer of that type at p, which need not be aligned, widened to 64 bits as C would. */
 static inline int64_t hodo_fields_integer(uint8_t type, const void *p)
 {
 	int64_t whole;

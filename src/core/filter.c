@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter.c - the filter program before it runs: verification.
+ * filter.c - verifies a filter program before it runs.
  *
- * After verification the machine (filter_run.c) needs no check of its own on operands, skips and stack; all that a
- * program from the socket could do wrong is refused here.
+ * Afterwards, the machine (filter_run.c) does not check operands, skips and stack: whatever a program from
+ * the socket could do wrong is refused here.
  */
 #include "filter.h"
 #include "filter_impl.h"
@@ -34,8 +34,7 @@ const struct hodo_filter_effect hodo_filter_effects[256] = {
 };
 
 /*
- * Bytes of the instruction at pos, or 0 if it is unknown or not whole. names
- * is how many the program has.
+ * Bytes of the instruction at pos, or 0 if it is unknown or incomplete. names: how many the program has.
  */
 static size_t instruction_len(const uint8_t *code, size_t len, size_t pos, unsigned int names)
 {
@@ -64,7 +63,7 @@ static size_t instruction_len(const uint8_t *code, size_t len, size_t pos, unsig
 	return len - pos < bytes ? 0 : bytes;
 }
 
-/* Where the instructions begin, or 0 if header or names are not as they must be. */
+/* Where the instructions begin, or 0 if header or names are not valid. */
 size_t hodo_filter_header_len(const uint8_t *code, size_t len)
 {
 	size_t pos = HODO_FILTER_HEADER;
@@ -91,8 +90,8 @@ struct landings {
 };
 
 /*
- * Note a skip whose end is pos. One inside another must end no later; that it
- * does is seen when the inner one lands and the outer one should have before.
+ * Note a skip whose end is pos. A skip inside another must end no later; if it does, the check fails when the
+ * inner one lands after the outer one should have.
  */
 static int landings_add(struct landings *l, size_t pos, size_t len, unsigned int depth)
 {
@@ -104,7 +103,10 @@ static int landings_add(struct landings *l, size_t pos, size_t len, unsigned int
 	return 0;
 }
 
-/* At the instruction at pos: every skip that should have landed by now lands here, and is as deep. */
+/*
+ * At the instruction at pos: every skip that should have landed by now must land here, at the same stack
+ * depth.
+ */
 static int landings_check(struct landings *l, size_t pos, unsigned int depth)
 {
 	while (l->n && l->at[l->n - 1].pos <= pos) {

@@ -17,7 +17,8 @@ const char *const hodo_filter_var_names[HODO_FILTER_VARS] = {
 };
 const struct hodo_filter hodo_filter_none = { .first = HODO_TEST_REJECT };
 
-/* Of a NUL-terminated name; of a longer one HODO_NAME_MAX + 1. With no end in sight it would be a call of strlen. */
+/* Length of a NUL-terminated name; HODO_NAME_MAX + 1 if it is longer. Without a bound, the compiler would
+ * call strlen. */
 static size_t name_len(const char *name)
 {
 	size_t len = 0;
@@ -50,9 +51,9 @@ bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var)
 static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int nfields, const uint8_t *types,
 		      const char *const *names, uint8_t *field_of)
 {
-	uint8_t piece = 0; /* of the run of fixed bytes that we are in */
-	uint8_t offset = 0; /* 32 fields of 8 bytes at most: behind the last of them nothing begins */
-	uint32_t met = 0;   /* names whose field was there, also one that is taken for absent */
+	uint8_t piece = 0; /* the current run of fixed bytes */
+	uint8_t offset = 0; /* no overflow: at most 32 fields of 8 bytes, and nothing begins after the last */
+	uint32_t met = 0;   /* names whose field was found, even if it counts as absent */
 	unsigned int i;
 
 	for (i = 0; i < nfields; i++) {
@@ -89,7 +90,7 @@ static int bind_names(struct hodo_filter *out, const uint8_t *code, unsigned int
 	return 0;
 }
 
-/* Of the n-th of the program's names. */
+/* The program's n-th name. */
 static const uint8_t *name_at(const uint8_t *code, unsigned int n)
 {
 	const uint8_t *p = code + HODO_FILTER_HEADER;
@@ -99,7 +100,7 @@ static const uint8_t *name_at(const uint8_t *code, unsigned int n)
 	return p;
 }
 
-/* Which labels of the program this event has. */
+/* Finds which of the program's labels this event has. */
 static void bind_labels(struct hodo_filter *out, const uint8_t *code, const uint8_t *types, const uint8_t *field_of,
 			const struct hodo_filter_labels *labels)
 {

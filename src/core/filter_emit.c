@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* filter_emit.c - what the compiler of filter expressions writes: messages, and the program. */
+/* filter_emit.c - the output of the filter compiler: messages, and the program. */
 #include <errno.h>
 
 #include "filter_emit.h"
 
 _Static_assert(HODO_FILTER_NAMES_MAX == 32 && HODO_FILTER_LABELS_MAX == 32, "messages have these numbers");
 
-/* words; lead and what the token is in quotes, if there is one; behind, and the column of where. */
+/* The message: words; lead and the token in quotes, if there is one; behind; and the column of where. */
 static void fail_at(struct hodo_filter_parser *p, int rc, const char *where, const char *words, const char *lead,
 		    const struct hodo_filter_token *quoted, const char *behind)
 {
@@ -28,7 +28,7 @@ static void fail_at(struct hodo_filter_parser *p, int rc, const char *where, con
 	hodo_bounded_number(&line, (uint64_t)(where - p->expr) + 1);
 	for (i = 0; i < line.len; i++)
 		if ((unsigned char)line.at[i] < ' ' || line.at[i] == 0x7f)
-			line.at[i] = '?'; /* what is quoted from the expression may hold anything */
+			line.at[i] = '?'; /* a quote from the expression may contain anything */
 }
 
 void hodo_filter_fail(struct hodo_filter_parser *p, int rc, const char *where, const char *words)
@@ -115,7 +115,7 @@ void hodo_filter_emit_name(struct hodo_filter_parser *p, uint8_t op, const struc
 	hodo_filter_emit(p, op, &n, 1, pops);
 }
 
-/* Puts a label in place of the name or text at from (its instruction as it was), which is compared with field `of`. */
+/* Replaces the name or text at from (its old instruction), which is compared with field `of`, by a label. */
 static void emit_label(struct hodo_filter_parser *p, const uint8_t *from, uint8_t of)
 {
 	uint8_t *operand = p->operand;

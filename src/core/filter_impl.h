@@ -28,13 +28,13 @@ enum hodo_test_kind {
 	HODO_TEST_PREFIX = 9,  /* … begins with them */
 	HODO_TEST_SUFFIX = 10, /* … ends with them */
 	HODO_TEST_GLOB = 11,   /* … matches them */
-	HODO_TEST_TEXT = 12,   /* it is no NULL text */
+	HODO_TEST_TEXT = 12,   /* a text is not NULL */
 	HODO_TEST_CODE = 13    /* instructions that leave one value */
 };
 
 /* What an instruction takes from the stack and leaves on it. */
 struct hodo_filter_effect {
-	uint8_t operand; /* bytes behind the opcode; a text's own bytes come on top */
+	uint8_t operand; /* bytes after the opcode, without a text's own bytes */
 	uint8_t pops;
 	uint8_t pushes; /* 0: no such instruction */
 };
@@ -49,7 +49,7 @@ static inline uint16_t hodo_filter_u16(const uint8_t *p)
 	return v;
 }
 
-/* Bytes of the operand at p, of an instruction that was verified. */
+/* Bytes of the operand at p, of a verified instruction. */
 static inline size_t hodo_filter_operand(uint8_t op, const uint8_t *p)
 {
 	size_t bytes = hodo_filter_effects[op].operand;
@@ -59,7 +59,7 @@ static inline size_t hodo_filter_operand(uint8_t op, const uint8_t *p)
 	return bytes;
 }
 
-/* A double's bits as a number that orders as doubles do; NaNs lie beyond the infinities, -0 just below 0. */
+/* A double's bits as an integer that sorts as doubles do; NaNs lie beyond the infinities, -0 just below 0. */
 static inline uint64_t hodo_filter_double_key(uint64_t bits)
 {
 	return bits >> 63 ? ~bits : bits | 1ull << 63;
@@ -68,7 +68,7 @@ static inline uint64_t hodo_filter_double_key(uint64_t bits)
 /* filter_steps.c: once names and labels are bound. */
 void hodo_filter_make_steps(struct hodo_filter *f);
 
-/* filter.c: bytes of header and names of a program that was verified. */
+/* filter.c: bytes of header and names of a verified program. */
 size_t hodo_filter_header_len(const uint8_t *code, size_t len);
 
 #endif

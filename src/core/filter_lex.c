@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter_lex.c - the words of a filter expression: C's, but for =~ and !~, $variables, and times (5ms).
+ * filter_lex.c - the tokens of a filter expression: C's, plus =~ and !~, $variables, and times (5ms).
  */
 #include "filter_lex.h"
 #include "filter.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 
 static const struct hodo_filter_sign signs[] = {
-	/* Longer ones before those that begin them. */
+	/* Longer operators come before their prefixes. */
 	{ "<<", 9, HODO_FILTER_SHL, 0 }, { ">>", 9, HODO_FILTER_SHR, 0 },
 	{ "<=", 8, HODO_FILTER_LE, 0 }, { ">=", 8, HODO_FILTER_GE, 0 },
 	{ "==", 7, HODO_FILTER_EQ, 0 }, { "!=", 7, HODO_FILTER_NE, 0 },
@@ -40,7 +40,7 @@ static bool is_one_of(char c, const char *set)
 	return *set;
 }
 
-/* The value of a digit, 99 if it is none. */
+/* The value of a digit, or 99. */
 static unsigned int digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -181,7 +181,7 @@ static size_t suffix_len(const char *p, size_t n, bool is_float, bool *is_unsign
 	return u <= 1 && l <= 2 ? s : 0;
 }
 
-/* The unit behind a time of n bytes, in ns; 0 if there is none. *len: the unit's bytes. */
+/* The unit that follows a time of n bytes, in ns; 0 if there is none. *len: the unit's bytes. */
 static uint64_t time_unit(const char *p, size_t n, size_t *len)
 {
 	static const struct {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * filter_parse.c - compiles a filter expression into a program of the filter
- * machine: a precedence climber that emits postfix as it reads. What is open (a parenthesis, an operator whose right
- * side is being read) lies in the caller's memory, not on the stack, which is short in the kernel. The first mistake
- * stays in p->rc: nothing is read or emitted after it.
+ * machine: a precedence climber that emits postfix as it reads. Whatever is open (a parenthesis, an operator
+ * whose right side is being read) is kept in the caller's memory, not on the stack, which is small in the
+ * kernel. The first error stays in p->rc; nothing is read or emitted after it.
  */
 #include "filter_emit.h"
 
 #include <errno.h>
 
-/* What is known of an expression's value before any event is seen. */
+/* What is known of an expression's value before it runs. */
 enum known { ANY, INTEGER, FLOATING, TEXT };
 
-/* What is to be done when the expression has been read that a level waits for. */
+/* What to do once the expression that a level waits for has been read. */
 enum then {
 	THEN_GROUP,
 	THEN_ELEMENT,
@@ -49,7 +49,7 @@ static void expect(struct hodo_filter_parser *p, char sign, const char *wanted)
 
 /* ------------------------------------------------------------------ operands */
 
-/* Begins an expression that is read before `then` of the one that is being read can be finished. */
+/* Begins an inner expression; when it has been read, the outer one continues with `then`. */
 static void open_level(struct hodo_filter_parser *p, enum then then, unsigned int precedence)
 {
 	if (p->levels == HODO_FILTER_NESTING_MAX) {
@@ -133,7 +133,7 @@ static void parse_unary(struct hodo_filter_parser *p)
 
 	l->token = p->token;
 	advance(p);
-	/* -N as one constant: so the least integer can be written, and stays signed. */
+	/* -N as one constant, so that the least integer can be written and stays signed. */
 	if (l->token.sign->unary == HODO_FILTER_NEG && p->token.type == HODO_TOKEN_INT &&
 	    (!p->token.is_unsigned || p->token.i == 1ull << 63)) {
 		l->known = INTEGER;
@@ -184,7 +184,7 @@ static void parse_operand(struct hodo_filter_parser *p)
 		return;
 	case HODO_TOKEN_OP:
 		if (p->token.sign->unary) {
-			p->token.len = 1; /* of !~, for which there is no left side */
+			p->token.len = 1; /* of !~, which has no left side here */
 			parse_unary(p);
 			return;
 		}
@@ -201,7 +201,7 @@ static void parse_operand(struct hodo_filter_parser *p)
 
 /* ----------------------------------------------------------------- operators */
 
-/* Refuse what could give a value for no event; the kind of the result. */
+/* Refuse what could not give a value for any event. Returns the kind of the result. */
 static enum known check_kinds(struct hodo_filter_parser *p, const struct hodo_filter_token *sign, enum known a,
 			      enum known b)
 {
@@ -237,7 +237,7 @@ static enum known check_kinds(struct hodo_filter_parser *p, const struct hodo_fi
 	return known;
 }
 
-/* The operator that stands here, if it binds so close that it belongs to this level. */
+/* The next operator, if it binds tightly enough to belong to this level. */
 static bool parse_operator(struct hodo_filter_parser *p)
 {
 	struct hodo_filter_level *l = top(p);
@@ -253,7 +253,7 @@ static bool parse_operator(struct hodo_filter_parser *p)
 	if (op == HODO_FILTER_SELECT) {
 		open_level(p, THEN_FIRST_CHOICE, LOWEST);
 	} else if (op == HODO_FILTER_LAND || op == HODO_FILTER_LOR) {
-		/* The right side is skipped where the left decides. */
+		/* The right side is skipped if the left decides. */
 		op = op == HODO_FILTER_LAND ? HODO_FILTER_LAND_SKIP : HODO_FILTER_LOR_SKIP;
 		hodo_filter_emit(p, op, &skip, sizeof(skip), 1);
 		l->from = p->len;
@@ -288,7 +288,7 @@ static void finish_binary(struct hodo_filter_parser *p, enum known right)
 	hodo_filter_emit(p, op, NULL, 0, 2);
 }
 
-/* An expression of kind known was read: what waited for it. */
+/* An expression of kind known was read: finishes what waited for it. */
 static void finish(struct hodo_filter_parser *p, enum known known)
 {
 	struct hodo_filter_level *l = top(p);
@@ -297,7 +297,7 @@ static void finish(struct hodo_filter_parser *p, enum known known)
 	case THEN_GROUP:
 		l->known = (uint8_t)known;
 		expect(p, ')', "expected ')'");
-		return; /* what is in parentheses may be bare */
+		return; /* an operand in parentheses may be bare */
 	case THEN_ELEMENT:
 		finish_element(p, known);
 		break;
@@ -322,7 +322,7 @@ static void finish(struct hodo_filter_parser *p, enum known known)
 	p->bare.op = 0;
 }
 
-/* An operand, and all binary operators behind it. */
+/* An operand, and all binary operators after it. */
 static void parse(struct hodo_filter_parser *p)
 {
 	open_level(p, THEN_GROUP, LOWEST);

@@ -9,9 +9,9 @@
 #include "filter_lex.h"
 
 #define HODO_FILTER_EXPR_MAX 2048 /* bytes of an expression */
-#define HODO_FILTER_NESTING_MAX 64 /* parentheses, unary operators and ?: within each other */
+#define HODO_FILTER_NESTING_MAX 64 /* nested parentheses, unary operators and ?: */
 
-/* An operand that is nothing but a name or a text: it may be a label. */
+/* An operand that is just a name or a text: it may be a label. */
 struct hodo_filter_bare {
 	size_t at; /* in the code */
 	uint8_t op; /* FIELD or TEXT; 0: it is neither */
@@ -19,9 +19,9 @@ struct hodo_filter_bare {
 
 /* An expression that is being read. */
 struct hodo_filter_level {
-	uint8_t precedence; /* operators that bind less belong to an outer one */
-	uint8_t known;      /* of its value so far */
-	uint8_t then;       /* once the inner one was read: */
+	uint8_t precedence; /* operators that bind less tightly belong to an outer one */
+	uint8_t known;      /* what is known of its value so far */
+	uint8_t then;       /* once the inner one has been read: */
 	uint8_t first;      /* what is known of ?:'s first choice */
 	struct hodo_filter_token token; /* the operator; the name before an index */
 	const char *where;  /* the bracket */
@@ -29,7 +29,10 @@ struct hodo_filter_level {
 	size_t from;        /* in the code, the right side of && and || */
 };
 
-/* Memory to work in, 16 KiB. The caller sets lexer; after success names are those that the expression refers to. */
+/*
+ * Working memory, 16 KiB. The caller sets lexer; after success, names are those that the expression refers
+ * to.
+ */
 struct hodo_filter_parser {
 	const struct hodo_filter_lexer *lexer;
 	const char *expr;
@@ -43,8 +46,8 @@ struct hodo_filter_parser {
 	unsigned int labels;
 	char *error;
 	size_t error_size;
-	int rc;      /* the first mistake's */
-	bool opened; /* an operand is to be read next */
+	int rc;      /* the first error */
+	bool opened; /* an operand must be read next */
 	unsigned int levels;
 	struct hodo_filter_level level[HODO_FILTER_NESTING_MAX];
 	uint8_t operand[4 + HODO_FILTER_EXPR_MAX];

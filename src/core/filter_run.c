@@ -3,15 +3,15 @@
  * filter_run.c - the filter machine at work: steps, fields, constants, and the loop.
  *
  * Runs in the traced process inside the event, in signal handlers too: no
- * locks, no allocation, about 1 KiB of stack, and that only where instructions are run. Operands
- * and stack were checked by hodo_filter_verify(); the event's pieces are checked here.
+ * locks, no allocation, about 1 KiB of stack, and that only if instructions run. Operands and stack were
+ * checked by hodo_filter_verify(); the event's pieces are checked here.
  */
 #include "fields.h"
 #include "filter.h"
 #include "filter_impl.h"
 #include "filter_value.h"
 
-/* What a filter looks at. */
+/* What a filter reads. */
 struct event {
 	const struct hodo_piece *pieces;
 	size_t count;
@@ -26,7 +26,7 @@ static void load_int(struct value *v, uint8_t type, const uint8_t *p)
 	v->i = hodo_fields_integer(type, p);
 }
 
-/* Up to the first NUL: what an array of constant length holds behind its text is not of it. */
+/* Up to the first NUL: an array of constant length may hold other bytes after its text. */
 static uint32_t text_len(const char *text, uint32_t size)
 {
 	const uint64_t ones = 0x0101010101010101u;
@@ -95,14 +95,14 @@ static bool is_long(const struct hodo_filter_field *field)
 	return field->type >= HODO_TYPE_STR && field->type != HODO_FILTER_TYPE_VAR;
 }
 
-/* Bytes and arrays are there although they have no value to compute with. */
+/* Bytes and arrays exist although they have no value to compute with. */
 static void has(struct value *v, const struct hodo_filter_field *field, const struct event *e)
 {
 	load(v, field, e);
 	set_int(v, v->kind != ABSENT || (is_long(field) && field->type != HODO_TYPE_STR && field->piece < e->count));
 }
 
-/* Whether the field has elements here: where they are, and how many. */
+/* Whether the field has elements here; where they are, and how many. */
 static bool elements(const struct hodo_filter_field *field, const struct event *e, const uint8_t **data, uint64_t *n)
 {
 	struct value v;
@@ -171,7 +171,7 @@ static void constant(struct value *v, uint8_t op, const uint8_t *p)
 	}
 }
 
-/* A label, or what stands in its place where the event has none. */
+/* A label, or what replaces it if the event has none. */
 static void label(struct value *v, const struct hodo_filter *f, const uint8_t *p, const struct event *e)
 {
 	uint8_t op = p[-1];
@@ -198,7 +198,7 @@ static void choose(struct value *top)
 		*top = t == YES ? top[1] : top[2];
 }
 
-/* Runs whole instructions, which leave one value; what that says. */
+/* Runs instructions that leave one value; its truth. */
 static __attribute__((__noinline__)) enum truth run(const struct hodo_filter *f, const uint8_t *p, size_t len,
 						const struct event *e)
 {
@@ -256,8 +256,9 @@ static enum truth run_code(const struct hodo_filter *f, const struct hodo_filter
 {
 #if HODO_FILTER_FLOAT && defined(__x86_64__)
 	/*
-	 * The program may have unmasked floating-point exceptions, or look at their flags: compute in the default state
-	 * and put its own back. The memory clobbers keep the computation, which reads memory, in between.
+	 * The program may have unmasked floating-point exceptions, or look at their flags: compute in the
+	 * default state and restore the program's. The memory clobbers keep the computation, which reads
+	 * memory, in between.
 	 */
 	if (f->flags & HODO_FILTER_USES_FLOAT) {
 		unsigned int own, plain = 0x1f80;
@@ -296,7 +297,7 @@ static enum truth test_text(const struct hodo_filter_test *t, const struct hodo_
 	return __builtin_memcmp(text, t->bytes, t->len) == 0 ? YES : NO;
 }
 
-/* The integer, widened to 64 bits with its sign, or a double's key. */
+/* The integer, sign-extended to 64 bits, or a double's key. */
 static inline uint64_t widened(const struct hodo_filter_test *t, const uint8_t *run)
 {
 	const uint8_t *p = run + t->field.offset;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * filter_steps.c - a filter program that is bound to the events of one kind becomes steps.
+ * filter_steps.c - compiles a filter program that is bound to the events of one kind into steps.
  *
- * A step (struct hodo_filter_test) is a comparison of one field with constants and two places to go on. Nothing but
- * such steps is needed for conditions as people write them: && and || of comparisons. Any other part stays
- * instructions, run by a step of its own.
+ * A step (struct hodo_filter_test) compares one field with constants and has two successors. Conditions as
+ * people write them, && and || of comparisons, need nothing else. Any other part stays instructions, which
+ * one step runs.
  *
- * The program is walked once with a stack of what is known of each value (struct part). && and || of parts are nodes of
- * a tree, which is then laid out from its end: every step knows where to go when it is made. Negations are carried to
- * the leaves on the way, where absent is neither met nor, negated, met: what is absent goes the way of false, which is
- * right because above the leaves there are only && and || then, and absent counts as not recorded in the end.
+ * The program is walked once with a stack of what is known of each value (struct part). && and || of parts
+ * are nodes of a tree, which is then laid out from its end, so that every step knows its successors when it
+ * is made. Negations are pushed down to the leaves, where an absent value meets neither a test nor its
+ * negation. So absent takes the way of false, which is right: above the leaves there are only && and ||, and
+ * absent means not recorded in the end.
  *
- * A program that no compiler made may skip in other ways than && and || do; it is one step of instructions. Parts that
- * no event of this kind can have are known now: hodo_filter_never() says so of the whole.
+ * A program that our compiler did not make may skip in ways that && and || do not; it becomes one step of
+ * instructions. Parts that no event of this kind can have are known now: hodo_filter_never() says whether
+ * that decides the whole.
  */
 #include <stdint.h>
 
@@ -66,7 +68,7 @@ static void push_has(struct binder *b, size_t start, const struct hodo_filter_fi
 		push_int(b, start, field->type != HODO_TYPE_NONE, false);
 }
 
-/* What has that label, or stands in its place. */
+/* The label's value, or what replaces it. */
 static void push_label(struct binder *b, size_t start, const uint8_t *p)
 {
 	const struct hodo_filter *f = b->f;
@@ -123,7 +125,9 @@ static void operand(struct binder *b, size_t start, const uint8_t *p)
 	}
 }
 
-/* && and ||. The skip of the left side must land behind the operator at end, or it is none of a compiler's. */
+/*
+ * && and ||. The skip of the left side must land after the operator at end, or our compiler did not make it.
+ */
 static bool logic(struct binder *b, uint8_t op, size_t op_at, size_t left_end)
 {
 	struct part *left = &b->stack[b->depth - 2], *right = left + 1;
@@ -145,7 +149,7 @@ static bool logic(struct binder *b, uint8_t op, size_t op_at, size_t left_end)
 	return true;
 }
 
-/* Where the instructions of the part below the top end: a skip stands between it and the next. */
+/* Where the instructions of the part below the top end: a skip separates it from the next. */
 static size_t end_of_left(const struct binder *b)
 {
 	const struct part *left = &b->stack[b->depth - 2];
@@ -169,7 +173,7 @@ static bool is_number(const struct part *p)
 	       (p->shape == PART_FIELD && p->field.type != HODO_TYPE_STR);
 }
 
-/* What the operator gives is absent in every event of this kind. */
+/* Whether the operator's result is absent in every event of this kind. */
 static bool is_absent(uint8_t op, const struct part *left, const struct part *right)
 {
 	if (left->shape == PART_ABSENT || right->shape == PART_ABSENT)
@@ -225,7 +229,7 @@ static bool choose(struct binder *b)
 	return true;
 }
 
-/* The whole program as one part; false if it is not made as a compiler would. */
+/* The whole program as one part; false if our compiler would not have made it. */
 static bool walk(struct binder *b)
 {
 	const uint8_t *code = b->f->code;
@@ -266,7 +270,7 @@ static bool walk(struct binder *b)
 
 /* ------------------------------------------------------------------- layout */
 
-/* Lays out the node's steps, last ones first; where to begin. What is absent goes to no. */
+/* Lays out the node's steps, last ones first. Returns the first step. Absent goes to no. */
 static uint8_t lay_out(struct binder *b, unsigned int n, bool negate, uint8_t yes, uint8_t no)
 {
 	const struct node *node = &b->node[n];

@@ -10,7 +10,7 @@
 #define NODES_MAX (2 * HODO_FILTER_TESTS_MAX)
 
 enum shape {
-	PART_CODE,   /* no more than its instructions is known */
+	PART_CODE,   /* only its instructions are known */
 	PART_ABSENT, /* in every event of this kind */
 	PART_INT,    /* a constant */
 	PART_TEXT,
@@ -49,12 +49,13 @@ struct binder {
 };
 
 uint8_t hodo_filter_add_node(struct binder *b, uint8_t kind);
-/* A part that is looked at for its truth becomes a tree. end: of its instructions. */
+/* Turns a part that is tested for its truth into a tree. end: of its instructions. */
 void hodo_filter_to_tree(struct binder *b, struct part *p, size_t end);
-/* left and right compared into p: a field with a constant. false: not so. */
+/* Turns a comparison of left and right, a field with a constant, into p. false: it is not of that form. */
 bool hodo_filter_compare(struct binder *b, struct part *p, uint8_t op, const struct part *left,
 			 const struct part *right);
-/* field & constant: what is left of it is compared, or looked at for its truth. false: not so. */
+/* Turns field & constant, which is compared or tested for its truth, into p. false: it is not of that form.
+ * */
 bool hodo_filter_mask(struct part *p, const struct part *left, const struct part *right);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* filter_tests.c - what is known of the values of a filter program becomes tests of fields, see filter_steps.c. */
+/* filter_tests.c - turns what is known of a filter program's values into tests of fields, see filter_steps.c.
+ * */
 #include <stdint.h>
 
 #include "filter_steps.h"
@@ -50,7 +51,6 @@ static enum hodo_test_kind kind_of(uint8_t type)
 	return kinds[type];
 }
 
-/* A part that is looked at for its truth becomes a tree. end: of its instructions. */
 void hodo_filter_to_tree(struct binder *b, struct part *p, size_t end)
 {
 	struct hodo_filter_test *test;
@@ -90,7 +90,7 @@ void hodo_filter_to_tree(struct binder *b, struct part *p, size_t end)
 
 /* -------------------------------------------------------------- comparisons */
 
-/* The operator that says the same of the operands turned round. */
+/* The operator that means the same with its operands swapped. */
 static uint8_t turned(uint8_t op)
 {
 	static const uint8_t other[] = { HODO_FILTER_GT, HODO_FILTER_GE, HODO_FILTER_LT, HODO_FILTER_LE };
@@ -98,12 +98,12 @@ static uint8_t turned(uint8_t op)
 	return op <= HODO_FILTER_GE ? other[op - HODO_FILTER_LT] : op;
 }
 
-/* The values that a field has, in order, and those of them that equal the constant: one for integers. */
+/* The values that a field may have, in order, and those that equal the constant: for integers, one. */
 struct range {
 	uint64_t least, most, low, high;
 };
 
-/* p becomes the test of those values of which `op` holds. */
+/* Turns p into the test for those values for which `op` holds. */
 static void become_interval(struct binder *b, struct part *p, uint8_t op, const struct part *field,
 			    const struct range *r)
 {
@@ -125,7 +125,7 @@ static void become_interval(struct binder *b, struct part *p, uint8_t op, const 
 	p->negate = op == HODO_FILTER_NE; /* a NaN is unequal to all */
 }
 
-/* An integer field and an integer: the numbers themselves are compared, whatever their signedness. */
+/* An integer field and an integer: their values are compared, whatever their signedness. */
 static void compare_int(struct binder *b, struct part *p, uint8_t op, const struct part *field,
 			const struct part *c)
 {
@@ -133,7 +133,7 @@ static void compare_int(struct binder *b, struct part *p, uint8_t op, const stru
 	const struct range range = { is_unsigned ? 0 : 1ull << 63, is_unsigned ? UINT64_MAX : INT64_MAX, c->value,
 				     c->value };
 
-	/* Beyond what the field can be: of the unsigned below 0, of the signed above its greatest. */
+	/* Out of the field's range: negative for an unsigned field, above INT64_MAX for a signed one. */
 	if (is_unsigned != c->is_unsigned && c->value >> 63) {
 		bool less = is_unsigned ? op == HODO_FILTER_GT || op == HODO_FILTER_GE :
 					  op == HODO_FILTER_LT || op == HODO_FILTER_LE;
@@ -145,7 +145,7 @@ static void compare_int(struct binder *b, struct part *p, uint8_t op, const stru
 }
 
 #if HODO_FILTER_FLOAT
-/* The bits of the constant as a double, if it is one exactly and no NaN. */
+/* The bits of the constant as a double, if that is exact and not a NaN. */
 static bool exact_double(const struct part *c, uint64_t *bits)
 {
 	uint64_t size;
@@ -153,7 +153,8 @@ static bool exact_double(const struct part *c, uint64_t *bits)
 	*bits = c->value;
 	if (c->shape == PART_DOUBLE)
 		return (c->value & ~(1ull << 63)) <= 0x7ff0000000000000ull;
-	/* So far every integer is a double. It is put together, not converted: floats are the program's here. */
+	/* Up to here, every integer is a double. Its bits are computed, not converted: the floating-point
+	 * state here is the program's. */
 	if (c->is_unsigned ? c->value > 1ull << 53 :
 			     (int64_t)c->value > 1ll << 53 || (int64_t)c->value < -(1ll << 53))
 		return false;
@@ -186,7 +187,7 @@ static bool compare_double(struct binder *b, struct part *p, uint8_t op, const s
 }
 #endif
 
-/* How a pattern can be matched without looking for what it matches. */
+/* How a pattern can be matched without searching. */
 static enum hodo_test_kind glob_kind(const uint8_t **text, size_t *len)
 {
 	const uint8_t *p = *text;
@@ -222,7 +223,6 @@ static bool compare_text(struct binder *b, struct part *p, uint8_t op, const str
 	return true;
 }
 
-/* left and right compared into p: a field with a constant. false: not so. */
 bool hodo_filter_compare(struct binder *b, struct part *p, uint8_t op, const struct part *left,
 			 const struct part *right)
 {
@@ -251,7 +251,6 @@ bool hodo_filter_compare(struct binder *b, struct part *p, uint8_t op, const str
 	return false;
 }
 
-/* field & constant: what is left of it is compared, or looked at for its truth. */
 bool hodo_filter_mask(struct part *p, const struct part *left, const struct part *right)
 {
 	const struct part *field = left->shape == PART_FIELD ? left : right, *c = field == left ? right : left;

@@ -24,12 +24,12 @@ struct value {
 	};
 };
 
-/* How two values stand to each other. */
+/* How two values compare. */
 enum order { LESS, EQUAL, GREATER, UNORDERED /* a NaN */, INCOMPARABLE };
 
 /*
- * Results are written member by member where they are wanted: a struct that is returned gets copied in wider pieces
- * than it was written in, for which the processor has to wait.
+ * Results are written member by member to their destination: a returned struct is copied in wider pieces than
+ * it was written in, which stalls the processor.
  */
 static void set_absent(struct value *v)
 {
@@ -57,12 +57,12 @@ static enum order order_u64(uint64_t a, uint64_t b)
 	return a < b ? LESS : a > b ? GREATER : EQUAL;
 }
 
-/* As the numbers are, whatever their signedness: unlike C, -1 is below every unsigned. */
+/* Compares values, whatever their signedness: unlike in C, -1 is below every unsigned number. */
 static enum order order_int(const struct value *a, const struct value *b)
 {
 	if (is_negative(a) != is_negative(b))
 		return is_negative(a) ? LESS : GREATER;
-	return order_u64(a->u, b->u); /* two's complement keeps the order among negatives */
+	return order_u64(a->u, b->u); /* two's complement preserves the order of negatives */
 }
 
 /* ----------------------------------------------------------- floating point */
@@ -82,7 +82,7 @@ static enum order order_double(double a, double b)
 	return a < b ? LESS : a > b ? GREATER : EQUAL;
 }
 
-/* Exact, where converting the integer to double would round it. */
+/* Exact, even if converting the integer to double would round it. */
 static enum order order_double_int(double d, const struct value *v)
 {
 	enum order o;
@@ -133,7 +133,7 @@ static void float_binary(uint8_t op, struct value *a, const struct value *b)
 	else if (op == HODO_FILTER_DIV && y != 0)
 		a->d = x / y;
 	else
-		set_absent(a); /* the others want integers */
+		set_absent(a); /* the other operators need integers */
 }
 
 static void load_float(struct value *v, uint8_t type, const uint8_t *p)
@@ -157,8 +157,8 @@ static void load_float(struct value *v, uint8_t type, const uint8_t *p)
 /* ---------------------------------------------------------------- operators */
 
 /*
- * Three-valued truth, as in SQL: true, false, and absent for what is not known. Negating what is not known gives
- * nothing known, so neither shard == 3 nor !(shard == 3) takes an event without a shard.
+ * Three-valued truth, as in SQL: true, false, and unknown for what is absent. The negation of unknown is
+ * unknown, so neither shard == 3 nor !(shard == 3) accepts an event without a shard.
  */
 enum truth { NO, YES, UNKNOWN };
 
@@ -228,7 +228,7 @@ static enum truth match(uint8_t op, const struct value *a, const struct value *b
 	return hodo_glob(b->text, b->len, a->text, a->len) == (op == HODO_FILTER_MATCH) ? YES : NO;
 }
 
-/* Quotient or rest; both as C has them, and defined where C leaves them open. */
+/* Quotient or remainder, as in C, and defined where C leaves them undefined. */
 static void divide(uint8_t op, struct value *a, const struct value *b)
 {
 	if (b->u == 0)
@@ -241,7 +241,7 @@ static void divide(uint8_t op, struct value *a, const struct value *b)
 		a->i = op == HODO_FILTER_DIV ? a->i / b->i : a->i % b->i;
 }
 
-/* The left operand's signedness stays, as in C. */
+/* Keeps the left operand's signedness, as C does. */
 static void shift(uint8_t op, struct value *a, const struct value *b)
 {
 	if (b->u > 63) /* a negative count, too */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* key.c - see key.h. A key begins with a tag; behind it an integer has its 8 bytes, the rest a length and the bytes. */
+/* key.c - see key.h. A key begins with a tag; an integer's 8 bytes follow, or for anything else a length and
+ * the bytes. */
 #include "key.h"
 #include "fields.h"
 
-enum { INTEGER = 0xf0, NEGATIVE, NULL_TEXT }; /* tags that are no types */
+enum { INTEGER = 0xf0, NEGATIVE, NULL_TEXT }; /* tags that are not types */
 
 static size_t put_integer(uint8_t *to, size_t room, uint8_t tag, uint64_t bits)
 {

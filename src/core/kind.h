@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* kind.h - kinds of events in names. */
+/* kind.h - the names of events' kinds. */
 #ifndef HODO_CORE_KIND_H
 #define HODO_CORE_KIND_H
 
 #include <hodo/abi.h>
 
-/* What an event's name has behind that of its statement. */
+/* What an event's name has after that of its statement. */
 static inline const char *hodo_kind_suffix(uint8_t kind)
 {
 	switch (kind) {

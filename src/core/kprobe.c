@@ -34,7 +34,7 @@ static bool load_valid(const struct hodo_kprobe_value *v)
 		       v->text_max <= HODO_KPROBE_TEXT_MAX;
 	if (v->load != 0 && v->load != 1 && v->load != 2 && v->load != 4 && v->load != 8)
 		return false;
-	/* What is taken whole is a register's, or what was loaded. */
+	/* A value taken whole comes from a register, or was loaded. */
 	return v->text_max == 0 && (v->bits ? v->shift + v->bits <= (v->load ? 8 * v->load : 64) : v->shift == 0);
 }
 
@@ -76,7 +76,7 @@ static bool is_name(const char *text)
 	return true;
 }
 
-/* They end where the message ends. */
+/* The texts must end where the message ends. */
 static bool take_texts(const struct hodo_kprobe *k, const char **text)
 {
 	const char *at = (const char *)&k->value[k->values], *end = (const char *)k + k->size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* kprobe.h - whether a struct hodo_kprobe is as it must be, before the kernel follows what it says. */
+/* kprobe.h - checks a struct hodo_kprobe before the kernel acts on it. */
 #ifndef HODO_CORE_KPROBE_H
 #define HODO_CORE_KPROBE_H
 
@@ -10,13 +10,13 @@
 #endif
 
 /*
- * The `size` bytes at k, from anywhere, aligned to 8. If they are a probe, its texts: the function's name, the event's,
- * then the fields'; text has room for HODO_FIELDS_MAX + 2. Event and fields can be named so: an event has no '/' and
- * nothing that is not printed, a field is an identifier.
+ * The `size` bytes at k, from anywhere, aligned to 8. If they are a valid probe, gives its texts: the names
+ * of the function, of the event, then of the fields; text has room for HODO_FIELDS_MAX + 2. The names are
+ * valid, too: an event's has no '/' and no unprintable character, a field's is an identifier.
  */
 bool hodo_kprobe_check(const struct hodo_kprobe *k, size_t size, const char **text);
 
-/* Bytes that the values take at most. */
+/* The most bytes that the values can take. */
 uint32_t hodo_kprobe_bytes(const struct hodo_kprobe *k);
 
 #endif

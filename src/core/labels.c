@@ -6,7 +6,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A decimal number, and what stands behind it. The value wraps: whoever wrote it has cast it. */
+/* Reads a decimal number and moves past it. The value wraps: the macro that wrote it has cast it. */
 static bool take_number(const char **text, uint64_t *value)
 {
 	const char *p = *text;
@@ -49,7 +49,7 @@ bool hodo_labels_next(const char **text, struct hodo_label *label)
 	if (!take_number(&p, &value) || (*p != ',' && *p != ';'))
 		return false;
 	label->value = (int64_t)(minus ? 0 - value : value);
-	*text = p + (*p == ','); /* at the ';' behind the last one there is no name */
+	*text = p + (*p == ','); /* no name follows the ';' after the last one */
 	return true;
 }
 

@@ -19,14 +19,18 @@ struct hodo_label {
 };
 
 /*
- * Takes the next field's place off the text, or its next label. False at the end, of the field or of all, and at what
- * is damaged; after the last label of a field the next one's place can be taken. The text may be anything.
+ * Takes the next field's index, or its next label, off the text. False at the end, of the field or of the
+ * text, and where the text is damaged; after a field's last label, the next field's index can be taken. The
+ * text may be anything.
  */
 bool hodo_labels_field(const char **text, unsigned *field);
 bool hodo_labels_next(const char **text, struct hodo_label *label);
 
 enum hodo_labels_of { HODO_LABELS_OF_OTHERS, HODO_LABELS_OF_PROVIDER, HODO_LABELS_OF_EVENT };
-/* Whether labels that are a provider's or an event's are of the event of that full name; the greater comes first. */
+/*
+ * Whether the labels of owner, a provider or an event, belong to the event with that full name; the greater
+ * result takes precedence.
+ */
 enum hodo_labels_of hodo_labels_of(const char *owner, const char *event);
 
 #endif

@@ -3,8 +3,8 @@
  * note.h - the notes of an ELF file or a loaded object, one after the other.
  *
  * Notes are aligned to 4 bytes, whatever the alignment of their segment or section says: mold and gold put
- * NT_GNU_PROPERTY_TYPE_0, the one kind that is aligned to 8, into one segment with all others. That kind reads the
- * same either way: its name has 4 bytes and its descriptor a multiple of 8. Zeroes may stand before it.
+ * NT_GNU_PROPERTY_TYPE_0, the one kind that is aligned to 8, into one segment with all others. That kind
+ * reads the same either way: its name has 4 bytes and its descriptor a multiple of 8. Zeros may precede it.
  */
 #ifndef HODO_CORE_NOTE_H
 #define HODO_CORE_NOTE_H
@@ -16,11 +16,11 @@
 
 struct hodo_elf_note {
 	uint32_t type, name_size, size;
-	const uint8_t *name; /* its terminating NUL counts in name_size */
+	const uint8_t *name; /* name_size includes its terminating NUL */
 	const uint8_t *desc; /* size bytes */
 };
 
-/* The note at *at, or behind it; *at moves on. False: none up to end, or none that is whole. */
+/* Reads the note at or after *at and advances *at past it. False: no complete note before end. */
 static inline bool hodo_note_next(const uint8_t **at, const uint8_t *end, struct hodo_elf_note *note)
 {
 	uint32_t head[3]; /* bytes of the name, of the descriptor, type */

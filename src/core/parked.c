@@ -2,9 +2,9 @@
 /* parked.c - the table of parked frames, see parked.h. */
 #include "parked.h"
 
-#define NEIGHBOURS 8u  /* parked frames of which the oldest makes room */
+#define NEIGHBOURS 8u  /* slots searched for the oldest frame, which makes room */
 
-/* sp frames go by their function, since their exits may have another address. */
+/* sp frames are hashed by their function, since their exits may have another address. */
 static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
 {
 	return (uint32_t)((sp == 1 ? function : at) * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
@@ -12,7 +12,7 @@ static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_
 
 /*
  * The slot of the frame at the address, or of the nearest of the function's sp frames less than so many bytes above
- * it; UINT32_MAX: none. Without the lock it may miss a frame that is being moved: as if it was not there.
+ * it; UINT32_MAX: none. Without the lock, it may miss a frame that is being moved, as if it were not there.
  */
 static inline __attribute__((always_inline)) uint32_t look(const struct hodo_parked *p, uint64_t at, uint64_t function,
 							   uint32_t sp, uint64_t within)
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) uint32_t look(const struct hodo_par
 	return best;
 }
 
-/* Mostly one address is meant, which takes fewer comparisons. */
+/* The common case, a single address, which takes fewer comparisons. */
 static __attribute__((noinline)) uint32_t find_exact(const struct hodo_parked *p, uint64_t at, uint64_t function,
 						     uint32_t sp)
 {
@@ -53,7 +53,7 @@ static inline uint32_t find(const struct hodo_parked *p, uint64_t at, uint64_t f
 	return within == 1 ? find_exact(p, at, function, sp) : find_near(p, at, function, within);
 }
 
-/* Frees a slot; moves up those behind it that would not be found any more. */
+/* Frees a slot and moves up the frames after it that would not be found any more. */
 static void take_out(struct hodo_parked *p, uint32_t i)
 {
 	uint32_t k = i, home;
@@ -108,7 +108,7 @@ bool hodo_parked_take(struct hodo_parked *p, uint64_t at, uint64_t function, uin
 	return i != UINT32_MAX;
 }
 
-/* The oldest of the frames behind a slot. */
+/* The oldest of the frames from a slot on. */
 static uint32_t oldest(const struct hodo_parked *p, uint32_t i)
 {
 	uint32_t best = UINT32_MAX;
@@ -140,7 +140,7 @@ int hodo_parked_add(struct hodo_parked *p, const struct hodo_frame *frame, struc
 		hodo_frame_copy(&evicted[n++], &p->slots[i]);
 		take_out(p, i);
 	}
-	/* Half empty where there is more memory: chains are short then. */
+	/* Grows when half full, if it can: probe sequences stay short. */
 	if (p->count >= (p->grow ? p->mask / 2 : p->mask / 4 * 3) && !(p->grow && p->grow(p))) {
 		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
 		if (i != UINT32_MAX) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * payload.h - the bytes behind an event's header: runs of fields of fixed size, with one of variable size between them.
- * All that walks over events, or takes one apart, does it by this.
+ * payload.h - the bytes after an event's header: runs of fields of fixed size, with one of variable size
+ * between them. All code that walks over events or parses one uses this.
  */
 #ifndef HODO_CORE_PAYLOAD_H
 #define HODO_CORE_PAYLOAD_H
@@ -19,18 +19,18 @@ struct hodo_payload {
 	uint8_t element[HODO_PAYLOAD_FIELDS_MAX];    /* bytes of one element */
 };
 
-/* From the types of its fields. 0; -1 if there are too many, or one is none of enum hodo_type. Signal safe. */
+/* From the types of its fields. 0; -1 if there are too many, or one is not of enum hodo_type. Signal safe. */
 int hodo_payload_init(struct hodo_payload *payload, const uint8_t *types, unsigned int nfields);
 
 /*
- * Bytes of the payload at p, of which room may be read: if the result is more than that, it has at least so many. Reads
- * each length once, so that the bytes may change meanwhile. Signal safe.
+ * Bytes of the payload at p, of which room may be read; a result above room is a lower bound. Reads each
+ * length once, so that the bytes may change meanwhile. Signal safe.
  */
 uint64_t hodo_payload_size(const struct hodo_payload *payload, const uint8_t *p, uint64_t room);
 
 /*
- * Takes the payload at p apart, as filters want it: runs of fixed size and what is variable, in turn, as they were
- * written; no further than the first that does not lie within room. Returns how many. Signal safe.
+ * Splits the payload at p into the pieces that filters need: runs of fixed size and variable fields in turn,
+ * in the order written. Stops at the first that does not lie within room. Returns how many. Signal safe.
  */
 size_t hodo_payload_pieces(const struct hodo_payload *payload, const uint8_t *p, uint64_t room,
 			   struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX]);

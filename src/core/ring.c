@@ -25,7 +25,7 @@ int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *
 	HODO_INJECT(HODO_INJECT_ACTIVATING);
 	write_constants(config, p, cpu);
 	p->timestamp_begin = now;
-	/* The header before the word: the consumer takes any word but 0 for a ring with a packet. */
+	/* The header before the word: to the consumer, any word but 0 means a ring with a packet. */
 	hodo_store_release(&ring->word, (uint64_t)sizeof(*p) << HODO_WORD_COUNT_BITS);
 	hodo_store_release(&ring->activation, 2);
 	return 0;
@@ -91,10 +91,12 @@ void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t 
 	uint64_t head, key, bytes = total + HODO_EVENT_HEADER;
 	bool anchored;
 
-	/* Somebody else has written the word since the caller looked: a recorder whose memory it is, too. */
+	/* Somebody else has written the word since the caller looked, perhaps a recorder, which shares the
+	 * memory. */
 	if (!hodo_ring_has_room(word, view->packet_size, total))
 		return;
-	/* Two CPUs' clocks may differ by some ticks: what ran back would be taken for a time an epoch later. */
+	/* Two CPUs' clocks may differ by a few ticks; a time that ran back would be read as one an epoch
+	 * later. */
 	if (now < ring->latest)
 		now = ring->latest;
 	head = hodo_event_word(id, now);

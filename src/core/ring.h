@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * ring.h - the ring of one CPU: places, packets, the plan of a packet switch.
+ * ring.h - the ring of one CPU: places, packets, and the plan of a packet switch.
  *
  * Who may run beside whom, on one ring:
  *
@@ -10,33 +10,32 @@
  *   activate          |             |               | excluded | beside   | beside
  *
  * "excluded": at most one takes effect. A CPU's ring: all of them are rseq
- * critical sections on that CPU, so at most one is between its first check
- * and its commit store without the other having been restarted. The fallback
- * ring: the owner lock. Activation is excluded by a state word (core/ring.c).
+ * critical sections on that CPU, so of two that are between first check and commit store, all but one
+ * restart. The fallback ring: the owner lock. Activation is excluded by a state word (core/ring.c).
  *
  * What a writer publishes, it publishes by the one store of ring->word, which
  * is a release store (on x86-64 a plain one: stores are not reordered with
  * older stores). The consumer's acquire load of word pairs with it: without
  * release or acquire the consumer could see the new position and old bytes.
  *
- * The consumer gives packets back by a release store of ring->consumed; the
- * switch loads it with acquire before it overwrites the packet. Without it,
- * the new packet's first bytes could be stored before the consumer had read
- * the old ones.
+ * The consumer returns packets by a release store of ring->consumed; the switch loads it with acquire before
+ * it overwrites the packet. Otherwise, the new packet's first bytes could be stored before the consumer had
+ * read the old ones.
  *
- * Anchors (hodo/abi.h). ring->anchor and ring->window are what the last anchor said, if it is in the open packet and
- * nothing stands between it and the position that it does not hold for; else anchor is 0. Writers alone read them, as
- * part of "write event". An event that finds another thread or epoch in anchor is written in two steps:
+ * Anchors (hodo/abi.h). ring->anchor and ring->window repeat the last anchor, if it is in the open packet and
+ * holds for everything between it and the position; else anchor is 0. Only writers read them, as part of
+ * "write event". An event that finds another thread or epoch in anchor is written in two steps:
  *
  *	1  anchor = 0; the anchor's record, the event's; commit
  *	2  if nobody has written since: window; then anchor
  *
- * Without the 0, a writer that comes between the commit of 1 and its 2 (a signal handler in another epoch, a thread
- * that has preempted this one) could find the old thread there and write behind an anchor that says otherwise. anchor
- * comes last in 2, since window alone is nobody's. "Nobody" is: the same ring, commit word and timestamp_begin of the
- * packet. The word alone comes round again, and another recording may have come to the same place, with the same word
- * and number. Where 2 is interrupted, anchor stays 0, and the next event writes an anchor that was not needed. A packet
- * switch clears anchor before its commit: each packet can be read alone.
+ * Without the 0, a writer that comes between the commit of 1 and step 2 (a signal handler in another epoch, a
+ * thread that has preempted this one) could find the old thread there and write after an anchor that says
+ * otherwise. anchor comes last in 2, since window alone means nothing. "Nobody has written" means that the
+ * ring, its commit word and the packet's timestamp_begin are the same. The word alone repeats, and another
+ * recording may have come to the same place, with the same word and number. If 2 is interrupted, anchor stays
+ * 0, and the next event writes an unneeded anchor. A packet switch clears anchor before its commit, so that
+ * each packet can be read alone.
  */
 #ifndef HODO_CORE_RING_H
 #define HODO_CORE_RING_H
@@ -59,7 +58,7 @@ struct hodo_view {
 };
 HODO_ASSERT_SIZE_(struct hodo_view, 64);
 
-/* What one recording has in common for all rings. */
+/* What all rings of one recording have in common. */
 struct hodo_ring_config {
 	uint8_t uuid[16];
 	uint32_t packet_size;
@@ -87,9 +86,9 @@ HODO_ASSERT_SIZE_(struct hodo_switch, 88);
 static inline uint64_t hodo_word_position(uint64_t word) { return word >> HODO_WORD_COUNT_BITS; }
 static inline uint32_t hodo_word_events(uint64_t word) { return (uint32_t)word & HODO_WORD_COUNT_MASK; }
 
-/* Bytes that an event needs free behind the position, an anchor in front of it included: the fast writer copies in
- * steps of 8 and may scribble up to 7 bytes behind the event, and a position is never at the packet's very end, where
- * it could not be distinguished from the start of the next. */
+/* Free bytes that an event needs after the position, including an anchor before it: the fast writer copies in
+ * steps of 8 and may write up to 7 bytes past the event, and a position is never at the packet's very end,
+ * where it could not be distinguished from the start of the next. */
 static inline uint64_t hodo_ring_need(uint64_t payload)
 {
 	return payload + HODO_ANCHOR_BYTES + HODO_EVENT_HEADER + 8;
@@ -103,7 +102,7 @@ static inline uint64_t hodo_event_word(uint32_t id, uint64_t ticks)
 	return HODO_FORM_EVENT | (ticks & HODO_TIME_MASK) | (uint64_t)id << HODO_ID_SHIFT;
 }
 
-/* Copies an event from its first word on; returns what is behind it. */
+/* Copies an event from its first word on; returns its end. */
 static inline uint8_t *hodo_event_put(uint8_t *p, uint64_t word, const struct hodo_piece *pieces, size_t count)
 {
 	__builtin_memcpy(p, &word, HODO_EVENT_HEADER);
@@ -124,7 +123,7 @@ static inline void hodo_anchor_words(uint64_t words[2], uint64_t ticks, uint32_t
 	words[0] = ticks | HODO_FORM_ANCHOR;
 	words[1] = (uint64_t)(tid & ((1u << HODO_TID_BITS) - 1)) | window >> HODO_WINDOW_SHIFT << HODO_TID_BITS;
 }
-/* The window of 16 KiB around an address of the stack. */
+/* The window of 16 KiB around a stack address. */
 static inline uint64_t hodo_anchor_window(uint64_t address)
 {
 	return (address - HODO_WINDOW / 2) >> HODO_WINDOW_SHIFT << HODO_WINDOW_SHIFT;
@@ -157,22 +156,22 @@ int hodo_ring_activate(const struct hodo_ring_config *config, struct hodo_ring *
 enum hodo_ring_planned {
 	HODO_RING_PLANNED,
 	HODO_RING_FULL, /* the next packet is still the consumer's (discard mode) */
-	HODO_RING_MOVED /* word is not the ring's any more */
+	HODO_RING_MOVED /* word is no longer the ring's */
 };
 
 /*
- * Plans the switch from the packet that word lies in. All but plan->now, which the caller reads from the clock
- * afterwards: earlier, it could be older than the packet. Writes the constant part of the next packet's header, which
- * is the same in every lap, so that a late or doubled write of it does no harm.
+ * Plans the switch from the packet that word lies in, except for plan->now, which the caller reads from the
+ * clock afterwards: read earlier, it could be older than the packet. Writes the constant part of the next
+ * packet's header, which is the same in every lap, so that a late or repeated write is harmless.
  */
 enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, const struct hodo_view *view,
 				      uint32_t cpu, uint64_t word, struct hodo_switch *plan);
 
-/* Carries the plan out where nobody else may write: the fallback ring, under its lock. */
+/* Carries out the plan where nobody else may write: the fallback ring, under its lock. */
 void hodo_ring_switch_locked(const struct hodo_switch *plan);
 
-/* Stores an event at the ring's position, an anchor before it if need be, and commits them, likewise. The event must
- * have room. */
+/* Likewise, stores an event at the ring's position, preceded by an anchor if it needs one, and commits them.
+ * The event must have room. */
 void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
 			    const struct hodo_piece *pieces, size_t count, size_t total);
 

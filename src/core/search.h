@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* search.h - binary search where what is looked for need not be there. */
+/* search.h - binary search for the place of something that need not be there. */
 #ifndef HODO_CORE_SEARCH_H
 #define HODO_CORE_SEARCH_H
 
 #include <stdint.h>
 
 /*
- * The number, below n, of the first element for which `is_behind` is true; n: there is none. is_behind is an expression
- * of `i`, a name for the element's number, which is false up to some element and true from there on.
+ * The index, below n, of the first element for which `is_behind` is true, or n. is_behind is an expression in
+ * `i`, the element's index; it is false up to some element and true from there on.
  *
  *	uint32_t behind = hodo_search(i, o->n, o->list[i].start > address);
  */

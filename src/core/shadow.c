@@ -2,21 +2,22 @@
 /*
  * shadow.c - see shadow.h.
  *
- * May be left at any instruction for good: a signal handler that interrupted it may longjmp. So a frame is complete
- * before it is counted in `n`, and out of it before it is closed, and no index is used that was not compared with `n`.
+ * May be left at any instruction for good: a signal handler that interrupted it may longjmp. So a frame is
+ * complete before it counts in `n` and no longer counts when it is closed, and every index is compared with
+ * `n` before it is used.
  */
 #include "parked.h"
 #include "search.h"
 
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
-#define WALK_MAX 64u   /* frames looked at for the function of an exit without an exact address */
-#define SLACK 64u      /* bytes by which the stack pointer at an exit may be above the entry's (arguments) */
+#define WALK_MAX 64u   /* frames searched for the function of an exit without an exact address */
+#define SLACK 64u      /* bytes that the stack pointer at an exit may be above the entry's (arguments) */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
-#define OVER 3u        /* in the chain: it is over, but what is above it is not known to be */
+#define OVER 3u        /* in the chain: it is over, but the frames above it may not be */
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-/* Keeps the compiler from moving stores across: a handler runs in between. */
+/* Stops the compiler from moving stores across: a handler may run in between. */
 #define ordered() __asm__ volatile("" ::: "memory")
 
 /* ------------------------------------------------------------------- the chain */
@@ -27,9 +28,9 @@ static inline bool own(const struct hodo_shadow *s, uint64_t at)
 }
 
 /*
- * An exit on the thread's own stack that has no entry, below frames that were entered: one that was closed as left and
- * was not. So there are other stacks inside this one (an array that a coroutine or a signal handler runs on), and
- * addresses on it prove nothing: from now on it is treated as any stack.
+ * An exit on the thread's own stack that has no entry, below frames that were entered: its frame was closed
+ * as left, wrongly. So there are other stacks inside this one (an array that a coroutine or a signal handler
+ * runs on), and addresses on it prove nothing: from now on it is treated like any stack.
  */
 static void doubt(struct hodo_shadow *s, uint64_t at)
 {
@@ -37,7 +38,7 @@ static void doubt(struct hodo_shadow *s, uint64_t at)
 		s->doubt = 1;
 }
 
-/* Whether a frame at `below` may be inside one at `above` on one stack. */
+/* Whether a frame at `below` may be inside one at `above` on the same stack. */
 static inline bool one_stack(const struct hodo_shadow *s, uint64_t above, uint64_t below)
 {
 	bool is_own = own(s, below);
@@ -47,14 +48,14 @@ static inline bool one_stack(const struct hodo_shadow *s, uint64_t above, uint64
 	return is_own || above - below <= HODO_SHADOW_NEAR;
 }
 
-/* A frame that is in no chain and no table any more. */
+/* Closes a frame that is no longer in any chain or table. */
 static void close_away(struct hodo_shadow *s, const struct hodo_frame *f)
 {
 	if (f->sp != EXITED)
 		s->closed(s, f, HODO_FRAME_LEFT, f->parked);
 }
 
-/* Its exit may have come in another thread. */
+/* Whether its exit came in another thread. */
 static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t *when)
 {
 	struct hodo_frame exited;
@@ -62,7 +63,7 @@ static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f
 	if (f->sp || !hodo_parked_take(s->parked, f->at, 0, EXITED, 1, &exited))
 		return false;
 	if (exited.parked < f->entry)
-		return false; /* older: that of a frame that was never seen */
+		return false; /* older: the exit of a frame that was never seen */
 	*when = exited.parked;
 	s->orphans--; /* counted by the other thread; the sum is right */
 	return true;
@@ -76,13 +77,13 @@ static void keep_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uin
 	int n;
 
 	if (own(s, at) || s->deep)
-		return; /* no other thread runs there; or it is one for which there was no room */
+		return; /* no other thread runs there, or there was no room for its entry */
 	n = hodo_parked_add(s->parked, &exited, evicted);
 	for (int i = 0; i < n; i++)
 		close_away(s, &evicted[i]);
 }
 
-/* Takes the topmost frame out of the chain: it is out of the array before anybody hears of it. */
+/* Takes the topmost frame out of the chain: it leaves the array before anybody is told. */
 static inline const struct hodo_frame *pop(struct hodo_shadow *s, uint64_t now)
 {
 	const struct hodo_frame *f = &s->frames[s->n - 1];
@@ -129,7 +130,7 @@ static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at, uint64_t fu
 	return UINT32_MAX;
 }
 
-/* Once it is in the table, an older frame of its address in the chain must not be taken for it. */
+/* Once it is in the table, an older frame in the chain with the same address must not be mistaken for it. */
 static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 {
 	struct hodo_frame f, evicted[2];
@@ -153,8 +154,8 @@ static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 		close_away(s, &evicted[i]);
 }
 
-/* Gives up the frames from index `to` on, which an event at `at`, in a lane, shows to be over. exact: a frame there is
- * too. */
+/* Gives up the frames from index `to` on, which an event at `at`, in a lane, shows to be over. exact: so is a
+ * frame at `at`. */
 static void unwind(struct hodo_shadow *s, uint32_t to, uint32_t lane, uint64_t at, bool exact, uint64_t now)
 {
 	bool at_own = own(s, at);
@@ -174,7 +175,7 @@ static void unwind(struct hodo_shadow *s, uint32_t to, uint32_t lane, uint64_t a
 	}
 }
 
-/* In the place of index n, for which there is room. */
+/* Adds it at index n; there is room. */
 static inline struct hodo_frame *add(struct hodo_shadow *s, uint32_t n, uint32_t lane, uint64_t at, uint64_t function,
 				     uint64_t now, bool sp)
 {
@@ -205,8 +206,8 @@ static struct hodo_frame *push(struct hodo_shadow *s, uint32_t lane, uint64_t at
 	return add(s, s->n, lane, at, function, now, sp);
 }
 
-/* Looks for the frame that one at `at` is inside of, and gives up what that shows to be over. The lane to push on;
- * UINT32_MAX: a new one. */
+/* Looks for the frame that encloses one at `at`, and gives up what that shows to be over. Returns the lane to
+ * push on; UINT32_MAX: a new one. */
 static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool sp)
 {
 	uint32_t end = s->n, second = 0;
@@ -229,13 +230,13 @@ static uint32_t find_lane(struct hodo_shadow *s, uint64_t at, uint64_t now, bool
 		second = first;
 		end = first;
 	}
-	/* While the thread is on its own stack, coroutines wait, and what lay below is over. */
+	/* While the thread is on its own stack, coroutines wait, and whatever was below is over. */
 	if (own(s, at))
 		unwind(s, 0, UINT32_MAX, at, !sp, now);
 	return UINT32_MAX;
 }
 
-/* A parked frame of that address is over: the place is in use again. */
+/* A parked frame with that address is over: its stack is in use again. */
 static void close_parked(struct hodo_shadow *s, uint64_t at, uint64_t function, bool sp)
 {
 	struct hodo_frame old;
@@ -279,7 +280,8 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 
 typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
 
-/* The innermost of this function that has it inside: the stack pointer may be lower at the exit (alloca). */
+/* The innermost frame of this function that contains it: the stack pointer may be lower at the exit (alloca).
+ * */
 static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)
 {
 	uint32_t end = s->n;
@@ -312,14 +314,14 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 		parked = hodo_parked_take(s->parked, at, function, sp, 1, &f);
 	if (i == UINT32_MAX && !parked && sp) {
 		i = find_sp(s, at, function, same);
-		/* Nearer than the one in the chain. */
+		/* Nearer than the frame in the chain. */
 		parked = hodo_parked_take(s->parked, at - SLACK, function, 1, i == UINT32_MAX ? HODO_SHADOW_NEAR + 1 :
 					  s->frames[i].at - (at - SLACK), &f);
 	}
 	if (i != UINT32_MAX && !parked) {
 		unwind(s, i + 1, lane_of(s, i), s->frames[i].at, false, now);
 		if (s->n != i + 1)
-			return false; /* cannot be, but for what a longjmp left */
+			return false; /* only possible after a longjmp */
 		if (!sp && same)
 			match = same(s, &s->frames[i], function);
 		s->closed(s, pop(s, now), match ? HODO_FRAME_RETURNED : HODO_FRAME_LEFT, now);
@@ -380,7 +382,7 @@ void hodo_shadow_gone(struct hodo_shadow *s, uint64_t at, uint64_t now)
 void hodo_shadow_landed(struct hodo_shadow *s, uint64_t at, uint64_t now, bool other_stack)
 {
 	close_parked(s, at, 0, false);
-	/* Nothing of its lane is above: the function that goes on is not traced, nor are those around it. */
+	/* No frame of its lane is above: neither the function that continues nor its callers are traced. */
 	if (s->n && !other_stack) {
 		uint32_t first = lane_of(s, s->n - 1);
 

@@ -2,16 +2,15 @@
 /*
  * shadow.h - which calls a thread is inside of, by entries and exits.
  *
- * A frame is known by the address of its return address (`at`). While a call
- * lasts, no other call of the process has that address, whatever stacks,
- * coroutines and threads there are: so an exit is matched with the entry that has the
- * same address, exactly. Where a call stands among the others (depth, what called
- * it) is known by addresses as well, as far as they show it.
+ * A frame is identified by the address of its return address (`at`). While a call lasts, no other call of the
+ * process has that address, whatever stacks, coroutines and threads there are. So an exit belongs to the
+ * entry with the same address, exactly. Addresses also show where a call stands among the others (depth,
+ * caller), as far as they can.
  *
  * A shadow is the chain of one thread: frames in order of entry, in lanes. A
  * lane is a run of frames on one stack: addresses fall. A frame on another
- * stack (signal handler, coroutine) begins a new lane on top. Frames that an event shows to
- * be no part of the thread's present chain are
+ * stack (signal handler, coroutine) begins a new lane on top. Frames that an event shows to be outside of the
+ * thread's present chain are
  *
  *   left    if both are on the thread's own stack (stack_low .. stack_high) and it
  *           lies below: longjmp, an exception or the like went past it; closed at once. Once that
@@ -20,13 +19,13 @@
  *           the table of parked frames, which all threads share, until its exit
  *           comes (from any thread), or an entry at the same address proves that it was left.
  *
- * A coroutine may go on in another thread while its frames are still in the chain of
- * the one that it ran in before: an exit that finds no frame is kept in the table too, and
- * whoever gives up a frame of that address which is older takes it as returned then.
+ * A coroutine may continue in another thread while its frames are still in the chain of its former thread. So
+ * an exit that finds no frame is kept in the table, too; a thread that then gives up an older frame with that
+ * address takes it as returned.
  *
- * Who may run beside whom: a shadow is its thread's own; no function here is to
- * be entered again for the same shadow or table while it runs (the caller
- * sees to it). The table of parked frames may be shared: then the caller gives lock and unlock.
+ * Who may run beside whom: a shadow belongs to its thread; the caller ensures that no function here is
+ * entered again for the same shadow or table while one runs. The table of parked frames may be shared: then
+ * the caller supplies lock and unlock.
  */
 #ifndef HODO_CORE_SHADOW_H
 #define HODO_CORE_SHADOW_H
@@ -40,7 +39,7 @@ struct hodo_frame {
 	uint64_t entry;    /* ticks */
 	uint64_t children; /* ticks in traced functions that it called */
 	uint64_t user;     /* the caller's */
-	uint64_t parked;   /* ticks at which it was parked */
+	uint64_t parked;   /* when it was parked, in ticks */
 	uint32_t depth;    /* frames that it is inside of */
 	uint32_t lane;     /* index of the first frame of its lane; parked: 1 by an event in its lane: it was left,
 			    * as far as addresses show */
@@ -51,7 +50,7 @@ HODO_ASSERT_SIZE_(struct hodo_frame, 64);
 
 enum hodo_frame_end {
 	HODO_FRAME_RETURNED, /* its exit came */
-	HODO_FRAME_LEFT      /* it was left; at the time given, or earlier */
+	HODO_FRAME_LEFT      /* it was left, at the time given or earlier */
 };
 
 /* Parked frames by address: open addressing, 2^n slots; a slot with at == 0 is free. */
@@ -62,8 +61,8 @@ struct hodo_parked {
 	/* NULL, or: makes the table larger (slots, mask) and moves all frames with hodo_parked_put(). false: cannot.
 	 * Without, the oldest of 8 neighbours is closed as left. */
 	bool (*grow)(struct hodo_parked *parked);
-	/* NULL, or: for a shared table. lock: false if it is not to be had; the frame is then closed as left, or not
-	 * found. */
+	/* NULL, or: for a shared table. lock: false if it is not available; the frame is then closed as left,
+	 * or not found. */
 	bool (*lock)(struct hodo_parked *parked);
 	void (*unlock)(struct hodo_parked *parked);
 };
@@ -93,33 +92,33 @@ struct hodo_shadow {
 #define HODO_SHADOW_NEAR (64u << 10) /* bytes: frames of one lane on an unknown stack lie no farther apart */
 
 /*
- * A function is entered. Returns its frame, for the caller to set `user`, or NULL if there was no room (counted; its
- * exit will be an orphan). First closes or parks what the entry shows to be over.
+ * A function is entered. Returns its frame, for the caller to set `user`, or NULL if there was no room
+ * (counted; its exit will be an orphan). First closes or parks the frames that the entry shows to be over.
  */
 struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now,
 				     bool sp);
 
 /*
- * A function is left through its exit. Closes or parks what lay inside of it, then closes it. sp: `at` is the stack
- * pointer inside the frame, at exit: the innermost frame of that function at or above it is meant.
- * same says whether an exit may belong to a frame (the functions agree); NULL: always. False: an orphan.
+ * A function exits. Closes or parks the frames inside it, then closes it. sp: `at` is the stack pointer
+ * inside the frame, at exit: the innermost frame of that function at or above it is meant. same says whether
+ * an exit may belong to a frame (the functions agree); NULL: always. False: an orphan.
  */
 bool hodo_shadow_exit(struct hodo_shadow *shadow, uint64_t at, uint64_t function, uint64_t now, bool sp,
 		      bool (*same)(struct hodo_shadow *shadow, const struct hodo_frame *frame, uint64_t function));
 
 /* Whether a frame with exactly this address is in the chain. */
 bool hodo_shadow_holds(const struct hodo_shadow *shadow, uint64_t at);
-/* How far above the stack pointer of an exit the frame of that function lies which would be taken for its own;
- * UINT64_MAX: there is none in the chain. */
+/* How far above the stack pointer of an exit the frame lies that would be matched with it; UINT64_MAX: the
+ * chain has none. */
 uint64_t hodo_shadow_near(struct hodo_shadow *shadow, uint64_t at, uint64_t function);
-/* A frame of exactly this address is over, since another thread has entered a function there: closes it as left, and
- * parks what lies inside of it. */
+/* A frame with exactly this address is over, since another thread has entered a function there: closes it as
+ * left, and parks the frames inside it. */
 void hodo_shadow_gone(struct hodo_shadow *shadow, uint64_t at, uint64_t now);
 
 /*
- * The thread goes on where `at` lies just below its stack pointer: whatever was entered deeper on that stack is over
- * (an exception was caught, or longjmp called). Closes or parks it, as an entry at this address would, and enters
- * nothing. other_stack: the thread may have come from another stack, whose frames wait.
+ * The thread continues with `at` just below its stack pointer: whatever was entered deeper on that stack is
+ * over (an exception was caught, or longjmp called). Closes or parks it, as an entry at this address would,
+ * but enters nothing. other_stack: the thread may have come from another stack, whose frames wait.
  */
 void hodo_shadow_landed(struct hodo_shadow *shadow, uint64_t at, uint64_t now, bool other_stack);
 

@@ -33,7 +33,7 @@ static bool is_suffix(const char *s, size_t len, bool numbered)
 	return false;
 }
 
-/* Where the word behind the last dot before end begins; 0: there is no dot, or nothing before it. */
+/* Where the word after the last dot before end begins; 0: there is no dot, or nothing precedes it. */
 static size_t last_word(const char *name, size_t end)
 {
 	while (end > 0 && name[end - 1] != '.')

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demangle.c - names of C++ and Rust for people.
+ * demangle.c - readable names of C++ and Rust.
  *
- * A mangled name of a few hundred bytes can stand for gigabytes: each template
- * may name twice the one before it. The demangler hands out what it has in small
- * pieces; once that is too much it is left by longjmp, which is allowed, since
- * it takes no memory but the stack's.
+ * A mangled name of a few hundred bytes can expand to gigabytes: each template may name the previous one
+ * twice. The demangler emits small pieces; if there are too many, we leave it by longjmp, which is safe since
+ * it uses only stack memory.
  */
 #include "demangle.h"
 
@@ -45,7 +44,7 @@ static bool demangle(struct output *o, const char *mangled, size_t len, int opti
 
 	if (setjmp(o->too_long) != 0)
 		return false;
-	/* Rust's older names look like C++ with a hash behind them. */
+	/* Rust's older names look like C++ followed by a hash. */
 	if (rust_demangle_callback(mangled, all, take, o))
 		return o->len > 0;
 	o->len = 0;
@@ -59,7 +58,7 @@ static char *demangled(const char *mangled, int options)
 	struct output *o = NULL;
 	char *name = strndup(mangled, len), *better;
 
-	/* Others are no mangled names, whatever type codes they may look like. */
+	/* Others are not mangled names, even if they look like type codes. */
 	if (!name || len > MANGLED_MAX || (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0) ||
 	    !hodo_symbol_demangles(name))
 		return name;
@@ -97,37 +96,11 @@ char *hodo_elf_demangle_brief(const char *mangled, bool parameters)
 	return brief;
 }
 
-/* Length of "operator<<" and the like at the text; 0: there is none. */
-static size_t operator_at(const char *text)
-{
-	size_t len = strlen("operator");
-
-	if (strncmp(text, "operator", len) != 0)
-		return 0;
-	return len + strspn(text + len, "<>=-");
-}
-
 char *hodo_elf_demangle_short(const char *mangled, bool templates)
 {
-	char *name = demangled(mangled, DMGL_ANSI), *to = name;
-	size_t depth = 0;
+	char *name = demangled(mangled, DMGL_ANSI);
 
-	if (!name || templates)
-		return name;
-	for (const char *from = name; *from;) {
-		size_t n = from == name || from[-1] == ':' ? operator_at(from) : 0;
-
-		if (!n) {
-			depth += *from == '<';
-			n = 1;
-		}
-		if (!depth) {
-			memmove(to, from, n);
-			to += n;
-		}
-		depth -= depth && n == 1 && *from == '>';
-		from += n;
-	}
-	*to = 0;
+	if (name && !templates)
+		name[hodo_name_without_arguments(name, strlen(name))] = 0;
 	return name;
 }

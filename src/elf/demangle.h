@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* demangle.h - names of C++ and Rust for people, by libiberty. Mangled names are hostile input. Any thread. */
+/* demangle.h - readable names of C++ and Rust, by libiberty. Mangled names are hostile input. Any thread. */
 #ifndef HODO_ELF_DEMANGLE_H
 #define HODO_ELF_DEMANGLE_H
 
 #include <stdbool.h>
 
-/* The name of a function for people, without suffixes of parts; what is no mangled name, or not understood, as it is.
- * To be freed. NULL: no memory. */
+/* The readable name of a function, without suffixes of parts; a name that is not mangled, or not understood,
+ * is unchanged. Free it. NULL: no memory. */
 char *hodo_elf_demangle(const char *mangled);
 /* The same without parameters and a result's type: "ns::cls<int>::f"; or also without template arguments:
  * "ns::cls::f". */

@@ -12,7 +12,8 @@
 #include <core/search.h>
 
 #define RANGES_MAX (1u << 22)
-/* Debug information becomes three to five times as large; what claims more is made to fill the memory. */
+/* Decompressed debug information is three to five times as large; a larger claim is an attempt to fill the
+ * memory. */
 #define RATIO_MAX   64u
 #define RATIO_FREE  (1u << 20)
 
@@ -52,7 +53,7 @@ static bool text_ends(const Elf_Data *data)
 	return !data || !data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]);
 }
 
-/* libdw takes texts where they begin, and does not look whether they end. After it has decompressed them. */
+/* libdw does not check whether texts end. Call it after decompression. */
 static bool texts_end(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -68,7 +69,7 @@ static bool texts_end(Elf *elf)
 	return true;
 }
 
-/* Gives the section a NUL behind it, where texts that stand in it may not end. False: no memory, or no room. */
+/* Appends a NUL to the section, whose last text may not end. False: no memory, or no room. */
 static bool end_section(struct hodo_elf_dwarf *d, Elf_Data *data)
 {
 	unsigned n = 0;
@@ -87,7 +88,7 @@ static bool end_section(struct hodo_elf_dwarf *d, Elf_Data *data)
 	return true;
 }
 
-/* Texts stand in .debug_info, too, which need not end with one that does. Before libdw reads it. */
+/* .debug_info contains texts, too, and need not end with a NUL. Call it before libdw reads it. */
 static bool end_texts(struct hodo_elf_dwarf *d)
 {
 	Elf_Scn *scn = NULL;
@@ -195,7 +196,7 @@ bool hodo_elf_child_next(struct hodo_elf_child *c, Dwarf_Die *parent)
 	int more = c->at ? dwarf_siblingof(&c->die, &c->die) : dwarf_child(parent, &c->die);
 	Dwarf_Off at = more == 0 ? dwarf_dieoffset(&c->die) : 0;
 
-	/* A DW_AT_sibling that leads back would lead around for ever. */
+	/* A DW_AT_sibling that leads back would loop forever. */
 	if (more != 0 || at <= c->at)
 		return false;
 	c->at = at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf.h - the debug information of a file, opened for libdw after a look at what libdw does not check itself. Which
- * compilation unit an address is in is known from the units' own ranges, since not all compilers write .debug_aranges.
+ * dwarf.h - opens the debug information of a file for libdw, after checking what libdw does not check itself.
+ * The units' own ranges tell which compilation unit contains an address, since not all compilers write
+ * .debug_aranges.
  *
  * Files are hostile input. One hodo_elf_dwarf by one thread at a time.
  */
@@ -23,7 +24,7 @@ struct hodo_elf_unit_range {
 struct hodo_elf_dwarf {
 	struct hodo_elf file;
 	Dwarf *dwarf; /* NULL: it is not open */
-	void *ended[HODO_ELF_ENDED_MAX]; /* sections, with a byte that ends their last text */
+	void *ended[HODO_ELF_ENDED_MAX]; /* sections with a byte appended that ends their last text */
 	struct hodo_elf_unit_range *ranges; /* by start */
 	uint32_t n;
 };
@@ -34,13 +35,13 @@ struct hodo_elf_dwarf {
  * closed.
  */
 int hodo_elf_dwarf_open(struct hodo_elf_dwarf *d, const char *path, const uint8_t *build_id, size_t len);
-void hodo_elf_dwarf_close(struct hodo_elf_dwarf *d); /* once more does nothing, also if it is all zero */
+void hodo_elf_dwarf_close(struct hodo_elf_dwarf *d); /* may be called twice, or if it is all zero */
 
-/* The i-th of the units that cover the address, from 0. False: there are not so many. */
+/* The i-th unit, from 0, that covers the address. False: there are fewer. */
 bool hodo_elf_dwarf_unit(const struct hodo_elf_dwarf *d, uint64_t address, unsigned i, Dwarf_Die *unit);
 
 /*
- * The children of an entry, one after the other; those of a damaged file end.
+ * The children of an entry, one after the other; ends even in a damaged file.
  *
  *	for (struct hodo_elf_child c = { 0 }; hodo_elf_child_next(&c, &parent);)
  *		use(&c.die);

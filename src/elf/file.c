@@ -11,7 +11,8 @@
 
 #include <base/scope.h>
 
-/* Looks before it opens: to be opened is enough for a device to act. Its descriptor or a negative errno. */
+/* Checks the file before opening it: merely opening a device may have effects. Its descriptor or a negative
+ * errno. */
 static int open_regular(const char *path)
 {
 	HODO_AUTO_CLOSE int place = open(path, O_PATH | O_CLOEXEC);
@@ -32,13 +33,17 @@ static int open_regular(const char *path)
 
 int hodo_elf_open(struct hodo_elf *e, const char *path)
 {
-	int err = 0;
+	int fd = open_regular(path);
 
-	*e = (struct hodo_elf){ .fd = open_regular(path) };
-	if (e->fd < 0)
-		err = e->fd;
-	else if (elf_version(EV_CURRENT) == EV_NONE)
-		err = -ENOEXEC;
+	*e = HODO_ELF_CLOSED;
+	return fd < 0 ? fd : hodo_elf_take(e, fd);
+}
+
+int hodo_elf_take(struct hodo_elf *e, int fd)
+{
+	int err = elf_version(EV_CURRENT) == EV_NONE ? -ENOEXEC : 0;
+
+	*e = (struct hodo_elf){ .fd = fd };
 	if (!err) {
 		e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
 		err = e->elf && elf_kind(e->elf) == ELF_K_ELF ? 0 : -ENOEXEC;
@@ -115,6 +120,36 @@ bool hodo_elf_has_lines(Elf *elf)
 	GElf_Shdr sh;
 
 	return hodo_elf_section(elf, NULL, ".debug_line", &sh) || hodo_elf_section(elf, NULL, ".zdebug_line", &sh);
+}
+
+bool hodo_elf_has_symbols(Elf *elf)
+{
+	GElf_Shdr sh;
+
+	for (Elf_Scn *scn = NULL; (scn = hodo_elf_section(elf, scn, NULL, &sh)) != NULL;) {
+		const char *name = hodo_elf_section_name(elf, &sh);
+
+		if (sh.sh_type == SHT_SYMTAB || strncmp(name, ".debug_", 7) == 0 || strncmp(name, ".zdebug_", 8) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool hodo_elf_is_whole(const struct hodo_elf *e)
+{
+	Elf_Scn *scn = NULL;
+	struct stat st;
+	GElf_Shdr sh;
+	size_t n;
+
+	if (fstat(e->fd, &st) < 0 || elf_getshdrnum(e->elf, &n) != 0 || n == 0)
+		return false;
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL)
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_NOBITS && (sh.sh_offset > (uint64_t)st.st_size ||
+						  sh.sh_size > (uint64_t)st.st_size - sh.sh_offset)))
+			return false;
+	return true;
 }
 
 int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c - see object.h; and hodo_elf_is() of file.h. What takes libdw is here: libhodo-read does without. */
+/*
+ * object.c - see object.h; and hodo_elf_is() of file.h. What needs libdw is here: libhodo-read does without.
+ */
 #include "object.h"
 
 #include <elfutils/libdwelf.h>
@@ -12,8 +14,7 @@
 
 /* -------------------------------------------------------------------- build-id */
 
-/* The length, 0 if it has none. */
-static size_t read_build_id(const struct hodo_elf *e, uint8_t id[HODO_ELF_BUILD_ID_MAX])
+size_t hodo_elf_build_id(const struct hodo_elf *e, uint8_t id[HODO_ELF_BUILD_ID_MAX])
 {
 	const void *own;
 	ssize_t n = dwelf_elf_gnu_build_id(e->elf, &own);
@@ -28,12 +29,12 @@ bool hodo_elf_is(const struct hodo_elf *e, const uint8_t *build_id, size_t len)
 {
 	uint8_t own[HODO_ELF_BUILD_ID_MAX];
 
-	return len && read_build_id(e, own) == len && memcmp(own, build_id, len) == 0;
+	return len && hodo_elf_build_id(e, own) == len && memcmp(own, build_id, len) == 0;
 }
 
 /* ------------------------------------------------------------------ debug file */
 
-/* Whether the file has the CRC that .gnu_debuglink says. */
+/* Whether the file has the CRC in .gnu_debuglink. */
 static bool has_crc(int fd, uint32_t wanted)
 {
 	uLong crc = crc32(0, NULL, 0);
@@ -87,7 +88,7 @@ static char *by_link(const struct hodo_elf *object, const char *object_path, con
 	const char *name = dwelf_elf_gnu_debuglink(object->elf, &crc);
 	char *dir, *slash, *path;
 
-	/* A name, not a way to elsewhere. */
+	/* It must be a plain name, not a path elsewhere. */
 	if (!name || !*name || strchr(name, '/') || strlen(name) > 255)
 		return NULL;
 	dir = realpath(object_path, NULL);
@@ -111,9 +112,9 @@ static char *by_link(const struct hodo_elf *object, const char *object_path, con
 }
 
 /*
- * The path of the separate debug file, to be freed; NULL: none. By build-id below root, or as .gnu_debuglink says:
- * beside the object, in .debug there, or below root, where without a build-id the CRC must be right. e->elf NULL: the
- * object is not to be had. Nothing is fetched from a network.
+ * The path of the separate debug file, to be freed; NULL: none. By build-id below root, or by .gnu_debuglink:
+ * beside the object, in .debug there, or below root; without a build-id, the CRC must match. e->elf NULL: the
+ * object is not available. Nothing is fetched from a network.
  */
 static char *debug_file(const struct hodo_elf_object *o, const struct hodo_elf *e, const char *path, const char *root)
 {
@@ -124,7 +125,7 @@ static char *debug_file(const struct hodo_elf_object *o, const struct hodo_elf *
 
 /* --------------------------------------------------------------------- symbols */
 
-/* The object's file, if it is the one. */
+/* Opens the object's file, if it is the right one. */
 static int open_file(struct hodo_elf_object *o, struct hodo_elf *e, const char *path)
 {
 	int err = *path ? hodo_elf_open(e, path) : -ENOENT;
@@ -132,7 +133,7 @@ static int open_file(struct hodo_elf_object *o, struct hodo_elf *e, const char *
 	if (err)
 		return err == -ENOEXEC ? -EBADMSG : err;
 	if (!o->build_id_len)
-		o->build_id_len = read_build_id(e, o->build_id);
+		o->build_id_len = hodo_elf_build_id(e, o->build_id);
 	else if (!hodo_elf_is(e, o->build_id, o->build_id_len))
 		err = -ESTALE;
 	if (err)

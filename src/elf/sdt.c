@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sdt.c - see sdt.h. A note's descriptor: the address of the probe, that of .stapsdt.base when it was linked, that of
- * the semaphore, and three texts. prelink moves an object's sections but not what notes say, which nothing relocates:
- * .stapsdt.base shows by how much.
+ * the semaphore, and three texts. prelink moves an object's sections but does not relocate the contents of
+ * notes: .stapsdt.base shows by how much.
  */
 #include "sdt.h"
 
@@ -16,7 +16,7 @@ struct words {
 	uint64_t address, base, semaphore;
 };
 
-/* The text at *at, which moves behind it; NULL: it does not end before end. */
+/* The text at *at, which advances past it; NULL: it does not end before end. */
 static const char *take_text(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *text = *at, *nul = memchr(text, 0, (size_t)(end - text));
@@ -69,7 +69,7 @@ static int take_section(const Elf_Data *data, uint64_t base, uint32_t *probes, h
 		if (err)
 			return err;
 	}
-	/* Padding may be left over, and nothing else. */
+	/* Only padding may be left over. */
 	while (at < end && *at == 0)
 		at++;
 	*damaged += at < end;

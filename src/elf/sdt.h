@@ -5,8 +5,8 @@
  *	sdt.c       the notes: where each probe is, its names, its semaphore
  *	sdt_arg.c   the descriptors of its arguments: "8@%rdx -4@-80(%rbx)"
  *
- * Of 64-bit files of this byte order. Notes are hostile input: what is damaged is counted and left out, and whatever is
- * read lies within the section.
+ * For 64-bit files of this byte order. Notes are hostile input: damaged ones are counted and skipped, and
+ * only the section is read.
  */
 #ifndef HODO_ELF_SDT_H
 #define HODO_ELF_SDT_H
@@ -17,23 +17,26 @@
 #define HODO_SDT_ARGS_MAX 32u     /* arguments of one probe; the header has macros for 12 */
 
 struct hodo_elf_sdt {
-	uint64_t address;   /* of the instruction that is met, as the file's symbols have it */
-	uint64_t semaphore; /* of a 16-bit counter: how many tools listen; 0: there is none */
+	uint64_t address;   /* of the probe's instruction, as in the file's symbols */
+	uint64_t semaphore; /* of a 16-bit counter of listening tools; 0: none */
 	const char *provider, *name;
 	const char *args; /* descriptors, with spaces between them */
 };
 
-/* Takes a probe; its texts are valid while the file is open. An errno ends it all. */
+/* Takes a probe; its texts are valid while the file is open. An errno ends the walk. */
 typedef int (*hodo_elf_sdt_fn)(void *arg, const struct hodo_elf_sdt *probe);
 
-/* Calls each for every probe, in the notes' order. damaged: notes that were left out. 0, or what each returned. */
+/*
+ * Calls each for every probe, in the notes' order. damaged: number of skipped notes. 0, or what each
+ * returned.
+ */
 int hodo_elf_sdt(const struct hodo_elf *e, hodo_elf_sdt_fn each, void *arg, uint32_t *damaged);
 
 /* -------------------------------------------------------------------- arguments */
 
 /* Where an argument's value is. */
 enum hodo_sdt_form {
-	HODO_SDT_UNKNOWN, /* the descriptor is none that is understood */
+	HODO_SDT_UNKNOWN, /* the descriptor is not understood */
 	HODO_SDT_CONSTANT, /* offset, + symbol if there is one */
 	HODO_SDT_REGISTER,
 	HODO_SDT_MEMORY /* at segment : symbol + offset + base + index * scale */
@@ -44,13 +47,13 @@ enum hodo_sdt_class { HODO_SDT_NONE, HODO_SDT_GENERAL, HODO_SDT_VECTOR, HODO_SDT
 /* A register of x86, or a part of one. */
 struct hodo_sdt_register {
 	uint8_t kind;   /* enum hodo_sdt_class */
-	uint8_t number; /* as instructions have it: rax 0, rcx 1, … r15 15; xmm0 0; of segments es 0 … gs 5 */
-	uint8_t bytes;  /* of it that the name means: 1, 2, 4, 8, 16, 32, 64 */
+	uint8_t number; /* as in instructions: rax 0, rcx 1, … r15 15; xmm0 0; for segments es 0 … gs 5 */
+	uint8_t bytes;  /* that the name means: 1, 2, 4, 8, 16, 32, 64 */
 	uint8_t shift;  /* bits: 8 of ah, ch, dh and bh */
 };
 
 struct hodo_sdt_arg {
-	const char *text; /* the operand as it stands, without its size */
+	const char *text; /* the operand's text, without its size */
 	size_t text_len;
 	enum hodo_sdt_form form;
 	uint8_t size; /* bytes, 0: the descriptor does not say */
@@ -63,13 +66,13 @@ struct hodo_sdt_arg {
 	size_t symbol_len;
 };
 
-/* The next argument of *args, which moves on. False: there is none. */
+/* The next argument of *args, which advances. False: none. */
 bool hodo_sdt_arg_next(const char **args, struct hodo_sdt_arg *arg);
 
 #define HODO_SDT_NAME_SIZE 24u
-/* "i32", "u64", "f64"; "?" where no size is said. */
+/* "i32", "u64", "f64"; "?" if there is no size. */
 const char *hodo_sdt_type_name(const struct hodo_sdt_arg *arg, char buf[HODO_SDT_NAME_SIZE]);
-/* "%eax", or "" of none. */
+/* "%eax", or "" if there is none. */
 const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[HODO_SDT_NAME_SIZE]);
 
 #endif

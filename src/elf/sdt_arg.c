@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sdt_arg.c - see sdt.h: descriptors of arguments, [SIZE@]OPERAND, where the operand is what the compiler put into its
- * assembly (AT&T's syntax):
+ * sdt_arg.c - see sdt.h: descriptors of arguments, [SIZE@]OPERAND, where the operand is in the compiler's
+ * assembly syntax (AT&T's):
  *
  *	-4@$12  4@$sym+8             constants; the size is negative of a signed value
  *	8@%rax  -1@%bl  8f@%xmm0     registers; f: a float
  *	-4@-20(%rbp,%rax,4)  8@sym+4(%rip)  8@%fs:sym@tpoff  8@(,%rdi,8)
  *
- * Of an operand that is not understood the text remains.
+ * An operand that is not understood remains as text.
  */
 #include "sdt.h"
 
@@ -35,7 +35,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number of one or two digits at name[*i], which moves on; -1: there is none. */
+/* A number of one or two digits at name[*i]; *i advances; -1: none. */
 static int take_number(const char *name, size_t len, size_t *i)
 {
 	int n = -1;
@@ -70,7 +70,7 @@ static bool find_named(const char *name, size_t len, struct hodo_sdt_register *r
 	return false;
 }
 
-/* r8 … r15 with d, w or b behind them; xmm0 … zmm31. */
+/* r8 … r15, perhaps followed by d, w or b; xmm0 … zmm31. */
 static bool find_numbered(const char *name, size_t len, struct hodo_sdt_register *r)
 {
 	static const char *const vectors[] = { "xmm", "ymm", "zmm" };
@@ -150,7 +150,7 @@ static bool take_register(struct operand *o, struct hodo_sdt_register *r)
 	return find_named(name, (size_t)(o->at - name), r) || find_numbered(name, (size_t)(o->at - name), r);
 }
 
-/* A number in decimal, octal or hexadecimal, modulo 2^64, as the assembler takes it. */
+/* A number in decimal, octal or hexadecimal, modulo 2^64, as in assembly. */
 static bool take_value(struct operand *o, uint64_t *value)
 {
 	unsigned base = 10;
@@ -182,7 +182,7 @@ static bool take_value(struct operand *o, uint64_t *value)
 	return o->at > start;
 }
 
-/* A sum of numbers and at most one symbol, which nothing is taken from; nothing at all is 0. */
+/* A sum of numbers and at most one symbol, which is not subtracted; empty means 0. */
 static bool take_sum(struct operand *o, struct hodo_sdt_arg *arg)
 {
 	uint64_t sum = 0, value;
@@ -211,7 +211,7 @@ static bool take_sum(struct operand *o, struct hodo_sdt_arg *arg)
 	return true;
 }
 
-/* "(base,index,scale)", of which each may be left out. */
+/* "(base,index,scale)", each of which is optional. */
 static bool take_address(struct operand *o, struct hodo_sdt_arg *arg)
 {
 	uint64_t scale = 1;
@@ -227,7 +227,7 @@ static bool take_address(struct operand *o, struct hodo_sdt_arg *arg)
 	if (scale != 1 && scale != 2 && scale != 4 && scale != 8)
 		return false;
 	arg->scale = (uint8_t)scale;
-	/* Addresses are made of whole general registers, and rip with nothing beside it. */
+	/* Addresses consist of whole general registers, or of rip alone. */
 	if ((arg->base.kind != HODO_SDT_NONE && arg->base.kind != HODO_SDT_RIP &&
 	     (arg->base.kind != HODO_SDT_GENERAL || arg->base.bytes < 4)) ||
 	    (arg->index.kind != HODO_SDT_NONE &&
@@ -257,7 +257,7 @@ static enum hodo_sdt_form take_operand(struct operand *o, struct hodo_sdt_arg *a
 	return HODO_SDT_MEMORY;
 }
 
-/* "-4@", "8f@": o moves behind it, if there is one. */
+/* "-4@", "8f@": o advances past it, if there is one. */
 static void take_size(struct operand *o, struct hodo_sdt_arg *arg)
 {
 	struct operand s = *o;

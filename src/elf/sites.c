@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites.c - see sites.h. Descriptors need no relocation, so the bytes in the file are all there is to read: sites
- * in the section hodo_sites, each with the distance to its descriptor in virtual addresses, which the loadable segments
- * map to the file.
+ * sites.c - see sites.h. Descriptors need no relocation, so the file's bytes suffice: sites in the section
+ * hodo_sites, each with the distance to its descriptor in virtual addresses, which the loadable segments map
+ * to the file.
  */
 #include "sites.h"
 
@@ -15,13 +15,13 @@
 #define DESC_MAX_BYTES (2u << 20)
 #define SITES_MAX      (4u << 20)
 
-/* Addresses of descriptors, one a site. */
+/* Addresses of descriptors, one for each site. */
 struct places {
 	uint64_t *list;
 	uint32_t n;
 };
 
-/* The descriptor at addr in memory of its own; NULL with *err set. -EPROTONOSUPPORT: of another version. */
+/* A copy of the descriptor at addr; NULL with *err set. -EPROTONOSUPPORT: of another version. */
 static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, uint8_t *version, int *err)
 {
 	struct hodo_desc head, *d;
@@ -41,7 +41,7 @@ static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, uint
 		free(d);
 		return NULL;
 	}
-	*d = head; /* the checked copy, whatever was read the second time */
+	*d = head; /* the checked copy, in case the second read differs */
 	return d;
 }
 
@@ -100,7 +100,7 @@ static int add_sites(struct places *p, const GElf_Shdr *sh, const Elf_Data *data
 		uint64_t *desc;
 
 		memcpy(&site, (const char *)data->d_buf + i * sizeof(site), sizeof(site));
-		if (!site.desc || (!site.addr && site.cold)) /* a semaphore of another's */
+		if (!site.desc || (!site.addr && site.cold)) /* a semaphore from other headers */
 			continue;
 		desc = hodo_vec_add(p->list, p->n);
 		if (!desc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sites.h - the places of events (HODO_MARK and the like) in an executable or library, as its file has them. */
+/* sites.h - the places of events (HODO_MARK and the like) in the file of an executable or library. */
 #ifndef HODO_ELF_SITES_H
 #define HODO_ELF_SITES_H
 
@@ -7,13 +7,14 @@
 
 #include "file.h"
 
-/* The texts of a descriptor, in their order. The last is "" where it is not HODO_DESC_LABELLED. */
+/* The texts of a descriptor, in order. The last is "" unless it is HODO_DESC_LABELLED. */
 enum { HODO_ELF_PROVIDER, HODO_ELF_EVENT, HODO_ELF_FIELDS, HODO_ELF_FORMAT, HODO_ELF_SOURCE, HODO_ELF_FUNCTION,
        HODO_ELF_LABELS, HODO_ELF_TEXTS };
 
 /*
- * Takes a descriptor that so many sites have: whole, and its texts end within it; nothing else is checked. It
- * is each's if it returns 0, to be freed. -EBADMSG: it is of no use, and is counted; another errno ends it all.
+ * Takes a descriptor with that many sites: it is complete, and its texts end within it; nothing else is
+ * checked. If each returns 0, it owns the descriptor and frees it. -EBADMSG: useless, counted; another errno
+ * ends the walk.
  */
 typedef int (*hodo_elf_site_fn)(void *arg, struct hodo_desc *desc, const char *const text[HODO_ELF_TEXTS],
 				uint32_t sites);

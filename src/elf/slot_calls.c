@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot_calls.c - slots that are calls: found by what they call, which is
+ * slot_calls.c - slots that are calls, found by their target:
  *
  *	the stubs of libhodo-functions, which a note names
  *	mcount, __fentry__ and __cyg_profile_func_*: in the file itself, through the linkage table, or by a
@@ -17,7 +17,7 @@
 #include <hodo/abi.h>
 
 #define MCOUNT_BACK 16u /* bytes before a call of mcount: the frame is made there */
-#define LOOK_BACK 48u /* bytes before a call in which its first argument is made */
+#define LOOK_BACK 48u /* bytes before a call in which its first argument is loaded */
 
 static const struct {
 	const char *name;
@@ -35,7 +35,7 @@ static void add_target(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_ro
 {
 	for (uint32_t i = 0; i < f->ntargets; i++)
 		if (f->target[i].addr == addr && f->target[i].pointer == pointer)
-			return; /* the first counts: our stubs go by the same name */
+			return; /* the first counts: our stubs have the same name */
 	if (f->ntargets == HODO_ELF_TARGETS_MAX)
 		return;
 	f->target[f->ntargets].addr = addr;
@@ -65,7 +65,7 @@ static void note_targets(struct hodo_elf_slots *f, const struct hodo_elf *e)
 	}
 }
 
-/* Words that the loader makes point at the functions called. */
+/* Words that the loader points to the called functions. */
 static int pointer_target(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
 			  uint64_t value)
 {
@@ -92,7 +92,7 @@ struct code {
 	size_t size;
 };
 
-/* Calls each for every executable segment that is whole in the file. */
+/* Calls each for every executable segment that is complete in the file. */
 static int each_code(struct hodo_elf_slots *f, const struct hodo_elf *e,
 		     int (*each)(struct hodo_elf_slots *f, const struct code *c))
 {
@@ -103,7 +103,7 @@ static int each_code(struct hodo_elf_slots *f, const struct hodo_elf *e,
 
 	if (elf_getphdrnum(e->elf, &n) != 0 || fstat(e->fd, &st) < 0)
 		return -EBADMSG;
-	left = (uint64_t)st.st_size; /* segments do not overlap but in files that are made to cost time */
+	left = (uint64_t)st.st_size; /* segments overlap only in files made to waste time */
 	for (size_t i = 0; i < n && !err; i++) {
 		struct code c;
 		GElf_Phdr ph;
@@ -137,8 +137,8 @@ static uint64_t operand(const struct code *c, size_t at, size_t length)
 	return c->addr + at + length + (uint64_t)(int64_t)(int32_t)load32(c->bytes + at + length - 4);
 }
 
-/* Entries of the linkage table: jumps through the pointers. What calls them calls any of the bytes that may
- * stand before the jump. */
+/* Entries of the linkage table: jumps through the pointers. Calls may target any of the bytes that can
+ * precede the jump. */
 static int find_linkage(struct hodo_elf_slots *f, const struct code *c)
 {
 	uint32_t pointers = f->ntargets;
@@ -167,17 +167,17 @@ static int find_linkage(struct hodo_elf_slots *f, const struct code *c)
 	return 0;
 }
 
-/* First address of the function at whose entry the call stands. */
+/* First address of the function with the call at its entry. */
 static uint64_t entry_of(const struct code *c, size_t call)
 {
-	if (call >= 1 && c->bytes[call - 1] == 0x67) /* where the linker made a longer call a direct one */
+	if (call >= 1 && c->bytes[call - 1] == 0x67) /* the linker replaced a longer call by a direct one */
 		call--;
 	if (call >= 4 && memcmp(c->bytes + call - 4, "\xf3\x0f\x1e\xfa", 4) == 0)
 		call -= 4;
 	return c->addr + call;
 }
 
-/* The same for a call of mcount, which comes behind push %rbp; mov %rsp,%rbp. */
+/* The same for a call of mcount, which follows push %rbp; mov %rsp,%rbp. */
 static uint64_t mcount_entry(const struct hodo_elf_slots *f, const struct code *c, size_t call)
 {
 	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, c->addr + call);
@@ -201,8 +201,8 @@ static bool is_function(const struct hodo_elf_slots *f, const struct code *c, ui
 }
 
 /*
- * What a call of __cyg_profile_func_enter says that was entered: its first argument, which is made not far
- * before it (lea f(%rip),reg or mov $f,reg). A function that was inlined has the call in another.
+ * The entered function, from a call of __cyg_profile_func_enter: its first argument, loaded shortly before it
+ * (lea f(%rip),reg or mov $f,reg). An inlined function has the call in another one.
  */
 static uint64_t entered(const struct hodo_elf_slots *f, const struct code *c, size_t call)
 {
@@ -227,7 +227,7 @@ static uint64_t entered(const struct hodo_elf_slots *f, const struct code *c, si
 
 #define LOAD_BYTES 10u
 
-/* What loads a register stays, and so does the call. */
+/* The load of a register stays, and so does the call. */
 static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role role)
 {
 	const struct hodo_elf_slot_code code = { .addr = addr, .bytes = LOAD_BYTES };
@@ -243,7 +243,8 @@ static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role 
 											HODO_ELF_SLOT_MCOUNT);
 }
 
-/* As src/user/imports.c switches them. Where gprof profiles the program, which a library cannot know, they stay. */
+/* As src/user/imports.c switches them. If gprof profiles the program, which a library cannot know, they stay.
+ * */
 static int add_code(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
 {
 	const uint8_t *p = c->bytes + at;
@@ -315,7 +316,8 @@ static int find_calls(struct hodo_elf_slots *f, const struct code *c)
 		for (uint32_t k = 0; k < f->ntargets && !err; k++) {
 			if (f->target[k].addr != at || f->target[k].pointer != pointer)
 				continue;
-			/* A function's last act may be a jump there; the linkage table's are no function's. */
+			/* A function may end with a jump there; the linkage table's jumps do not belong to a
+			 * function. */
 			if (!jump || (f->target[k].role == HODO_ELF_CYG_EXIT &&
 				      (!pointer || hodo_elf_slots_symbol(f, c->addr + i))))
 				err = add_call(f, c, i, f->target[k].role);

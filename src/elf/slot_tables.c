@@ -3,7 +3,7 @@
  * slot_tables.c - slots that tables in the file list: clang's XRay sleds, and -fpatchable-function-entry; and all
  * kinds together.
  *
- * Where such a table holds addresses, those of a position-independent file stand in its relocations.
+ * If such a table holds addresses, those of a position-independent file are in its relocations.
  */
 #include "slots.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One entry of xray_instr_map; in version 2 both addresses are distances from where they stand. */
+/* One entry of xray_instr_map; in version 2, both addresses are relative to their own fields. */
 struct xray_entry {
 	uint64_t addr;
 	uint64_t function;
@@ -31,7 +31,7 @@ struct table {
 	size_t size;
 };
 
-/* R_X86_64_RELATIVE, R_X86_64_64 and what other machines call so. */
+/* R_X86_64_RELATIVE, R_X86_64_64 and their equivalents on other machines. */
 static int relocate(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol, uint64_t value)
 {
 	struct table *t = arg;
@@ -103,7 +103,7 @@ static int find_xray(struct hodo_elf_slots *f, const struct hodo_elf *e)
 #define NOOPS_MAX 64u /* in front of a function */
 static const uint8_t endbr[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
-/* Where no-ops stand in front of the function too, the table has the first of those. */
+/* If no-ops also precede the function, the table has the first of those. */
 static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
 	uint8_t code[4];
@@ -111,7 +111,10 @@ static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e
 	for (unsigned k = 0; k < NOOPS_MAX; k++) {
 		const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr + k);
 
-		/* What says no size (frame_dummy) is taken to reach up to the next function, over that one's no-ops. */
+		/*
+		 * A symbol without a size (frame_dummy) seems to reach to the next function, over that one's
+		 * no-ops.
+		 */
 		if (!s || (s->start < addr && s->size == 0))
 			continue;
 		if (s->start <= addr)
@@ -123,7 +126,7 @@ static uint64_t slot_of(const struct hodo_elf_slots *f, const struct hodo_elf *e
 	return addr;
 }
 
-/* The first instruction of the function whose no-ops these are: endbr64 may stand before them. */
+/* The first instruction of the function with these no-ops: endbr64 may precede them. */
 static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
 	const struct hodo_elf_symbol *s = hodo_elf_slots_symbol(f, addr);
@@ -140,7 +143,7 @@ static uint64_t function_of(const struct hodo_elf_slots *f, const struct hodo_el
 static const uint8_t single[5] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
 static const uint8_t whole[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x08 };
 
-/* Adds the slot, and the function that it is of, if the five bytes there are no-ops that a call has room in. */
+/* Adds the slot and its function, if the five bytes there are no-ops with room for a call. */
 static int add_noops(struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_t addr)
 {
 	struct hodo_elf_slot_code slot = { .addr = addr, .bytes = sizeof(single) };
@@ -152,7 +155,7 @@ static int add_noops(struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_
 	    (memcmp(code, single, sizeof(single)) != 0 && memcmp(code, whole, sizeof(whole)) != 0))
 		return 0;
 	slot.idle = code[0];
-	/* Where a program lies low, another byte is changed before (src/func/entry_only.c). */
+	/* In a program at low addresses, another byte is changed first (src/func/entry_only.c). */
 	slot.switched = code[0] != single[0] || !gelf_getehdr(e->elf, &eh) || eh.e_type != ET_EXEC;
 	err = hodo_elf_slots_code(f, &slot);
 	return err ? err : hodo_elf_slots_add(f, function_of(f, e, addr), HODO_ELF_SLOT_PATCHABLE);

@@ -92,7 +92,7 @@ static void sort_functions(struct hodo_elf_slots *s)
 	}
 }
 
-/* The last function from low on that starts at the address or below; NULL: none. */
+/* The last function from low on that starts at or below the address, or NULL. */
 static struct hodo_elf_function *function_between(const struct hodo_elf_slots *s, uint64_t low, uint64_t addr)
 {
 	uint32_t behind = hodo_search(i, s->n, s->list[i].addr > addr);
@@ -106,7 +106,7 @@ static void count_exits(struct hodo_elf_slots *s)
 		const struct hodo_elf_symbol *symbol = hodo_elf_slots_symbol(s, s->exits[i]);
 		struct hodo_elf_function *f = function_between(s, symbol ? symbol->start : 0, s->exits[i]);
 
-		/* f.cold lies elsewhere, and has f's exits. */
+		/* f.cold is elsewhere, and has exits of f. */
 		if (!f && symbol && symbol->whole != symbol->first) {
 			symbol = &s->symbols.list[symbol->whole];
 			f = function_between(s, symbol->start, symbol->end - 1);

@@ -30,13 +30,13 @@ struct hodo_elf_function {
 struct hodo_elf_slot_code {
 	uint64_t addr;
 	uint8_t bytes;
-	uint8_t idle;  /* its first byte in a process that has libhodo, while nobody traces */
-	bool switched; /* that byte alone turns it on, and off again */
+	uint8_t idle;  /* its first byte in a process with libhodo, while nobody traces */
+	bool switched; /* that byte alone turns it on and off */
 };
 
 #define HODO_ELF_TARGETS_MAX 256u
 
-/* What a slot that is a call is, by what it calls. */
+/* What a slot that is a call is, by its target. */
 enum hodo_elf_role {
 	HODO_ELF_STUB_ENTRY, /* __fentry__ and __return__ of libhodo-functions */
 	HODO_ELF_STUB_EXIT,
@@ -57,14 +57,14 @@ struct hodo_elf_slots {
 	struct {
 		uint64_t addr;
 		enum hodo_elf_role role;
-		bool pointer; /* what is called stands at addr */
+		bool pointer; /* addr holds the address of the called function */
 	} target[HODO_ELF_TARGETS_MAX];
 	uint32_t ntargets;
 	uint64_t got; /* the global offset table; 0: not known */
 };
 
-/* Finds the traceable functions of a file, with the names that it has itself. What is damaged is left out. 0 or
- * -ENOMEM; to be freed on failure too. */
+/* Finds the traceable functions of a file, with names from the file itself. Skips damaged parts. 0 or
+ * -ENOMEM; free it on failure, too. */
 int hodo_elf_slots_find(struct hodo_elf_slots *s, const struct hodo_elf *e);
 void hodo_elf_slots_free(struct hodo_elf_slots *s);
 

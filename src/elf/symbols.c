@@ -11,7 +11,7 @@
 #include <core/search.h>
 #include <core/symbol_name.h>
 
-#define NESTED_MAX 16u /* functions that may start inside one that covers an address */
+#define NESTED_MAX 16u /* how many functions may start inside one that covers an address */
 
 void hodo_elf_symbols_free(struct hodo_elf_symbols *s)
 {
@@ -50,21 +50,22 @@ static struct section *list_sections(Elf *elf, size_t *n)
 	return s;
 }
 
-/* Where the name has no size, end is first that of its section. */
+/* If the symbol has no size, end is at first that of its section. */
 static int add_symbol(struct hodo_elf_symbols *list, const GElf_Sym *s, char *name, const struct section *in)
 {
 	unsigned type = GELF_ST_TYPE(s->st_info), binding = GELF_ST_BIND(s->st_info);
 	bool typed = type == STT_FUNC || type == STT_GNU_IFUNC;
 	struct hodo_elf_symbol *symbol;
 
-	/* Local symbols stand behind the name of their source file, which sets f.cold of one from f.cold of another. */
+	/* Local symbols follow the name of their source file, which distinguishes f.cold of one from f.cold
+	 * of another. */
 	if (type == STT_FILE) {
 		list->scope++;
 		return 0;
 	}
 	if (s->st_shndx == SHN_UNDEF || !in || !in->code || !(typed || (type == STT_NOTYPE && binding != STB_LOCAL)))
 		return 0;
-	name[strcspn(name, "@")] = 0; /* f@@VERSION, as linkers write it where a symbol table is no dynamic one */
+	name[strcspn(name, "@")] = 0; /* f@@VERSION, as linkers write it in symbol tables that are not dynamic */
 	if (!*name || list->n == HODO_ELF_SYMBOLS_MAX)
 		return 0;
 	symbol = hodo_vec_add(list->list, list->n);
@@ -79,7 +80,7 @@ static int add_symbol(struct hodo_elf_symbols *list, const GElf_Sym *s, char *na
 	return 0;
 }
 
-/* The section's bytes in memory of our own, NUL-terminated. */
+/* A copy of the section's bytes, NUL-terminated. */
 static char *copy_strings(struct hodo_elf_symbols *s, Elf *elf, size_t index, size_t *len)
 {
 	Elf_Scn *scn = elf_getscn(elf, index);
@@ -205,7 +206,7 @@ static int by_start(const void *a, const void *b)
 	return (x->scope > y->scope) - (x->scope < y->scope);
 }
 
-/* Tables of all symbols have those for dynamic linking once more. */
+/* Full symbol tables repeat those for dynamic linking. */
 static void drop_doubles(struct hodo_elf_symbols *s)
 {
 	uint32_t kept = 0;
@@ -221,7 +222,7 @@ static void drop_doubles(struct hodo_elf_symbols *s)
 	s->n = kept;
 }
 
-/* All names of a function have its size: that of the shown one, if it has one. */
+/* All names of a function get its size: that of the shown name, if it has one. */
 static void settle_sizes(struct hodo_elf_symbols *s)
 {
 	for (uint32_t i = 0, next; i < s->n; i = next) {
@@ -250,7 +251,7 @@ struct names {
 	uint32_t *slots, mask;
 };
 
-/* The slot of that name in that file, or the free one where it would be. */
+/* The slot of that name in that file, or the free one for it. */
 static uint32_t *slot_of(const struct names *names, const char *name, size_t len, uint32_t scope)
 {
 	for (uint32_t h = hodo_hash_bytes(name, len) + scope;; h++) {
@@ -262,7 +263,7 @@ static uint32_t *slot_of(const struct names *names, const char *name, size_t len
 	}
 }
 
-/* f.isra.0.cold is a part of f.isra.0, and with it of f where there is one. */
+/* f.isra.0.cold is a part of f.isra.0, and so of f if that exists. */
 static void join_part(const struct names *names, struct hodo_elf_symbol *part)
 {
 	size_t len = strlen(part->name), next;

@@ -15,12 +15,12 @@
 
 struct hodo_elf_symbol {
 	uint64_t start;   /* address in the file */
-	uint64_t size;    /* of the function, whichever of its symbols says it; 0: none does */
-	uint64_t end;     /* behind what it is taken to cover, also where the size is 0 */
+	uint64_t size;    /* of the function, from any of its symbols; 0: none has it */
+	uint64_t end;     /* end of what it is assumed to cover, even if the size is 0 */
 	const char *name; /* without a version */
-	uint32_t first;   /* index of the name at this address that is shown */
+	uint32_t first;   /* index of the shown name at this address */
 	uint32_t whole;   /* … of the function that this is a part of; else as first */
-	uint32_t scope;   /* which source file a local symbol is of; 0: global */
+	uint32_t scope;   /* the source file of a local symbol; 0: global */
 	uint32_t rank;
 };
 
@@ -31,26 +31,26 @@ struct hodo_elf_symbols {
 	char **texts; /* that names point into */
 	uint32_t ntexts;
 	uint32_t scope;
-	bool full; /* some table was one of all symbols, not only of those for dynamic linking */
+	bool full; /* some table had all symbols, not only those for dynamic linking */
 };
 
-/* The first symbol of that name that the file defines, of whatever kind. */
+/* The first symbol with that name, of any kind, that the file defines. */
 bool hodo_elf_find_symbol(Elf *elf, const char *name, GElf_Sym *symbol);
 
-/* The address, in the file, of what is called so there. False: nothing, several things, or one a thread. */
+/* The address, in the file, of the symbol with that name. False: none, several, or a thread-local one. */
 bool hodo_elf_find_address(Elf *elf, const char *name, size_t len, uint64_t *address);
 
 /* Adds the functions of a file. 0, -EBADMSG, -ENOMEM. */
 int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf);
-/* When all are added: puts them in order, and drops those that are there twice. */
+/* When all are added: sorts them, and drops duplicates. */
 void hodo_elf_symbols_sort(struct hodo_elf_symbols *s);
-/* After that, for who asks for `whole`: finds what parts are parts of. 0 or -ENOMEM. */
+/* After that, if `whole` is needed: finds what parts belong to. 0 or -ENOMEM. */
 int hodo_elf_symbols_join(struct hodo_elf_symbols *s);
 void hodo_elf_symbols_free(struct hodo_elf_symbols *s);
 
 /* Index of the shown name of the innermost function that covers the address; HODO_ELF_NONE. */
 uint32_t hodo_elf_symbols_at(const struct hodo_elf_symbols *s, uint64_t address);
-/* Index behind the last name of the function whose shown name has this index. */
+/* Index after the last name of the function whose shown name has this index. */
 static inline uint32_t hodo_elf_symbols_next(const struct hodo_elf_symbols *s, uint32_t i)
 {
 	uint64_t start = s->list[i].start;

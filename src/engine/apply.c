@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * apply.c - writes windows, on and off, while threads run through them. In three steps, after each of which all cores
- * have serialised:
+ * apply.c - switches windows on and off while threads run through them, in three steps. After each, all cores
+ * serialise:
  *
  *      1  the first byte becomes int3; so do those on which other instructions begin, but where the jump is: there they
  *         trap already, and are a part of it
  *      2  the bytes between become what they are to be; of a jump, all but its first
  *      3  the bytes on which instructions begin become what they are to be
  *
- * The first barrier is what makes the second step safe: without it a core could still fetch an instruction, or the
- * jump, of which we change the middle. The second, what makes the third safe: a core that sees the jump, or an
- * instruction, must see all of it. The third is for who comes after: when apply returns, no core runs what was there
- * before, and comes to a slot that nobody wants any more. Each is membarrier(2) with PRIVATE_EXPEDITED_SYNC_CORE: every
- * core that runs a thread of ours has serialised. The first byte of an instruction that cores may run changes to int3
- * and from it alone: of any other change processors do not say what they run meanwhile. tests/model/hodo_window.pml
- * holds all this.
+ * The first barrier makes the second step safe: without it, a core could still fetch an instruction, or the
+ * jump, whose middle we change. The second makes the third step safe: a core that sees the jump, or an
+ * instruction, must see all of it. The third is for the caller: when apply returns, no core runs the old
+ * bytes and enters a slot that nobody wants any more. Each is membarrier(2) with PRIVATE_EXPEDITED_SYNC_CORE:
+ * every core that runs one of our threads has serialised. The first byte of an instruction that cores may run
+ * changes only to and from int3: for any other change, processors do not define what runs meanwhile.
+ * tests/model/hodo_window.pml verifies all this.
  *
- * Any number of windows, on and off, takes three such steps. They are the same from wherever another change was left,
- * by a fork, or where memory could not be written.
+ * Any number of windows takes three such steps. They also work from any state in which an earlier change
+ * stopped, because of a fork or a failed write.
  *
- * A window that comes to where another plan's is on takes its place: it does not go off in between, so that nobody
- * gets past it. The jumps differ in bytes on which instructions begin, which must be int3 first; so for these windows
- * the second step off comes before the second step on. Windows that overlap otherwise go off, and then on.
+ * A window at the same place as another plan's that is on replaces it: it does not go off in between, so that
+ * no thread gets past it. The jumps differ in bytes where instructions begin, which must be int3 first; so
+ * for these windows the second step off precedes the second step on. Windows that overlap otherwise go off,
+ * and then on.
  */
 #include "engine.h"
 
@@ -29,11 +30,11 @@
 
 #define INT3 0xcc
 #define STEPS 3u
-#define ROUNDS_MAX 3u /* one window gives way to another, goes off, and the other one goes on */
+#define ROUNDS_MAX 3u /* one window gives way, goes off, and another goes on */
 
 static struct hodo_patch patch;
 
-/* What the k-th of the jump's bytes is after the step. */
+/* The k-th byte of the jump after the step. */
 static uint8_t byte_after(const struct hodo_plan_window *w, bool on, unsigned k, unsigned step)
 {
 	bool begins = k == 0 || w->boundaries >> k & 1;
@@ -64,7 +65,7 @@ static void write_window(const struct hodo_plan_window *w, bool on, unsigned ste
 	}
 }
 
-/* Else a debugger's breakpoint is there, or another object. */
+/* If not, there is a debugger's breakpoint, or another object. */
 bool hodo_engine_is(const struct hodo_plan_window *w, bool on)
 {
 	const uint8_t *code = (const uint8_t *)w->addr;
@@ -80,7 +81,7 @@ bool hodo_engine_is(const struct hodo_plan_window *w, bool on)
 
 enum way { WAY_FREE, WAY_TAKEN_OVER, WAY_LATER, WAY_NONE };
 
-/* Another plan's window that is on over some of the same instructions. The older of two gives way. */
+/* Another plan's window is on over some of the same instructions. The older one gives way. */
 static enum way meet(struct hodo_engine_plan *p, uint32_t i, struct hodo_engine_plan *q, uint32_t k)
 {
 	const struct hodo_plan_window *w = &p->windows[i], *other = &q->windows[k];
@@ -96,7 +97,7 @@ static enum way meet(struct hodo_engine_plan *p, uint32_t i, struct hodo_engine_
 	return WAY_TAKEN_OVER;
 }
 
-/* Whether the window can go on, as far as other plans' are concerned. */
+/* Whether the other plans' windows allow this one to go on. */
 static enum way look_for_others(struct hodo_engine_plan *p, uint32_t i)
 {
 	const struct hodo_plan_window *w = &p->windows[i];
@@ -121,7 +122,7 @@ static enum way look_for_others(struct hodo_engine_plan *p, uint32_t i)
 	return way;
 }
 
-/* What is to be on, and is not. False: nothing is to be done about it. */
+/* A window that must go on. False: there is nothing to do. */
 static bool begin_on(struct hodo_engine_plan *p, uint32_t i, bool *later)
 {
 	switch (look_for_others(p, i)) {
@@ -140,7 +141,7 @@ static bool begin_on(struct hodo_engine_plan *p, uint32_t i, bool *later)
 	return p->state[i] & HODO_ENGINE_CHANGES;
 }
 
-/* Whether it is to change, or did not come to the end of an earlier change. on: of those that go on; else, off. */
+/* Whether it must change, or did not complete an earlier change. on: of those that go on; else, off. */
 static bool begin_one(struct hodo_engine_plan *p, uint32_t i, bool on, bool *later)
 {
 	uint8_t state = p->state[i];
@@ -159,8 +160,8 @@ static bool begin_one(struct hodo_engine_plan *p, uint32_t i, bool on, bool *lat
 }
 
 /*
- * How many are to change. Those that go on come first: an older plan's window that nobody wants any more is still on
- * then, so that a younger plan's can take its place.
+ * Returns how many must change. Those that go on come first: an older plan's unwanted window is still on
+ * then, so that a younger plan's can replace it.
  */
 static uint32_t begin(bool *later)
 {
@@ -175,7 +176,7 @@ static uint32_t begin(bool *later)
 	return n;
 }
 
-/* After an error those that are neither on nor off trap where they must, and change on the next time. */
+/* After an error, those that are neither on nor off trap where they must, and change the next time. */
 static void end(struct hodo_engine_plan *p, int error)
 {
 	const uint8_t kept = (uint8_t)~(HODO_ENGINE_CHANGES | HODO_ENGINE_TAKES | HODO_ENGINE_ON);
@@ -192,7 +193,7 @@ static void end(struct hodo_engine_plan *p, int error)
 	}
 }
 
-/* takes: of those alone that take another's place, which go off so far. */
+/* takes: only those that replace another's, going off so far. */
 static void write_step(const struct hodo_engine_plan *p, unsigned step, bool takes)
 {
 	const uint8_t which = takes ? HODO_ENGINE_TAKES : HODO_ENGINE_CHANGES;
@@ -247,7 +248,7 @@ int hodo_engine_apply(void)
 	return error;
 }
 
-/* Of the youngest plan that has it: the slots of those before may lead where nobody is any more. */
+/* Of the youngest plan that has it: slots of older plans may lead to code that is gone. */
 void hodo_engine_want(uintptr_t window, uint8_t what, bool on)
 {
 	const unsigned stays = HODO_PLAN_ALWAYS | HODO_PLAN_STAYS;
@@ -271,7 +272,7 @@ void hodo_engine_want(uintptr_t window, uint8_t what, bool on)
 		*state |= what;
 }
 
-/* Beside the functions that have the same windows, if any: on last, off first. */
+/* Functions may have the same windows: on after them, off before them. */
 void hodo_engine_want_landings(bool on)
 {
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
@@ -284,19 +285,27 @@ void hodo_engine_want_landings(bool on)
 	}
 }
 
+/* Of a plan without windows. */
+static bool has_all_functions_in(const struct hodo_engine_plan *p, uintptr_t start, uintptr_t end)
+{
+	uint32_t n = p->head->functions.n;
+
+	return n && p->functions[0].addr >= start && p->functions[n - 1].addr < end;
+}
+
 void hodo_engine_forget(uintptr_t start, uintptr_t end)
 {
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
 
-		bool all = p->head->windows.n > 0;
+		bool all = p->head->windows.n > 0 || has_all_functions_in(p, start, end);
 
 		for (uint32_t k = 0; k < p->head->windows.n; k++) {
 			if (p->windows[k].addr >= start && p->windows[k].addr < end)
 				p->state[k] = HODO_ENGINE_REFUSED | HODO_ENGINE_GONE;
 			all = all && p->state[k] & HODO_ENGINE_GONE;
 		}
-		p->gone = all;
+		p->gone |= all;
 	}
 }
 
@@ -310,8 +319,8 @@ static bool is_changing(const struct hodo_engine_plan *p)
 }
 
 /*
- * The thread that was writing stayed in the parent. Here there was one, which is in no window; but it may have started
- * others before it came here.
+ * The thread that was writing stayed in the parent. The forked thread is in no window, but it may have
+ * started others before it came here.
  */
 void hodo_engine_forked(void)
 {

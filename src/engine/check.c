@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - whether a file can be a plan: what it says of addresses and bytes must hold together. */
+/* check.c - checks whether a file is a valid plan: its addresses and bytes must be consistent. */
 #include "engine.h"
 
 #include <core/search.h>
@@ -7,7 +7,7 @@
 #define JUMP 0xe9
 #define USER_END (1ull << 47)
 
-/* The entries of a table; NULL: they are not in the file. */
+/* The entries of a table; NULL: they lie outside the file. */
 static const void *table(const struct hodo_engine_plan *p, const struct hodo_plan_table *t, size_t size,
 			 uint64_t bytes)
 {
@@ -39,7 +39,8 @@ static bool in_pages(const struct hodo_engine_plan *p, uint64_t addr, uint64_t l
 	return n && x->flags == flags && addr - x->addr < x->bytes && len <= x->bytes - (addr - x->addr);
 }
 
-/* int3, or a byte that begins no instruction in 64-bit mode: without that nobody could tell where a thread was. */
+/* int3, or a byte that begins no instruction in 64-bit mode: otherwise, nobody could tell where a thread was.
+ * */
 static bool traps(uint8_t byte)
 {
 	static const uint8_t list[] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
@@ -110,6 +111,12 @@ static bool check_fixes(const struct hodo_engine_plan *p)
 	return true;
 }
 
+/* Nothing refers to pages then, and nothing would map them. */
+static bool check_empty(const struct hodo_plan *head)
+{
+	return head->windows.n || !head->pages.n;
+}
+
 static bool check_functions(const struct hodo_engine_plan *p)
 {
 	uint32_t n = p->head->windows.n;
@@ -124,7 +131,7 @@ static bool check_functions(const struct hodo_engine_plan *p)
 	return true;
 }
 
-/* What a descriptor says of itself, the registry checks. */
+/* The registry checks the descriptors' contents. */
 static bool check_events(const struct hodo_engine_plan *p, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < p->head->events.n; i++) {
@@ -152,7 +159,7 @@ static bool check_replacements(const struct hodo_engine_plan *p)
 	return true;
 }
 
-/* What a description says is believed, as the slot's code is. */
+/* The contents of a description are trusted, like the slot's code. */
 static bool check_frames(const struct hodo_engine_plan *p, uint64_t bytes)
 {
 	uint64_t end = 0;
@@ -185,6 +192,7 @@ bool hodo_engine_check(struct hodo_engine_plan *p, uint64_t bytes)
 	p->events = table(p, &h->events, sizeof(*p->events), bytes);
 	p->replacements = table(p, &h->replacements, sizeof(*p->replacements), bytes);
 	return p->pages && p->windows && p->traps && p->fixes && p->functions && p->events && p->frames &&
-	       p->replacements && check_pages(p, bytes) && check_traps(p) && check_windows(p) && check_fixes(p) &&
-	       check_functions(p) && check_events(p, bytes) && check_frames(p, bytes) && check_replacements(p);
+	       p->replacements && check_empty(h) && check_pages(p, bytes) && check_traps(p) &&
+	       check_windows(p) && check_fixes(p) && check_functions(p) && check_events(p, bytes) &&
+	       check_frames(p, bytes) && check_replacements(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - events in code that nobody prepared: each has a state, as a site's, in the plan's pages of data, and its
- * windows are on while there is a recording.
+ * events.c - events in unprepared code: each has a state, like a site's, in the plan's data pages, and its
+ * windows are on during a recording.
  */
 #include <user/emit.h>
 #include "engine.h"
@@ -21,7 +21,7 @@ void hodo_engine_events(const struct hodo_engine_plan *p)
 		if (e->semaphore)
 			hodo_want_guard();
 		state_of(e)->on = &hodo_zero_on;
-		/* Texts and byte ranges lead to copies in the slot's frame. */
+		/* Texts and byte ranges point to copies in the slot's frame. */
 		if (event)
 			hodo_state_bind(state_of(e), event, desc);
 	}
@@ -41,7 +41,7 @@ void hodo_engine_states(void)
 	}
 }
 
-/* Their states have no event any more, and nobody comes to them: all windows are gone. */
+/* Their states no longer have an event, and nothing reaches them: all windows are gone. */
 void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo_plan *head)
 {
 	for (uint32_t i = 0; i < head->events.n; i++) {
@@ -52,7 +52,7 @@ void hodo_engine_events_gone(const struct hodo_engine_plan *p, const struct hodo
 	}
 }
 
-/* Up while the event is on. Its object is mapped: else its window is refused. */
+/* Raised while the event is on. Its object is mapped: else its window is refused. */
 static void count_semaphore(uint8_t window, const struct hodo_plan_event *e, bool on)
 {
 	struct hodo_plan_state *state = (struct hodo_plan_state *)e->state;
@@ -83,8 +83,9 @@ static void switch_event(struct hodo_engine_plan *p, const struct hodo_plan_even
 }
 
 /*
- * Of a plan that is not present. As long as the recording goes on, who is in its slots still records: another plan may
- * have the same events, and a thread may wait there for room. Semaphores go down after those of that plan are up.
+ * Of a plan that is not present. During the recording, threads in its slots still record: another plan may
+ * have the same events, and a thread may wait there for room. Its semaphores are lowered after those of the
+ * other plan are raised.
  */
 static void end_events(struct hodo_engine_plan *p, bool recording)
 {
@@ -95,7 +96,7 @@ static void end_events(struct hodo_engine_plan *p, bool recording)
 	}
 }
 
-/* Those first that nobody wants any more: another plan may have the same windows. */
+/* Unwanted ones first: another plan may have the same windows. */
 void hodo_engine_recording(void)
 {
 	bool wanted = hodo_recording.on && hodo_recording.config.flags & HODO_CONFIG_PLANS;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - unwinders ask the loader which object an address is in, and where its descriptions are; for slots they are
- * answered here, from the plan's file. The loader knows no slots, and what else there is, __register_frame(), makes
- * each throw of the program take a lock of libgcc 12's.
+ * frames.c - unwinders ask the loader which object contains an address, and where its descriptions are; for
+ * slots we answer, from the plan's file. The loader does not know slots, and the alternative,
+ * __register_frame(), makes each throw of the program take a lock in libgcc 12.
  *
  *                 | find                                  | take
- *   find          | beside: it only reads, also in signal handlers
+ *   find          | beside: only reads, even in signal handlers
  *   take          | beside: a plan is published whole, and stays
  */
 #include <core/search.h>
 #include "engine.h"
 
-/* Of the slot that has the address; NULL: it is in none. */
+/* Of the slot that contains the address; NULL: none. */
 static const struct hodo_plan_frame *frame_at(const struct hodo_engine_plan *p, uintptr_t address)
 {
 	uint32_t n = hodo_engine_head(p)->frames.n, k;
 	const struct hodo_plan_frame *first = p->frames, *last = first + n - 1;
 
-	/* Mostly it is the program's, and in no plan's pages. */
+	/* Mostly it is in the program, not in a plan's pages. */
 	if (!n || address < first->slot || address >= last->slot + last->bytes)
 		return 0;
 	k = hodo_search(i, n, p->frames[i].slot > address);
 	return address - p->frames[k - 1].slot < p->frames[k - 1].bytes ? &p->frames[k - 1] : 0;
 }
 
-/* The window that the slot at the address is of, in *window; false: there is no slot of ours. */
+/* Finds the window of the slot at the address; false: not one of our slots. */
 static bool find_slot(uintptr_t address, struct hodo_engine_found *slot, uintptr_t *window)
 {
 	bool found = false;

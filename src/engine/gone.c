@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gone.c - gives plans back whose code is mapped no more.
+ * gone.c - frees plans whose code is no longer mapped.
  *
- * Who stands in a slot, or comes back to one, stands for the program in the code that the slot's instructions were
- * copied from: in a library that has been closed there is nobody, or the program would have run into nothing. So the
- * slots go with the code. What is left is who reads the tables, for a trap or a system call elsewhere: those are
- * counted.
+ * A thread that is in a slot, or returns to one, is logically in the code that the slot's instructions were
+ * copied from: no thread can be in a library that has been closed, or the program would crash anyway. So the
+ * slots go with the code. What remains are readers of the tables, for a trap or a system call elsewhere:
+ * those are counted.
  */
 #include "engine.h"
 
@@ -22,7 +22,7 @@ static bool nobody_reads(void)
 	return true;
 }
 
-/* head: its own, which is out of sight. */
+/* head: its own, which is no longer published. */
 static void unmap(struct hodo_engine_plan *p, const struct hodo_plan *head)
 {
 	hodo_engine_events_gone(p, head);
@@ -36,7 +36,7 @@ static void give_back(struct hodo_engine_plan *p)
 {
 	const struct hodo_plan *head = p->head;
 
-	/* Out of sight before the look at who reads: who comes behind that sees it. */
+	/* Unpublished before readers are counted: later readers see that. */
 	__atomic_store_n(&p->head, &hodo_engine_nothing, __ATOMIC_SEQ_CST);
 	if (nobody_reads()) {
 		p->gone = p->present = false;

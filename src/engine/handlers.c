@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.c - the program's handlers that it set before its system calls went through us: many block all signals
- * while they run, and would be killed by a trap. Those that it sets from now on have no such mask (mask.c).
+ * handlers.c - the handlers that the program set before its system calls went through us: many block all
+ * signals while they run, and a trap would kill them. Those that it sets from now on have no such mask
+ * (mask.c).
  */
 #include "engine.h"
 
@@ -14,8 +15,8 @@ static bool is_same(const struct hodo_engine_action *a, const struct hodo_engine
 }
 
 /*
- * Another thread may set it meanwhile: its own is what we then find when we set ours, and goes back, as if it came
- * after.
+ * Another thread may set it meanwhile: we find its handler when we set ours, and restore it, as if it came
+ * later.
  */
 static void clean(int signal)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot.c - windows that are given up, since code comes to their middle again and again, by jumps that no analysis saw:
- * it traps each time, and goes on as it should, but at 2 us and not at nothing.
+ * hot.c - gives up windows whose middle code reaches again and again, by jumps that the analysis did not see:
+ * it traps each time, and continues correctly, but each trap costs 2 us.
  *
- * A window is hot if so many traps came within a second. Threads that were preempted in it while it was written are no
- * more than there are threads. With the window go those of its function: calls would be without an end, or have an end
- * alone. All in the handler of the last of these traps, between any two instructions of the program: if somebody has
- * the control lock, it is left to the next one.
+ * A window is hot after that many traps within a second. Threads preempted in it while it was written cause
+ * at most one trap each. All windows of its function go, too: calls would lack an exit, or have only an exit.
+ * This happens in the handler of the last of these traps, between any two instructions of the program: if the
+ * control lock is taken, it is left to the next trap.
  */
 #include "engine.h"
 
@@ -26,7 +26,7 @@ static uint32_t now_ms(void)
 	return (uint32_t)now.tv_sec * 1000 + (uint32_t)(now.tv_nsec / 1000000);
 }
 
-/* A vfork child, which has its parent's memory, could end with the lock. */
+/* A vfork child, which shares its parent's memory, could end while holding the lock. */
 static bool is_us(void)
 {
 	return (uint32_t)hodo_sys0(SYS_getpid) == hodo_engine_pid;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mask.c - the program's system calls that would block SIGTRAP or SIGILL, or take them for itself. A thread that
- * meets a trap while its signal is blocked is killed by the kernel, so neither is ever blocked; to the program it
- * looks as if nobody ever sent them.
+ * mask.c - the program's system calls that would block or handle SIGTRAP or SIGILL. The kernel kills a thread
+ * that meets a trap while its signal is blocked, so neither is ever blocked; to the program it looks as if
+ * nobody ever sent them.
  *
- * The calls stand in libc, between any two of its steps: in a vfork child too, which has its parent's memory and
- * handlers of its own. Memory that the program names may not be there: then the kernel says so, as it would have.
+ * The calls are in libc, in any state of it, also in a vfork child, which has its parent's memory and its own
+ * handlers. If the memory that the program passes is not mapped, the kernel reports that, as it would have.
  */
 #include "engine.h"
 
@@ -15,7 +15,7 @@
 #define SYS_epoll_pwait2 441
 #endif
 
-/* The kernel reads the set before it looks at what is to be done with it, and 0x7fff is nothing. */
+/* The kernel reads the set before it checks the operation, and 0x7fff is none. */
 bool hodo_engine_readable(const void *p)
 {
 	return hodo_sys4(SYS_rt_sigprocmask, 0x7fff, p, 0, SIZE) == -EINVAL;
@@ -26,7 +26,7 @@ static bool is_writable(void *p)
 	return hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, 0, p, SIZE) == 0;
 }
 
-/* Who attaches sees by the mark that the thread is in the program's call, not in something of ours. */
+/* The mark tells an attaching process that the thread is in the program's call, not in our code. */
 static long call(const struct hodo_engine_registers *r)
 {
 	register uint64_t r10 __asm__("r10") = r->r10;
@@ -41,7 +41,10 @@ static long call(const struct hodo_engine_registers *r)
 	return result;
 }
 
-/* The set that the register points to becomes one without ours. False: as it is, it is the kernel's to judge. */
+/*
+ * Replaces the set that the register points to by one without ours. False: unchanged, the kernel will judge
+ * it.
+ */
 static bool clean(uint64_t *pointer, uint64_t *set)
 {
 	if (!*pointer || !hodo_engine_readable((const void *)*pointer))
@@ -53,7 +56,7 @@ static bool clean(uint64_t *pointer, uint64_t *set)
 
 /* ------------------------------------------------------------------------- handlers */
 
-/* A vfork child, which has other handlers than its parent, may not change what the parent knows of its own. */
+/* A vfork child has its own handlers, and must not change the parent's record of its handlers. */
 static bool is_us(void)
 {
 	return hodo_process_forked() || (uint32_t)hodo_sys0(SYS_getpid) == hodo_engine_pid;
@@ -125,7 +128,10 @@ static long with_pair(struct hodo_engine_registers *r)
 	return call(r);
 }
 
-/* Where it stands in the program: whoever unwinds from there, to cancel the thread say, finds the program's code. */
+/*
+ * Where it is in the program: an unwinder that starts there, for example to cancel the thread, finds the
+ * program's code.
+ */
 static uint64_t original_in(const struct hodo_engine_plan *p, uint64_t back)
 {
 	for (uint32_t k = 0; k < p->nalways; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - plans, as files that somebody else has made: see engine.h. */
+/* plan.c - takes plans, files that somebody else has made: see engine.h. */
 #include "engine.h"
 
 #include <core/search.h>
@@ -9,8 +9,8 @@
 #define INT3 0xcc
 #define APART 0x4c0000000000ull
 
-static struct hodo_engine_plan *youngest; /* the last one that was taken in */
-static uint32_t number; /* of the place of the one that is being taken in */
+static struct hodo_engine_plan *youngest; /* the last one taken */
+static uint32_t number; /* the place of the one being taken */
 
 static uintptr_t imports[HODO_PLAN_IMPORTS] = {
 	[HODO_IMPORT_SYSCALL] = (uintptr_t)hodo_x86_engine_syscall,
@@ -28,8 +28,8 @@ void hodo_engine_import(enum hodo_plan_import import, uintptr_t address)
 /* ------------------------------------------------------------------------ the file */
 
 /*
- * Memory that is nowhere near code: the kernel's own choice could be where this plan's slots are to be, or a later
- * one's. Where something is already, it is the kernel's choice.
+ * Maps memory far from code: at an address of the kernel's choice, it could occupy the place of this plan's
+ * slots, or a later plan's. If the address is in use, the kernel chooses.
  */
 static void *map_apart(uint64_t bytes, int rights, int flags, int fd)
 {
@@ -40,7 +40,7 @@ static void *map_apart(uint64_t bytes, int rights, int flags, int fd)
 
 static int map_file(struct hodo_engine_plan *p, int fd, uint64_t *bytes)
 {
-	const long seals = F_SEAL_WRITE | F_SEAL_SHRINK; /* what is checked once stays so */
+	const long seals = F_SEAL_WRITE | F_SEAL_SHRINK; /* what was checked cannot change */
 	struct stat st;
 	long error = hodo_sys4(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH);
 
@@ -67,7 +67,7 @@ static void unmap_pages(const struct hodo_engine_plan *p, uint32_t n)
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* Older kernels than Linux 4.17 take the address for a hint. */
+/* Before Linux 4.17, the address is only a hint. */
 static int map_pages(const struct hodo_engine_plan *p, int fd)
 {
 	for (uint32_t i = 0; i < p->head->pages.n; i++) {
@@ -88,14 +88,14 @@ static int map_pages(const struct hodo_engine_plan *p, int fd)
 
 /* --------------------------------------------------------------------- what it is about */
 
-/* Memory of this process, of which nobody knows whether it is there. */
+/* Memory of this process, which may not be mapped. */
 struct view {
 	long mem; /* /proc/self/mem */
 	uint64_t page;
 	uint8_t bytes[HODO_PAGE];
 };
 
-/* One byte; -1: there is none. */
+/* One byte; -1: not mapped. */
 static int look(struct view *v, uint64_t addr)
 {
 	uint64_t page = addr & ~(uint64_t)(HODO_PAGE - 1);
@@ -106,7 +106,10 @@ static int look(struct view *v, uint64_t addr)
 	return v->bytes[addr - page];
 }
 
-/* What the program has where a window of an earlier plan is on; -1: none is. Those that stay are not given way to. */
+/*
+ * The program's byte under a window of an earlier plan that is on; -1: none is. Windows that stay are not
+ * replaced.
+ */
 static int look_below(uint64_t addr)
 {
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
@@ -132,7 +135,10 @@ static bool as_planned(struct view *v, const struct hodo_plan_window *w)
 	return true;
 }
 
-/* As an earlier plan's window has it, whole or half written: who was to write it from outside may have been killed. */
+/*
+ * Whether the byte belongs to an earlier plan's window, complete or half written: its outside writer may have
+ * been killed.
+ */
 static bool is_part_of(struct view *v, const struct hodo_plan_window *w)
 {
 	int byte = look(v, w->addr);
@@ -163,7 +169,7 @@ static bool is_of_earlier(struct view *v, uint64_t addr, bool whole)
 	return false;
 }
 
-/* 0; -EFAULT: a system call that must always go through us cannot. */
+/* 0; -EFAULT: a system call that must go through us cannot. */
 static int look_at_windows(struct hodo_engine_plan *p, struct view *v)
 {
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
@@ -209,6 +215,8 @@ static int set_up(struct hodo_engine_plan *p, int fd)
 {
 	int error;
 
+	if (!p->head->windows.n)
+		return 0; /* it only says which functions are wanted */
 	p->heat = map_apart(hodo_engine_state_bytes(p->head), PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
 	if (hodo_is_error(p->heat))
 		return -ENOMEM;
@@ -235,7 +243,7 @@ static bool always_is(const struct hodo_engine_plan *p, uint8_t flag)
 	return true;
 }
 
-/* In a process of one thread, or where others have none of the signals blocked. */
+/* In a process with one thread, or if no other thread blocks the signals. */
 static int switch_always(const struct hodo_engine_plan *p)
 {
 	bool guarded = hodo_engine_guarded;
@@ -259,7 +267,7 @@ void hodo_engine_absent(void)
 		hodo_engine_plans[i].present = false;
 }
 
-/* Where none is, or not any more. NULL: there are too many. */
+/* A free place. NULL: there are too many plans. */
 static struct hodo_engine_plan *find_place(void)
 {
 	for (uint32_t i = 0; i < hodo_engine_nplans; i++) {
@@ -269,7 +277,7 @@ static struct hodo_engine_plan *find_place(void)
 	return hodo_engine_nplans < HODO_ENGINE_PLANS_MAX ? &hodo_engine_plans[hodo_engine_nplans] : 0;
 }
 
-/* A trap of this plan finds it: the windows are written later, and their barriers order both. */
+/* Its traps will find it: the windows are written later, and their barriers order both. */
 static void publish(struct hodo_engine_plan *place, struct hodo_engine_plan *plan)
 {
 	const struct hodo_plan *head = plan->head;
@@ -298,7 +306,7 @@ static int take_new(struct hodo_engine_plan *plan, int fd, bool more)
 	return 0;
 }
 
-/* Its slots are those that count now. */
+/* Its slots are the ones in use now. */
 static void take_again(struct hodo_engine_plan *p, bool more)
 {
 	if (!more)
@@ -322,7 +330,7 @@ int hodo_engine_take(int fd, bool more)
 	error = map_file(&plan, fd, &bytes);
 	if (error)
 		return error;
-	error = hodo_engine_check(&plan, bytes) ? hodo_engine_arm() : -EPROTO;
+	error = !hodo_engine_check(&plan, bytes) ? -EPROTO : plan.head->windows.n ? hodo_engine_arm() : 0;
 	if (!error)
 		same = hodo_engine_same(&plan);
 	if (!error && !same)
@@ -338,6 +346,8 @@ int hodo_engine_take(int fd, bool more)
 		take_again(same, more);
 		return 0;
 	}
+	if (!place->head->windows.n)
+		return 0;
 	return hodo_engine_guarded || hodo_engine_alone() ? switch_always(place) : -EINPROGRESS;
 }
 

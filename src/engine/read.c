@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.c - reads what the values of an event lead to: any address, at any time, in any thread and signal handler. The
- * kernel does it, by process_vm_readv(2) of the own process: it stops where nothing is, raises no signal, and what
- * another thread unmaps meanwhile is no matter. Where a sandbox refuses that, all is as if it was not there.
+ * read.c - reads what the values of an event point to: any address, at any time, in any thread and signal
+ * handler. The kernel does it, by process_vm_readv(2) on this process: it stops at unmapped memory and raises
+ * no signal, even if another thread unmaps memory meanwhile. If a sandbox refuses it, all memory counts as
+ * unmapped.
  */
 #include <sys/uio.h>
 #include "engine.h"
@@ -18,7 +19,7 @@ long hodo_engine_read(uintptr_t from, uint8_t *to, uint32_t what)
 
 	if (text && !from)
 		return -1;
-	/* A pointer that is NULL, and a little more, is what there is most often of those that lead nowhere. */
+	/* Most invalid pointers are NULL plus a small offset. */
 	if (len && len <= READ_MAX && from >= HODO_PAGE)
 		n = hodo_memory_read((uint32_t)hodo_sys0(SYS_gettid), to, from, len, part,
 				     sizeof(part) / sizeof(part[0]));

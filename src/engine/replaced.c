@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replaced.c - functions in whose place others are called, as long as there is a recording. The slot knows where to;
- * what is left is the program's pointer, through which the other function calls the first one. It leads to the slot,
- * which stays, so nothing is set back at the end: a call that is under way needs it.
+ * replaced.c - functions that are replaced by others during a recording. The slot jumps to the replacement;
+ * what remains is the program's pointer, through which the replacement calls the original. It points to the
+ * slot, which stays, so it is not reset at the end: a call in progress needs it.
  */
 #include <user/opened.h>
 #include "engine.h"
 
-/* The library with the pointer stays loaded, but what comes from elsewhere is not believed to be there. */
+/* The library with the pointer stays loaded, but the plan's address is not trusted to be mapped. */
 static bool set_original(const struct hodo_plan_replacement *r)
 {
 	if (!r->original)
 		return true;
 	if (!hodo_engine_readable((const void *)r->original))
 		return false;
-	/* Beside threads that call the first one by an earlier plan's slot. */
+	/* Other threads may be calling the original through an earlier plan's slot. */
 	__atomic_store_n((uint64_t *)r->original, r->first, __ATOMIC_RELEASE);
 	return true;
 }

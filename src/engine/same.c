@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * same.c - a plan that was taken in before, for another recording with the same functions: its slots are as good as
- * those of a new one, so that any number of recordings of a process takes no more memory than the first. What slots of
- * functions and landings do follows from the windows and functions alone; what those of events do does not.
+ * same.c - finds a plan taken for an earlier recording with the same functions: its slots serve as well as
+ * those of a new one, so that any number of recordings of a process takes no more memory than the first.
+ * Windows and functions determine what the slots of functions and landings do, but not what those of events
+ * do.
  */
 #include "engine.h"
 
 static bool is_only_functions(const struct hodo_plan *head)
 {
-	return head->windows.n && !head->events.n && !head->replacements.n;
+	return (head->windows.n || head->functions.n) && !head->events.n && !head->replacements.n;
 }
 
-/* Where the slots are does not count. */
+/* The addresses of the slots do not matter. */
 static bool has_same_windows(const struct hodo_engine_plan *a, const struct hodo_engine_plan *b)
 {
 	for (uint32_t i = 0; i < a->head->windows.n; i++) {
@@ -24,7 +25,7 @@ static bool has_same_windows(const struct hodo_engine_plan *a, const struct hodo
 	return true;
 }
 
-/* All that was planned can be done, and nothing was given up since. */
+/* Whether everything planned was possible, and nothing was given up since. */
 static bool is_whole(const struct hodo_engine_plan *p)
 {
 	for (uint32_t i = 0; i < p->head->windows.n; i++) {
@@ -38,7 +39,7 @@ static bool is_same(const struct hodo_engine_plan *a, const struct hodo_engine_p
 {
 	uint32_t n = a->head->functions.n;
 
-	return is_only_functions(a->head) && is_only_functions(b->head) && b->head->functions.n == n &&
+	return !b->gone && is_only_functions(a->head) && is_only_functions(b->head) && b->head->functions.n == n &&
 	       a->head->windows.n == b->head->windows.n &&
 	       __builtin_memcmp(a->functions, b->functions, n * sizeof(*a->functions)) == 0 && has_same_windows(a, b) &&
 	       is_whole(b);
@@ -46,7 +47,9 @@ static bool is_same(const struct hodo_engine_plan *a, const struct hodo_engine_p
 
 struct hodo_engine_plan *hodo_engine_same(const struct hodo_engine_plan *fresh)
 {
-	for (uint32_t i = 0; i < hodo_engine_nplans && hodo_engine_guarded; i++) {
+	bool fine = hodo_engine_guarded || !fresh->head->windows.n;
+
+	for (uint32_t i = 0; i < hodo_engine_nplans && fine; i++) {
 		if (is_same(fresh, &hodo_engine_plans[i]))
 			return &hodo_engine_plans[i];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c - what the parts of the engine share; engine.h says of each what it is. It needs none of them. */
+/* state.c - what the parts of the engine share, see engine.h. It depends on none of them. */
 #include "engine.h"
 
 #include <core/search.h>

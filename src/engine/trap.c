@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trap.c - the signals that a trap raises, and what the program itself wants of them.
+ * trap.c - the signals that a trap raises, and the program's own use of them.
  *
- * A thread that meets a trap of ours goes on in the slot, in the copy of the instruction that was there: the handler
- * changes where it returns to, and nothing else. What is not ours goes to the program's own handler, as it would have
- * come: with the mask that the program asked for, once if it asked for that, and with the kernel's default where
- * it has none.
+ * A thread that meets one of our traps continues in the slot, in the copy of the instruction that was there:
+ * the handler changes only its return address. Other traps go to the program's own handler, just as without
+ * us: with the mask that the program asked for, only once if it asked for that, and with the kernel's default
+ * if it has none.
  *
  * The handler runs between any two instructions of the program, on any stack: it calls nothing, takes no lock, and
  * touches neither errno nor a vector register.
@@ -22,13 +22,13 @@
 
 static bool armed;
 
-/* Not ours: there is nothing of ours there, nor was there when the trap was met; it may even be other code now. */
+/* Not ours: nothing of ours is there, nor was when the trap was met; it may even be other code now. */
 static bool is_gone(uint8_t state)
 {
 	return (state & (HODO_ENGINE_REFUSED | HODO_ENGINE_ON)) == HODO_ENGINE_REFUSED;
 }
 
-/* Where the plan's slot is for who traps there, and in which window; 0: it has none. */
+/* The plan's slot for a trap at the address, and its window; 0: none. */
 static uint64_t find_in(const struct hodo_engine_plan *p, const struct hodo_plan *head, uint64_t from, uint32_t *window)
 {
 	uint32_t k = hodo_search(i, head->traps.n, p->traps[i].from >= from);
@@ -46,7 +46,7 @@ static bool find(uint64_t from, greg_t *at)
 	struct hodo_engine_plan *found = 0;
 	uint32_t window = 0, w;
 
-	/* The youngest one's slot: those are in use, where several plans have the place. */
+	/* The youngest plan's slot: if several plans have the place, that one is in use. */
 	hodo_engine_look();
 	for (uint32_t i = 0; i < hodo_load_acquire(&hodo_engine_nplans); i++) {
 		struct hodo_engine_plan *p = &hodo_engine_plans[i];
@@ -60,21 +60,21 @@ static bool find(uint64_t from, greg_t *at)
 		*at = (greg_t)to;
 	}
 	hodo_engine_look_end();
-	/* It has trapped there, so its code is mapped: this plan stays. */
+	/* The thread has trapped there, so its code is mapped: this plan stays. */
 	if (found && from != found->windows[window].addr)
 		hodo_engine_heated(found, window);
 	return found;
 }
 
-/* False, too: nobody can know. */
+/* Also false if that cannot be known. */
 static bool is_int3(uint64_t addr)
 {
 	return hodo_engine_readable((const void *)addr) && *(const uint8_t *)addr == INT3;
 }
 
 /*
- * int3 leaves rip behind itself; but for a debugger that has seen it first, and set rip back. If what stands there is
- * an int3 that is not ours, it was the program's own. Nor is what a single step or a watchpoint raises.
+ * int3 leaves rip after itself, unless a debugger saw it first and set rip back. An int3 there that is not
+ * ours is the program's own. So are the signals of single steps and watchpoints.
  */
 static bool serve(int signal, const siginfo_t *info, greg_t *at)
 {
@@ -85,13 +85,13 @@ static bool serve(int signal, const siginfo_t *info, greg_t *at)
 	return info->si_code == SI_KERNEL && (find(rip - 1, at) || (!is_int3(rip - 1) && find(rip, at)));
 }
 
-/* As if there were no handler of ours. */
+/* As if we had no handler. */
 static void die(int signal, siginfo_t *info)
 {
 	struct hodo_engine_action none = { 0 };
 
 	hodo_sys4(SYS_rt_sigaction, signal, &none, 0, SIGNAL_BYTES);
-	/* The instruction is run again, and the kernel does the rest; int3 is behind us. */
+	/* The instruction runs again, and the kernel does the rest; an int3 is already past. */
 	if (signal == SIGILL && info->si_code > 0)
 		return;
 	hodo_sys4(SYS_rt_tgsigqueueinfo, hodo_sys0(SYS_getpid), hodo_gettid(), signal, info);
@@ -114,7 +114,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	}
 	mask &= ~HODO_ENGINE_SIGNALS;
 	hodo_sys4(SYS_rt_sigprocmask, SIG_BLOCK, &mask, 0, sizeof(mask));
-	if (now.flags & SA_RESETHAND) { /* unless another thread has set one meanwhile */
+	if (now.flags & SA_RESETHAND) { /* unless another thread has set a new one meanwhile */
 		uintptr_t is = handler;
 
 		hodo_cas_acquire((uintptr_t *)&action->handler, &is, (uintptr_t)SIG_DFL);
@@ -138,7 +138,7 @@ static void count_entry(long dir, const char *name, void *threads)
 	*(unsigned *)threads += name[0] != '.';
 }
 
-/* Other threads may have blocked the signals, and would be killed by the first trap that they meet. */
+/* Other threads may block the signals, and the first trap that they meet would kill them. */
 bool hodo_engine_alone(void)
 {
 	long dir = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -157,14 +157,14 @@ void hodo_engine_set_guarded(bool guarded)
 
 	hodo_signals_all = guarded ? ~ours : ~0ull;
 	hodo_engine_guarded = guarded;
-	/* Here too: the caller has blocked all that there were. */
+	/* Here, too: the caller has blocked all signals. */
 	if (guarded)
 		hodo_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, 0, SIGNAL_BYTES);
 }
 
 static int take_over(int signal)
 {
-	/* SA_ONSTACK: the stack that it happens on may have no room. SA_NODEFER: neither is ever blocked. */
+	/* SA_ONSTACK: the current stack may have no room. SA_NODEFER: neither is ever blocked. */
 	const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | RESTORER;
 	const struct hodo_engine_action ours = { on_signal, flags, hodo_x86_engine_restore, 0 };
 	struct hodo_engine_action was;
@@ -176,7 +176,7 @@ static int take_over(int signal)
 	return (int)hodo_sys4(SYS_rt_sigaction, signal, &ours, 0, SIGNAL_BYTES);
 }
 
-/* Until the program's system calls go through us, it may have set handlers of its own since the last time. */
+/* Until its system calls go through us, the program may have set handlers since the last time. */
 int hodo_engine_arm(void)
 {
 	int error;

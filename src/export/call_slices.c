@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_slices.c - the slices of a call tree one by one, and what is said of what it does not hold. */
+/* call_slices.c - walks the slices of a call tree one by one, and warns of what it does not hold. */
 #define _GNU_SOURCE
 #include "call_tree.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* By begin; of those that begin together, outer ones first, then those that came first. */
+/* By begin; of those that begin together, outer ones first, then in order of arrival. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct hodo_call_slice *x = a, *y = b;
@@ -35,7 +35,7 @@ static bool is_over(const struct walk *w, const struct hodo_call_slice *s)
 
 	if (top->end_ns != s->begin_ns)
 		return top->end_ns < s->begin_ns;
-	/* One that takes no time may lie at its very end. */
+	/* A slice without duration may be at its very end. */
 	return w->thread->unsorted || s->depth <= top->depth;
 }
 
@@ -60,7 +60,7 @@ int hodo_call_thread_walk(struct hodo_call_thread *thread,
 
 		while (!err && w.nopen > 0 && is_over(&w, s))
 			err = close_top(&w);
-		/* Calls known at their end only, and spans beside them, may overlap. */
+		/* Calls known only at their end may overlap with spans. */
 		if (w.nopen > 0 && s->end_ns > thread->slices[w.open[w.nopen - 1]].end_ns)
 			s->end_ns = thread->slices[w.open[w.nopen - 1]].end_ns;
 		if (s->end_ns < s->begin_ns)
@@ -114,7 +114,7 @@ void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_ex
 	len = 0;
 	add_text(text, sizeof(text), &len, tree->end_lost, "call or span has", "calls and spans have");
 	if (len > 0) {
-		snprintf(line, sizeof(line), "%s lost the end: the time is up to when that showed, and may be too long",
+		snprintf(line, sizeof(line), "%s lost the end: the time lasts until that was noticed, and may be too long",
 			 text);
 		e->warn(line);
 	}
@@ -122,7 +122,7 @@ void hodo_call_tree_warn(const struct hodo_call_tree *tree, const struct hodo_ex
 	add_text(text, sizeof(text), &len, tree->deep, "call is too deep", "calls are too deep");
 	add_text(text, sizeof(text), &len, tree->many, "call is on one path too many", "calls are on too many paths");
 	if (len > 0) {
-		snprintf(line, sizeof(line), "%s: their time is in [other]; --since and --until make it less",
+		snprintf(line, sizeof(line), "%s: their time is in [other]; --since and --until reduce it",
 			 text);
 		e->warn(line);
 	}

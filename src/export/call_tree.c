@@ -13,10 +13,10 @@ struct tree {
 	const struct hodo_call_options *o;
 	struct hodo_timeline *timeline;
 	struct hodo_symbols *symbols;
-	struct hodo_map frames, nodes; /* pub's: by what they are of; by parent and frame */
+	struct hodo_map frames, nodes; /* indexes of pub's: by key; by parent and frame */
 	struct hodo_strings names; /* of spans and threads */
 	struct hodo_strings paths; /* of objects */
-	uint32_t ordinary; /* nodes that are not HODO_CALL_OTHER */
+	uint32_t ordinary; /* nodes other than HODO_CALL_OTHER */
 	uint64_t nslices, slices_max;
 	uint32_t nodes_max;
 	int64_t begin_ns; /* of the first slice */
@@ -26,7 +26,7 @@ struct tree {
 
 /* ----------------------------------------------------------------------- frames */
 
-/* A function's is its id, doubled; a span's the number of its name, which is odd then. OTHER: no memory. */
+/* For a function, its id doubled; for a span, an odd number from its name's. OTHER: no memory. */
 static uint64_t slice_key(struct tree *t, const struct hodo_slice *slice)
 {
 	uint32_t name;
@@ -68,7 +68,7 @@ static void fill_frame(struct tree *t, struct hodo_call_frame *f, const struct h
 	}
 }
 
-/* slice: NULL for what has no place of its own. NONE: no memory. */
+/* slice: NULL for HODO_CALL_OTHER. NONE: no memory. */
 static uint32_t frame_of(struct tree *t, uint64_t key, const struct hodo_slice *slice)
 {
 	bool is_new;
@@ -89,7 +89,7 @@ static uint32_t frame_of(struct tree *t, uint64_t key, const struct hodo_slice *
 
 /* ------------------------------------------------------------------------ nodes */
 
-/* One that there may be already. NONE: no memory. */
+/* Adds a node unless it exists. NONE: no memory. */
 static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 {
 	const struct hodo_call_node path = { .parent = parent, .frame = frame };
@@ -107,7 +107,7 @@ static uint32_t add_node(struct tree *t, uint32_t parent, uint32_t frame)
 	return (uint32_t)(n - t->pub.nodes);
 }
 
-/* NONE: there is none as yet. While all is read, a node's child is the one that was found last, mostly the next too. */
+/* NONE: not yet. During reading, a node's child is the last one found, which is usually also the next. */
 static uint32_t find_node(struct tree *t, uint32_t parent, uint64_t key)
 {
 	uint32_t *child = &t->pub.nodes[parent].child;
@@ -241,7 +241,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 		t->pub.running += slice->kind == HODO_SLICE_RUNNING;
 		return t->o->also.begin ? t->o->also.begin(t->o->data, slice, event) : 0;
 	}
-	/* Calls that are known at their end only may begin before the first event. */
+	/* Calls known only at their end may begin before the first event. */
 	if (slice->begin_ns < t->begin_ns)
 		t->begin_ns = slice->begin_ns;
 	thread = slice->track->user;
@@ -282,7 +282,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	n = &t->pub.nodes[node];
 	t->pub.end_lost += slice->flags & HODO_SLICE_END_LOST ? 1 : 0;
 	n->self_ns += slice->self_ns;
-	/* Within what has no place of its own lies more of the same. */
+	/* Inside HODO_CALL_OTHER everything is HODO_CALL_OTHER. */
 	if (!slice->parent || (uint32_t)(uintptr_t)slice->parent->user != node)
 		n->total_ns += (uint64_t)(slice->end_ns - slice->begin_ns);
 	if (index < thread->nslices)
@@ -349,7 +349,7 @@ int hodo_call_tree_read(struct hodo_call_tree **tree, struct hodo_export *e, con
 	t->nodes_max = options->nodes_max ? options->nodes_max : HODO_CALL_NODES_MAX;
 	t->slices_max = options->slices_max ? options->slices_max : HODO_CALL_SLICES_MAX;
 	t->begin_ns = INT64_MAX;
-	t->timeline = hodo_timeline_new(e->reader, e->symbols, &ops, t);
+	t->timeline = hodo_timeline_new(e->reader, hodo_symbols_places(e->symbols), &ops, t);
 	if (t->timeline)
 		err = hodo_timeline_read(t->timeline, e->since_ns, e->until_ns);
 	if (err) {
@@ -381,7 +381,7 @@ void hodo_call_tree_free(struct hodo_call_tree *tree)
 	hodo_map_free(&t->nodes);
 	hodo_strings_free(&t->names);
 	hodo_strings_free(&t->paths);
-	/* The names of spans and threads are the timeline's. */
+	/* The timeline owns the names of spans and threads. */
 	hodo_timeline_free(t->timeline);
 	free(t);
 }

@@ -6,13 +6,13 @@
 #include "symbols.h"
 
 #define MODULES_MAX 4096u
-#define PROCESSES_MAX 64u /* with their files open, at a time */
+#define PROCESSES_MAX 64u /* with open files at a time */
 
 /* The objects of a process that were mapped for some time. */
 struct mapped {
 	const struct hodo_read_process *process; /* NULL: free */
 	int64_t from_ns, until_ns;
-	struct hodo_sym_unwinder *unwinder; /* NULL: could not be had */
+	struct hodo_sym_unwinder *unwinder; /* NULL: not available */
 };
 
 struct hodo_callers {
@@ -51,7 +51,8 @@ static const char *name_of(void *data, const struct hodo_read_process *process, 
 }
 
 /* Makes the unwinder for what was mapped at that time. */
-static void fill(struct mapped *m, const struct hodo_read_process *process, int64_t ts_ns)
+static void fill(struct mapped *m, const struct hodo_symbols *symbols, const struct hodo_read_process *process,
+		 int64_t ts_ns)
 {
 	struct hodo_sym_module *modules = calloc(MODULES_MAX, sizeof(*modules));
 	uint32_t n = 0;
@@ -62,13 +63,13 @@ static void fill(struct mapped *m, const struct hodo_read_process *process, int6
 		const struct hodo_read_object *o = &process->objects[i];
 
 		hodo_object_changes(o, ts_ns, &m->from_ns, &m->until_ns);
-		/* One that was recorded late had been there before. */
+		/* An object recorded late was already there before. */
 		if (ts_ns < o->until_ns && n < MODULES_MAX)
 			modules[n++] = (struct hodo_sym_module){ o->path, o->build_id, o->build_id_len, o->start,
 								 o->end, process->owner };
 	}
 	if (modules)
-		m->unwinder = hodo_sym_unwinder_new(modules, n);
+		m->unwinder = hodo_sym_unwinder_new(modules, n, hodo_symbols_elsewhere(symbols));
 	free(modules);
 }
 
@@ -91,7 +92,7 @@ static struct mapped *find(struct hodo_callers *c, const struct hodo_read_proces
 	}
 	c->last = c->next++ % PROCESSES_MAX;
 	m = &c->mapped[c->last];
-	fill(m, process, ts_ns);
+	fill(m, c->symbols, process, ts_ns);
 	return m;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callgrind.c - Callgrind's profile, version 1: for each function the time of its own, and for each pair of caller and
- * callee the calls and their time. Threads are functions "[comm]" that call what begins them.
+ * callgrind.c - Callgrind's profile, version 1: for each function its self time, and for each pair of caller
+ * and callee the calls and their time. Threads are functions "[comm]" that call what begins them.
  *
- * The time of a call counts where its function is entered first: with recursion, what calls say of a function adds up
- * to its time in all.
+ * The time of a call counts where its function is first entered: even with recursion, the calls of a function
+ * add up to its total time.
  */
 #define _GNU_SOURCE
 #include "call_tree.h"
@@ -101,7 +101,7 @@ static int name_functions(struct callgrind *c)
 		if (!f)
 			strcat(strncat(thread, t->groups[i - t->nframes]->name, sizeof(thread) - 3), "]");
 		texts[NAME] = f ? f->name : thread;
-		/* Not blank: a number without a name stands for one that was written before. */
+		/* Not blank: a number without a name refers to a name written earlier. */
 		if (!texts[NAME][strspn(texts[NAME], " ")])
 			texts[NAME] = "?";
 		for (unsigned k = 0; k < KINDS; k++) {
@@ -119,7 +119,7 @@ static int name_functions(struct callgrind *c)
 	return 0;
 }
 
-/* "fn=(3) name", and without the name the next time; object, file and name. */
+/* "fn=(3) name", later without the name; object, file and name. */
 static void put_function(struct callgrind *c, uint32_t i, bool called)
 {
 	static const char *const keys[KINDS] = { "cob", "cfl", "cfn" };
@@ -175,7 +175,7 @@ static int put_functions(struct callgrind *c)
 		struct function *f = &c->functions[i];
 
 		if (i >= c->tree->nframes && (arc == c->narcs || c->arcs[arc].from != i))
-			continue; /* a thread that did nothing that shows */
+			continue; /* a thread without any visible activity */
 		hodo_text_bytes(c->out, "\n", 1);
 		put_function(c, i, false);
 		put_cost(c, f->line, f->self_ns);
@@ -183,7 +183,7 @@ static int put_functions(struct callgrind *c)
 			const struct arc *a = &c->arcs[arc];
 
 			put_function(c, a->to, true);
-			/* None would make the cost that of the caller itself. */
+			/* With 0, the cost would count as the caller's own. */
 			hodo_text_printf(c->out, "calls=%llu %u\n", (unsigned long long)(a->calls ? a->calls : 1),
 					   c->functions[a->to].line);
 			put_cost(c, f->line, a->ns);

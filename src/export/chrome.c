@@ -2,12 +2,13 @@
 /*
  * chrome.c - Chrome's trace events, as JSON: one object a line.
  *
- * Times are microseconds with decimals from the recording's begin: since the epoch they would have more digits than a
- * double holds.
+ * Times are microseconds with decimals since the recording's begin: since the epoch, they would have more
+ * digits than a double holds.
  */
 #define _GNU_SOURCE
+#include "hosts.h"
 #include "export.h"
-#include "scheduling.h"
+#include <read/scheduling.h>
 
 #include <base/json.h>
 #include <base/map.h>
@@ -17,12 +18,12 @@
 #include <stdio.h>
 
 #define LARGE_BYTES (100ull << 20)
-/* No process has such a number: PID_MAX_LIMIT is 2^22. */
+/* No process has such a pid: PID_MAX_LIMIT is 2^22. */
 #define KERNEL_PID 2147483646u
 #define CPUS_PID   2147483647u
 #define LOST       "lost events"
 
-/* What a text becomes in a row, made once: ,"name":"kv:get","cat":"kv" or a "key": */
+/* A text as it appears in rows, made once: ,"name":"kv:get","cat":"kv" or a "key": */
 struct piece {
 	uint64_t address; /* of the text, which stays where it is */
 	struct hodo_bytes json;
@@ -36,24 +37,25 @@ struct chrome {
 	struct hodo_map known; /* processes that have their names, by address */
 	struct hodo_map pieces;
 	struct hodo_arena memory; /* of these */
-	bool large, not_finite; /* said so */
+	bool large, not_finite; /* already warned */
 };
 
 /* ---------------------------------------------------------------------------- rows */
 
-/* Who a row is of. */
+/* A row's process and thread. */
 struct ids {
 	uint32_t pid, tid;
 };
 
 static struct ids ids_of(const struct hodo_read_process *process, uint32_t pid, uint32_t tid)
 {
-	return (struct ids){ process->kernel ? KERNEL_PID : pid, tid };
+	return (struct ids){ process->kernel ? KERNEL_PID - 2 * process->host : hodo_number_apart(process, pid),
+			     hodo_number_apart(process, tid) };
 }
 
 static struct ids track_ids(const struct hodo_track *t)
 {
-	return t->kind == HODO_TRACK_CPU ? (struct ids){ CPUS_PID, (uint32_t)t->cpu }
+	return t->kind == HODO_TRACK_CPU ? (struct ids){ CPUS_PID - 2 * t->kernel->host, (uint32_t)t->cpu }
 					 : ids_of(t->process, t->pid, t->tid);
 }
 
@@ -77,7 +79,7 @@ static struct hodo_bytes make_piece(struct chrome *c, const char *text, const ch
 	return piece;
 }
 
-/* A name with its category; or a key, with category NULL, behind which the value is to be added. */
+/* A name with its category; or a key, with category NULL, to be followed by the value. */
 static void put_piece(struct chrome *c, const char *text, const char *category)
 {
 	bool is_new;
@@ -91,7 +93,10 @@ static void put_piece(struct chrome *c, const char *text, const char *category)
 		hodo_text_fail(c->e->out, -ENOMEM);
 }
 
-/* {"ph":"B","ts":1.234,"pid":1,"tid":1 and name and category; ends have them, too, by which readers pair them. */
+/*
+ * {"ph":"B","ts":1.234,"pid":1,"tid":1 and name and category; ends have them, too, so that readers can pair
+ * them.
+ */
 static void begin_row(struct chrome *c, char phase, int64_t ts_ns, struct ids ids, const char *name,
 		      const char *category)
 {
@@ -123,7 +128,7 @@ static int end_row(struct chrome *c)
 	return out->error;
 }
 
-/* As a text: no number of JavaScript's holds all. */
+/* As a text: JavaScript's numbers are too small. */
 static void put_hex(struct hodo_text *out, uint64_t v)
 {
 	char *o = hodo_text_room(out, HODO_FORMAT_INTEGER_MAX + 2);
@@ -224,19 +229,24 @@ static bool is_new(struct chrome *c, const void *key)
 
 static void need_process(struct chrome *c, const struct hodo_read_process *process, uint32_t pid)
 {
+	char name[160];
+
 	if (is_new(c, process))
-		put_name(c, "process_name", ids_of(process, pid, 0), process->kernel ? "kernel" : process->comm);
+		put_name(c, "process_name", ids_of(process, pid, 0),
+			 hodo_name_apart(c->e->reader, process, process->kernel ? "kernel" : process->comm, name));
 }
 
 static int on_track(void *data, struct hodo_track *track)
 {
 	struct chrome *c = data;
 	struct ids ids = track_ids(track);
-	char name[64];
+	char name[160];
 
 	if (track->kind == HODO_TRACK_CPU) {
-		if (is_new(c, c))
-			put_name(c, "process_name", (struct ids){ CPUS_PID, 0 }, "CPUs");
+		/* Any address of the host's that is not a process's. */
+		if (is_new(c, &track->kernel->host))
+			put_name(c, "process_name", (struct ids){ ids.pid, 0 },
+				 hodo_name_apart(c->e->reader, track->kernel, "CPUs", name));
 		put_name(c, "thread_name", ids, track->name);
 		hodo_json_line(&c->json);
 		hodo_json_printf(&c->json, NULL, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,"
@@ -270,7 +280,7 @@ static int end_async(struct chrome *c, const struct hodo_slice *slice, const str
 {
 	struct ids from = track_ids(slice->began_on), to;
 
-	/* What is not over has no end. */
+	/* An open slice has no end. */
 	if (!slice->ended_on)
 		return 0;
 	to = track_ids(slice->ended_on);
@@ -350,14 +360,14 @@ static int on_counter(void *data, const struct hodo_track *track, const struct h
 
 	if (!isfinite(value)) {
 		if (!c->not_finite)
-			c->e->warn("a counter has values that are no finite numbers, which this format has not: left out");
+			c->e->warn("a counter has infinite values or NaNs, for which this format has no form: left out");
 		c->not_finite = true;
 		return 0;
 	}
 	begin_row(c, 'C', event->ts_ns, ids_of(track->process, track->pid, event->tid), event->cls->name,
 		  event->cls->name);
 	hodo_text_add(c->e->out, ",\"args\":{\"value\":");
-	/* A number alone: the context is no value over time. */
+	/* Only a number: the context is not a value over time. */
 	if (event->values[0].type < HODO_TYPE_STR)
 		hodo_read_add_value_json(c->e->out, &event->values[0], c->e->text->c);
 	else

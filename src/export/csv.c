@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * csv.c - each event as a row (RFC 4180): a column for each field name that the recording has, so that a spreadsheet
- * or a data frame takes them as they are. The events are counted first: classes without events have no columns.
+ * csv.c - each event as a row (RFC 4180), with a column for each field name in the recording, ready for a
+ * spreadsheet or a data frame. The events are counted first: classes without events have no columns.
  */
 #define _GNU_SOURCE
 #include "export.h"
+#include <base/csv.h>
 #include <base/intern.h>
 #include <read/text.h>
 
@@ -18,14 +19,14 @@
 #define NO_COLUMN  UINT32_MAX
 /* Each row has a comma for each column. Spreadsheets and databases take about as many. */
 #define COLUMNS_MAX 1000u
-#define MORE        COLUMNS_MAX /* for what is beyond: an object of JSON */
+#define MORE        COLUMNS_MAX /* for further fields: a JSON object */
 
-static const char *const fixed[] = { "ts", "cpu", "pid", "tid", "comm", "name", "text", "function" };
-enum { HAS_TEXT = 6, HAS_FUNCTION, NFIXED };
+static const char *const fixed[] = { "ts", "cpu", "pid", "tid", "comm", "name", "text", "function", "host" };
+enum { HAS_TEXT = 6, HAS_FUNCTION, HAS_HOST, NFIXED };
 
-/* Where a value comes from and goes to. */
+/* A value's source and destination. */
 struct csv_cell {
-	uint32_t column; /* behind the fixed ones */
+	uint32_t column; /* after the fixed ones */
 	uint32_t from;   /* index in the context and then the fields */
 	const char *key; /* of MORE; else NULL */
 };
@@ -34,7 +35,7 @@ struct csv_class {
 	struct hodo_text name; /* as a cell */
 	uint32_t addr; /* the field that is a function's address; NO_COLUMN: there is none */
 	uint32_t ncells;
-	struct csv_cell cells[]; /* ascending columns; those of MORE, last, as the fields stand */
+	struct csv_cell cells[]; /* ascending columns; those of MORE last, in the order of the fields */
 };
 
 struct csv {
@@ -51,34 +52,6 @@ struct csv {
 
 /* ------------------------------------------------------------------------- cells */
 
-/*
- * A text as a cell; one that is empty has quotes, unlike a value that is not there. A spreadsheet computes what begins
- * like a formula: that has a ' before it, and what begins with one has another, so that the first can be taken off.
- */
-static void put_text(struct hodo_text *out, const char *text, size_t len)
-{
-	char *o = hodo_text_room(out, 2 * len + 3), *start = o;
-	bool quoted = len == 0 || text[0] == ' ' || text[len - 1] == ' ', plain = true;
-	bool formula = len > 0 && memchr("=+-@\t\r\n'", text[0], 8);
-
-	if (!o)
-		return;
-	for (size_t i = 0; i < len; i++) {
-		uint8_t c = (uint8_t)text[i];
-
-		quoted |= c == ',' || c == '"' || c == '\n' || c == '\r';
-		plain &= c < 0x80 && c != '"';
-	}
-	if (quoted)
-		*o++ = '"';
-	if (formula)
-		*o++ = '\'';
-	o = plain ? (char *)mempcpy(o, text, len) : hodo_escape_utf8(o, text, len, '"');
-	if (quoted)
-		*o++ = '"';
-	out->len += (size_t)(o - start);
-}
-
 static void put_value(const struct csv *c, const struct hodo_read_value *v)
 {
 	static const struct hodo_read_field plain = { .name = "" };
@@ -88,12 +61,12 @@ static void put_value(const struct csv *c, const struct hodo_read_value *v)
 
 	if (v->type == HODO_TYPE_STR) {
 		if (!v->null)
-			put_text(out, v->data, v->count);
+			hodo_csv_text(out, v->data, v->count);
 		return;
 	}
 	if (array)
 		hodo_text_char(out, '"');
-	/* Not "NaN", whose quotes would end the cell's. Those that bytes have in JSON are right here as well. */
+	/* Not "NaN", whose quotes would end the cell's. The quotes of bytes in JSON are also right here. */
 	if (is_float)
 		hodo_read_add_value(out, &plain, v, c->e->text->c);
 	else
@@ -120,7 +93,7 @@ static bool has_column(const struct csv_class *k, uint32_t column)
 	return false;
 }
 
-/* Gives the class a cell in the column of that name; in another one if it has one there already. */
+/* Gives the class a cell in the column with that name, or another one if that is taken. */
 static bool add_cell(struct csv *c, const char *prefix, const char *name, uint32_t from, struct csv_class *k)
 {
 	struct csv_cell cell = { .from = from };
@@ -144,10 +117,16 @@ static bool add_cell(struct csv *c, const char *prefix, const char *name, uint32
 	return !full->error && cell.column != HODO_STRINGS_NONE && (cell.column != MORE || cell.key);
 }
 
-static const char *prefix_of(const char *name)
+/* Only recordings of several hosts say whose an event is. */
+static bool has_hosts(const struct csv *c)
+{
+	return hodo_read_nhosts(c->e->reader) > 1;
+}
+
+static const char *prefix_of(const struct csv *c, const char *name)
 {
 	for (unsigned i = 0; i < NFIXED; i++)
-		if (strcmp(name, fixed[i]) == 0)
+		if (strcmp(name, fixed[i]) == 0 && (i != HAS_HOST || has_hosts(c)))
 			return "field_";
 	return "";
 }
@@ -173,13 +152,13 @@ static int make_class(struct csv *c, const struct hodo_read_class *cls)
 		bool context = i < cls->ncontext;
 		const struct hodo_read_field *f = context ? &cls->context[i] : &cls->fields[i - cls->ncontext];
 
-		if (!add_cell(c, context ? "context_" : prefix_of(f->name), f->name, i, k))
+		if (!add_cell(c, context ? "context_" : prefix_of(c, f->name), f->name, i, k))
 			return -ENOMEM;
 		if (!context && cls->kind == HODO_KIND_FUNCTION && f->type == HODO_TYPE_PTR &&
 		    strcmp(f->name, "addr") == 0)
 			k->addr = i - cls->ncontext;
 	}
-	put_text(&k->name, cls->name, strlen(cls->name));
+	hodo_csv_text(&k->name, cls->name, strlen(cls->name));
 	qsort(k->cells, k->ncells, sizeof(*k->cells), by_column);
 	c->text |= cls->kind == HODO_KIND_MARK;
 	c->function |= k->addr != NO_COLUMN;
@@ -191,7 +170,7 @@ static int make_columns(struct csv *c)
 	struct hodo_read *r = c->e->reader;
 	int err;
 
-	/* The same ones for each part of the time: files may be joined. */
+	/* The same columns for every time range: files may be joined. */
 	hodo_read_limit(r, INT64_MIN, INT64_MAX);
 	err = hodo_read_count(r, NULL);
 	hodo_read_limit(r, c->e->since_ns, c->e->until_ns);
@@ -210,7 +189,8 @@ static void put_header(struct csv *c)
 	struct hodo_text *out = c->e->out;
 
 	for (unsigned i = 0; i < NFIXED; i++) {
-		if ((i == HAS_TEXT && !c->text) || (i == HAS_FUNCTION && !c->function))
+		if ((i == HAS_TEXT && !c->text) || (i == HAS_FUNCTION && !c->function) ||
+		    (i == HAS_HOST && !has_hosts(c)))
 			continue;
 		if (i > 0)
 			hodo_text_add(out, ",");
@@ -220,7 +200,7 @@ static void put_header(struct csv *c)
 		const struct hodo_bytes *name = hodo_map_at(&c->columns.map, i);
 
 		hodo_text_char(out, ',');
-		put_text(out, name->data, name->len);
+		hodo_csv_text(out, name->data, name->len);
 	}
 	if (c->more) {
 		char name[16] = ",more";
@@ -239,7 +219,7 @@ static const struct hodo_read_value *value_of(const struct hodo_read_event *even
 	return from < event->cls->ncontext ? &event->context[from] : &event->values[from - event->cls->ncontext];
 }
 
-/* What has no column of its own, as an object; len 0: nothing. */
+/* Fields without a column, as an object; len 0: none. */
 static void make_object(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
 {
 	struct hodo_json j = { .text = &c->object };
@@ -275,7 +255,7 @@ static void put_cells(struct csv *c, const struct csv_class *k, const struct hod
 		return;
 	make_object(c, k, event);
 	if (c->object.len > 0)
-		put_text(out, c->object.data, c->object.len);
+		hodo_csv_text(out, c->object.data, c->object.len);
 }
 
 static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_read_event *event)
@@ -296,21 +276,27 @@ static int put_row(struct csv *c, const struct csv_class *k, const struct hodo_r
 	o = hodo_format_u64(o, event->tid);
 	*o++ = ',';
 	out->len += (size_t)(o - start);
-	put_text(out, event->comm, strlen(event->comm));
+	hodo_csv_text(out, event->comm, strlen(event->comm));
 	hodo_text_char(out, ',');
 	hodo_text_bytes(out, k->name.data, k->name.len);
 	if (c->text)
 		hodo_text_char(out, ',');
 	if (event->cls->kind == HODO_KIND_MARK) {
 		mark = hodo_export_text(c->e, event, &len, hodo_read_text_mark);
-		put_text(out, mark, len);
+		hodo_csv_text(out, mark, len);
 	}
 	if (c->function)
 		hodo_text_char(out, ',');
 	if (k->addr != NO_COLUMN) {
 		const char *name = hodo_symbols_name_at(c->e->symbols, event, event->values[k->addr].u);
 
-		put_text(out, name, strlen(name));
+		hodo_csv_text(out, name, strlen(name));
+	}
+	if (has_hosts(c)) {
+		const char *host = event->process->hostname ? event->process->hostname : "";
+
+		hodo_text_char(out, ',');
+		hodo_csv_text(out, host, strlen(host));
 	}
 	put_cells(c, k, event);
 	hodo_text_char(out, '\n');
@@ -324,7 +310,7 @@ static int on_event(void *state, struct hodo_export *e, const struct hodo_read_e
 
 	if (event->cls != c->last)
 		k = hodo_map_kept(&c->classes, hodo_map_find_u64(&c->classes, (uintptr_t)event->cls));
-	/* Not counted: it has come since. */
+	/* Not counted: it came later. */
 	if (!k)
 		return 0;
 	c->last_class = k;

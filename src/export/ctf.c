@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf.c - a CTF trace for other viewers, in the form that says all in each event: process, thread and its name. One
- * trace for all processes, on one clock. Calls are events of LTTng's name for them, and nest, as the timeline has them;
- * all other events are as they were recorded.
+ * ctf.c - a CTF trace for other viewers, with process, thread and its name in each event. One trace for all
+ * processes, on one clock. Calls are events with LTTng's names, and nest as in the timeline; all other events
+ * are as recorded.
  */
 #define _GNU_SOURCE
 #include "ctf_impl.h"
@@ -35,7 +35,7 @@ static int on_event(void *data, const struct hodo_read_event *e)
 	return put_event(c, e);
 }
 
-/* On the CPU of the event that showed it. how: of an exit, else NULL. */
+/* On the CPU of its event. how: of an exit, else NULL. */
 static int put_call(struct ctf *c, const struct hodo_slice *s, int64_t ts_ns, const char *how)
 {
 	const struct ctf_event event = { c->at ? c->at->cpu : -1, ts_ns, how ? CTF_FUNC_EXIT : CTF_FUNC_ENTRY,
@@ -53,7 +53,7 @@ static int put_call(struct ctf *c, const struct hodo_slice *s, int64_t ts_ns, co
 	return to->error;
 }
 
-/* A call that is known at its end only stays the event that it is: its entry lies before what has been written. */
+/* A call known only at its end stays a single event: its entry lies before what has been written. */
 static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	bool call = s->kind == HODO_SLICE_CALL && (e || s->flags & HODO_SLICE_CONTINUED);
@@ -87,9 +87,9 @@ static int start(void *state, struct hodo_export *e)
 	c->e = e;
 	c->streams = (struct hodo_map)HODO_MAP(struct ctf_stream, key);
 	c->classes = (struct hodo_map)HODO_MAP(struct ctf_class, address);
-	/* A packet from which nothing is missing may come a little before all. */
+	/* A packet without losses may precede everything by a little. */
 	c->base_s = begin_ns / 1000000000 - (begin_ns > 1000000000);
-	/* Not the recording's own: who opens both would have one trace of them. */
+	/* Not the recording's own: a viewer that opens both would merge them into one trace. */
 	for (unsigned i = 0; i < sizeof(c->uuid); i++)
 		c->uuid[i] = (p ? p->uuid[i] : 0) ^ 0x5a;
 	return ctf_describe_calls(c);
@@ -122,7 +122,7 @@ const struct hodo_export_format hodo_export_ctf = {
 	.name = "ctf",
 	.suffix = "ctf",
 	.whole_names = true,
-	.does = "CTF, all said in each event: Trace Compass, babeltrace2",
+	.does = "CTF, process and thread in each event: Trace Compass, babeltrace2",
 	.folder = true,
 	.state_bytes = sizeof(struct ctf),
 	.open = start,

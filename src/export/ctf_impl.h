@@ -11,7 +11,7 @@
 struct ctf_stream {
 	uint64_t key;
 	int32_t cpu;             /* -1: of threads on the fallback path */
-	struct hodo_text body;   /* of the packet that is being filled */
+	struct hodo_text body;   /* of the current packet */
 	uint64_t begin, last;    /* ticks of its first and last event */
 	uint64_t packets, discarded;
 	uint32_t next_loss;      /* of ctf.losses */
@@ -34,7 +34,7 @@ struct ctf {
 	struct ctf_loss *losses;           /* in order of time, once there are events */
 	uint32_t nlosses, losses_room;
 	bool ready;                        /* losses are in order */
-	const struct hodo_read_event *at;  /* the event at hand */
+	const struct hodo_read_event *at;  /* the current event */
 };
 
 struct ctf_class {
@@ -49,7 +49,7 @@ enum { CTF_FUNC_ENTRY, CTF_FUNC_EXIT, CTF_EVENTS };
 int ctf_describe_calls(struct ctf *c);
 uint32_t ctf_describe(struct ctf *c, const struct hodo_read_class *cls);
 void ctf_metadata(struct ctf *c, struct hodo_text *to);
-/* … and its values, behind its header */
+/* … and its values, after its header */
 void ctf_values(struct hodo_text *to, const struct hodo_read_event *e);
 
 /* ctf_stream.c */
@@ -59,7 +59,7 @@ struct ctf_event {
 	uint32_t id, pid, tid;
 	const char *comm;
 };
-/* Begins an event in its CPU's packet; where its values go. NULL: error is set in *err. */
+/* Begins an event in its CPU's packet. Returns where its values go. NULL: error is set in *err. */
 struct hodo_text *ctf_begin(struct ctf *c, const struct ctf_event *event, int *err);
 int ctf_finish(struct ctf *c); /* writes what there is */
 int ctf_lost(struct ctf *c, const struct hodo_read_loss *loss);

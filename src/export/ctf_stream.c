@@ -42,7 +42,7 @@ static int write_packet(struct ctf *c, struct ctf_stream *s, uint64_t begin, uin
 	return err;
 }
 
-/* Readers count losses by the difference of two packets: one comes first from which nothing is missing. */
+/* Readers count losses by the difference of two packets: one without losses comes first. */
 static int write_origin(struct ctf *c, struct ctf_stream *s, uint64_t before)
 {
 	uint64_t at = before > 0 ? before - 1 : 0;
@@ -67,7 +67,7 @@ static uint64_t ticks_of(const struct ctf *c, int64_t ns)
 	return ns > begin ? (uint64_t)ns - (uint64_t)begin : 0;
 }
 
-/* Counts what was lost up to a time: between the packet before and the next one. */
+/* Counts losses up to a time: between the previous packet and the next one. */
 static int take_losses(struct ctf *c, struct ctf_stream *s, int64_t until_ns)
 {
 	uint64_t lost = 0, first = 0;
@@ -122,7 +122,7 @@ struct hodo_text *ctf_begin(struct ctf *c, const struct ctf_event *event, int *e
 		*err = flush(c, s);
 	if (*err)
 		return NULL;
-	/* What is noticed late happens behind what was written before. */
+	/* An event noticed late is placed after those already written. */
 	if (s->packets + s->body.len > 0 && ticks < s->last)
 		ticks = s->last;
 	s->begin = s->body.len ? s->begin : ticks;
@@ -134,7 +134,7 @@ struct hodo_text *ctf_begin(struct ctf *c, const struct ctf_event *event, int *e
 	return &s->body;
 }
 
-/* What is lost behind the last event is told by a packet without any. */
+/* A packet without events reports losses after the last event. */
 int ctf_finish(struct ctf *c)
 {
 	int err = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctf_types.c - the format ctf: events in TSDL, and their values. Byte for byte, without bit fields or variants.
- * Texts have their length before them, as in recordings: babeltrace2 2.0.4 shows an empty one with the content of an
- * older event, however it is written, and the length says what it is.
+ * Texts are preceded by their length, as in recordings: babeltrace2 2.0.4 shows an empty one with the content
+ * of an older event, however it is written; the length tells that it is empty.
  */
 #define _GNU_SOURCE
 #include "ctf_impl.h"
@@ -14,7 +14,7 @@
 #include <read/ctf_names.h>
 #include <read/ctf_types.h>
 
-/* Names with an underscore in front, which readers take off, but for Trace Compass: it asks for them so. */
+/* Names have a leading underscore, which readers remove, except Trace Compass, which expects it. */
 static const char head_stream[] =
 	"typealias integer { size = 64; align = 8; signed = false; map = clock.hodo.value; } := timestamp_t;\n"
 	"stream {\n"
@@ -41,7 +41,7 @@ static void add_member(struct hodo_text *t, const struct hodo_read_field *f, con
 	}
 }
 
-/* Fields as members; own: the name that a structure before them gets, "": there is none. */
+/* Fields as members; own: the name of a structure before them, "": none. */
 static void name_fields(struct hodo_ctf_names *names, const char *own, const struct hodo_read_field *fields, uint32_t n)
 {
 	static const char identifier[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -52,7 +52,7 @@ static void name_fields(struct hodo_ctf_names *names, const char *own, const str
 	for (uint32_t i = 0; i < n; i++) {
 		size_t len = strnlen(fields[i].name, HODO_NAME_MAX);
 
-		/* A recording's own names are not to be trusted. */
+		/* A recording's names are not trusted. */
 		for (size_t k = 0; k < len; k++)
 			plain[i][k] = strchr(identifier, fields[i].name[k]) ? fields[i].name[k] : '_';
 		plain[i][len] = '\0';
@@ -71,7 +71,7 @@ static void add_members(struct hodo_text *t, const struct hodo_ctf_names *names,
 	}
 }
 
-/* The context stands before the fields: babeltrace2 2.0.4 aborts at an event's own context that holds a sequence. */
+/* The context precedes the fields: babeltrace2 2.0.4 aborts if an event's context contains a sequence. */
 static void describe(struct hodo_text *t, const struct hodo_read_class *cls)
 {
 	struct hodo_ctf_names names, context;
@@ -90,7 +90,7 @@ static void describe(struct hodo_text *t, const struct hodo_read_class *cls)
 	hodo_text_add(t, "\t};\n");
 }
 
-/* As Trace Compass's view of LTTng's call stacks wants them; the text is for everybody else. */
+/* As Trace Compass's view of LTTng's call stacks expects them; the text is for other readers. */
 int ctf_describe_calls(struct ctf *c)
 {
 	uint32_t entry = hodo_strings_add(&c->descriptions,
@@ -117,7 +117,7 @@ uint32_t ctf_describe(struct ctf *c, const struct hodo_read_class *cls)
 	return k->id;
 }
 
-/* The domain is what Trace Compass knows traces of programs by. */
+/* Trace Compass recognises traces of programs by the domain. */
 void ctf_metadata(struct ctf *c, struct hodo_text *t)
 {
 	hodo_text_add(t, "/* CTF 1.8 */\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* deflate.h - text that is deflated on its way into another one. */
+/* deflate.h - deflates text on its way into another one. */
 #ifndef HODO_EXPORT_DEFLATE_H
 #define HODO_EXPORT_DEFLATE_H
 
@@ -13,7 +13,7 @@ struct hodo_deflate {
 	z_stream z;
 };
 
-/* To be ended in any case. gzip: with gzip's header, else zlib's. */
+/* End it in any case. gzip: with gzip's header, else zlib's. */
 void hodo_deflate_start(struct hodo_deflate *d, struct hodo_text *out, int level, bool gzip);
 /* Passes on what is left. 0, or the first failure. */
 int hodo_deflate_end(struct hodo_deflate *d);

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* export.h - the formats that a recording can be written in: each is a table of what it does, formats.c runs it. */
+/* export.h - the export formats: each is a table of functions, which formats.c runs. */
 #ifndef HODO_EXPORT_EXPORT_H
 #define HODO_EXPORT_EXPORT_H
 
+#include "symbols.h"
+
 #include <base/json.h>
-#include "timeline.h"
+#include <read/timeline.h>
+
+struct hodo_otlp;
 
 struct hodo_export {
-	struct hodo_read *reader; /* at its first event; limits, if there are any, are set */
+	struct hodo_read *reader; /* at its first event; limits, if any, are set */
 	struct hodo_symbols *symbols;
 	struct hodo_text *out;
-	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot hold */
+	void (*warn)(const char *text); /* one line; once for each kind of thing that the format cannot express */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
-	/* Of a format that is a folder, in place of out: appends to a file, which is made at first. 0 or a negative
-	 * errno. */
+	/* For a format that is a folder, instead of out: appends to a file, which is created first. 0 or a
+	 * negative errno. */
 	int (*file)(void *folder, const char *name, const void *bytes, size_t len);
 	void *folder;
+	const struct hodo_otlp *otlp; /* of the format of that name: where it goes, and how (otlp.h) */
 	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
 };
 
@@ -24,26 +29,26 @@ struct hodo_call_tree;
 
 struct hodo_export_format {
 	const char *name;   /* of --to */
-	const char *suffix; /* of the file, if none is named: hodo.data.SUFFIX; "": standard output */
+	const char *suffix; /* of the default file, hodo.data.SUFFIX; "": standard output */
 	const char *does;   /* one line for --help, and what opens it */
 	bool binary;        /* not for a terminal */
 	bool folder;        /* of several files */
-	bool whole_names;   /* C++ functions' names are never short ones: for programs */
-	/* These are called in this order with the format's state, which is all zero at first. Any may be NULL; 0, or a
-	 * negative errno, which ends the export. The last one is called in any case. */
+	bool whole_names;   /* C++ functions' names are never shortened: for programs */
+	/* Called in this order with the format's state, initially all zero. Any may be NULL; 0, or a negative
+	 * errno, which ends the export. The last one is always called. */
 	size_t state_bytes;
 	int (*open)(void *state, struct hodo_export *e); /* before anything is read */
 	int (*event)(void *state, struct hodo_export *e, const struct hodo_read_event *event); /* each; or else: */
 	struct hodo_timeline_ops timeline; /* with the state; or: */
 	const struct hodo_call_options *tree; /* of calls (call_tree.h); data becomes the state */
-	int (*write)(void *state, struct hodo_export *e, struct hodo_call_tree *tree); /* when all was read */
+	int (*write)(void *state, struct hodo_export *e, struct hodo_call_tree *tree); /* at the end of reading */
 	void (*free)(void *state);
 };
 
 /* 0, or a negative errno; out is flushed by the caller. */
 int hodo_export_run(const struct hodo_export_format *format, struct hodo_export *e);
 
-/* What was lost, as members of an object. */
+/* Losses as members of an object. */
 static inline void hodo_export_loss(struct hodo_json *j, const struct hodo_read_loss *loss)
 {
 	hodo_json_i64(j, "cpu", loss->stream->cpu);
@@ -52,7 +57,7 @@ static inline void hodo_export_loss(struct hodo_json *j, const struct hodo_read_
 	hodo_json_u64(j, "damaged", loss->damaged);
 }
 
-/* A text of an event, as its maker in <read/text.h> or <hodo/read.h> appends it. Until the next one. */
+/* A text of an event, from a function in <read/text.h> or <hodo/read.h>. Valid until the next call. */
 static inline const char *hodo_export_text(struct hodo_export *e, const struct hodo_read_event *event, size_t *len,
 					   int (*make)(struct hodo_read_text *, const struct hodo_read_event *))
 {
@@ -66,7 +71,7 @@ extern const struct hodo_export_format *const hodo_export_formats[];
 const struct hodo_export_format *hodo_export_format(const char *name); /* NULL: there is none */
 
 extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_csv, hodo_export_ctf,
-	hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_perfetto, hodo_export_pprof,
-	hodo_export_speedscope;
+	hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_otlp, hodo_export_perfetto,
+	hodo_export_pprof, hodo_export_speedscope;
 
 #endif

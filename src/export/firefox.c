@@ -3,8 +3,9 @@
  * firefox.c - the Firefox Profiler's processed profile, version 63, as its docs-developer/CHANGELOG-formats.md and
  * src/types/profile.ts say: https://github.com/firefox-devtools/profiler.
  *
- * Samples are the times that a thread spent in one path (weight type "tracing-ms"), one behind the other; or, of
- * recordings with more slices than a browser opens, the whole time of each path. Spans, events and marks are markers.
+ * Samples are the times that a thread spent in one path (weight type "tracing-ms"), in sequence; or, for
+ * recordings with more slices than a browser can open, the total time of each path. Spans, events and marks
+ * are markers.
  */
 #define _GNU_SOURCE
 #include "firefox_impl.h"
@@ -67,7 +68,7 @@ static int on_node(void *data, uint32_t node, bool leave)
 	return err;
 }
 
-/* thread: NULL: what has no samples. */
+/* thread: NULL: no samples. */
 static int put_samples(struct firefox *f, struct hodo_call_thread *thread)
 {
 	static const char *const names[] = { "stack", "time", "weight" };
@@ -85,7 +86,7 @@ static int put_samples(struct firefox *f, struct hodo_call_thread *thread)
 			err = hodo_call_thread_walk(thread, on_slice, f);
 		else if (thread)
 			err = hodo_call_tree_walk(f->tree, thread->root, on_node, f);
-		/* Nothing goes on behind the last one; and there are two at least. */
+		/* Marks the end of the last one; there must be at least two. */
 		put_sample(f, HODO_CALL_NONE, f->at_ns, 0);
 		put_sample(f, HODO_CALL_NONE, end_ns > f->at_ns ? end_ns : f->at_ns, 0);
 		hodo_json_end(&f->json);
@@ -102,13 +103,15 @@ static int put_thread(struct firefox *f, struct hodo_call_thread *thread, const 
 {
 	const struct hodo_track *track = thread ? thread->track : owner->track;
 	struct hodo_json *j = &f->json;
+	char name[160];
 	int err;
 
 	hodo_json_line(j);
 	hodo_json_object(j, NULL);
 	hodo_json_string(j, "name", track->name);
-	hodo_json_string(j, "processName", track->process && track->process->comm ? track->process->comm : "");
-	hodo_json_printf(j, "pid", "\"%u\"", track->pid);
+	hodo_json_string(j, "processName", track->process && track->process->comm ?
+			 hodo_name_apart(f->e->reader, track->process, track->process->comm, name) : "");
+	hodo_json_printf(j, "pid", "\"%u\"", firefox_pid(track));
 	if (thread)
 		hodo_json_u64(j, "tid", track->tid);
 	else
@@ -138,7 +141,7 @@ static uint32_t main_thread(const struct firefox *f, uint32_t pid)
 
 		if (!t->total && !t->user)
 			continue;
-		if (t->track->pid == pid)
+		if (firefox_pid(t->track) == pid)
 			return index;
 		index++;
 	}
@@ -170,7 +173,7 @@ static int put_threads(struct firefox *f)
 		if (o->track->kind != HODO_TRACK_COUNTER || !o->n)
 			continue;
 		hodo_json_line(&f->json);
-		firefox_put_counter(f, o, main_thread(f, o->track->pid));
+		firefox_put_counter(f, o, main_thread(f, firefox_pid(o->track)));
 	}
 	hodo_json_end(&f->json);
 	return err;
@@ -178,7 +181,7 @@ static int put_threads(struct firefox *f)
 
 /* ------------------------------------------------------------------------ tables */
 
-/* A column: the same in each row, or what put() puts. */
+/* A column: constant, or written by put(). */
 struct table_column {
 	const char *name, *same;
 	void (*put)(struct firefox *f, uint32_t row);
@@ -285,7 +288,7 @@ static void put_tables(struct firefox *f, uint32_t nstacks)
 	static const struct table_column stacks[] = {
 		{ .name = "frame", .put = put_stack_frame }, { .name = "prefix", .put = put_stack_prefix }, { 0 },
 	};
-	/* A frame is a function: the same one in another line does not come. */
+	/* A frame is a function: it does not occur again with another line. */
 	static const struct table_column frames[] = {
 		{ .name = "address", .put = put_frame_address }, { .name = "inlineDepth", .same = "0" },
 		{ .name = "category", .put = put_frame_category }, { .name = "subcategory", .same = "0" },
@@ -403,10 +406,10 @@ static void warn(const struct firefox *f)
 		return;
 	if (!f->tree->whole)
 		f->e->warn("more spans and calls than the profiler opens one by one: the file has the time of each "
-			   "path; --since and --until make it less");
+			   "path; select less with --since and --until");
 	if (f->markers_left_out || f->texts_left_out) {
-		snprintf(line, sizeof(line), "%llu markers, and what %llu others say, are too many for one file: "
-			 "--since and --until make it less", (unsigned long long)f->markers_left_out,
+		snprintf(line, sizeof(line), "%llu markers, and the texts of %llu others, are left out, too many for one file: "
+			 "select less with --since and --until", (unsigned long long)f->markers_left_out,
 			 (unsigned long long)f->texts_left_out);
 		f->e->warn(line);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* firefox_markers.c - spans, events and marks as markers, and what they say; counters. */
+/* firefox_markers.c - spans, events and marks as markers with their data; counters. */
 #define _GNU_SOURCE
 #include "firefox_impl.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define ELEMENTS_MAX 256u /* of arrays and bytes: a tooltip shows no more */
-#define LOST "lost events" /* no event is called so */
+#define LOST "lost events" /* no event has this name */
 
 /* ------------------------------------------------------------------------ pieces */
 
@@ -46,12 +46,12 @@ static const char *format_of(const struct hodo_read_field *field)
 	case HODO_TYPE_F32:
 	case HODO_TYPE_F64:
 		return "decimal";
-	default: /* of 64 bits: a number of JavaScript's does not hold them all */
+	default: /* 64 bits: too large for JavaScript's numbers */
 		return "string";
 	}
 }
 
-/* The event's name; with a number, if another one of that name says something else. NULL: no memory. */
+/* The event's name; with a number, if another one with that name has other fields. NULL: no memory. */
 static const char *name_type(struct firefox *f, const struct hodo_read_class *cls, uint32_t i)
 {
 	uint32_t known = f->type_names.map.n, name = hodo_strings_add(&f->type_names, cls->name);
@@ -64,7 +64,7 @@ static const char *name_type(struct firefox *f, const struct hodo_read_class *cl
 	return name == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&f->type_names, name);
 }
 
-/* What says the same in the same way; NULL: no memory. Until the next one. */
+/* The schema with the same fields and forms; NULL: no memory. Valid until the next call. */
 static const struct firefox_schema *schema_of(struct firefox *f, const struct hodo_read_class *cls)
 {
 	bool is_new;
@@ -90,7 +90,7 @@ static const struct firefox_schema *schema_of(struct firefox *f, const struct ho
 	return schema->name ? schema : NULL;
 }
 
-/* As a string, as print shows it. */
+/* As a string, like print. */
 static void put_shown(struct firefox *f, const struct hodo_read_field *field, const struct hodo_read_value *v)
 {
 	struct hodo_read_value few = *v;
@@ -255,7 +255,7 @@ static int on_loss(void *data, const struct hodo_read_loss *loss)
 	struct firefox_owner *owner = f->losses;
 	struct hodo_json j = { .text = &f->text };
 
-	/* Those of one process come one behind the other. */
+	/* Those of one process are consecutive. */
 	if (!owner || owner->own.process != loss->process)
 		f->losses = owner = new_owner(f, NULL);
 	if (!owner)
@@ -310,7 +310,7 @@ void firefox_markers_free(struct firefox *f)
 
 enum column { DATA, NAME, START, END, PHASE, CATEGORY };
 
-/* What was lost may have been before the first event, or behind the last. */
+/* Losses may be before the first event, or after the last. */
 static void put_time(struct firefox *f, int64_t ns)
 {
 	const struct hodo_timeline_totals *t = &f->tree->totals;
@@ -414,7 +414,7 @@ void firefox_put_schemas(struct firefox *f, struct hodo_json *j)
 	hodo_json_end(j);
 }
 
-/* What a counter's graph adds up is what it has changed by; its value stands beside that. */
+/* A counter's graph adds up changes; the value itself is given besides. */
 void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter, uint32_t main_thread)
 {
 	static const char *const columns[] = { "time", "number", "count" };
@@ -424,7 +424,7 @@ void firefox_put_counter(struct firefox *f, const struct firefox_owner *counter,
 	hodo_json_string(j, "name", counter->track->name);
 	hodo_json_string(j, "category", "hodo");
 	hodo_json_string(j, "description", "");
-	hodo_json_printf(j, "pid", "\"%u\"", counter->track->pid);
+	hodo_json_printf(j, "pid", "\"%u\"", firefox_pid(counter->track));
 	hodo_json_u64(j, "mainThreadIndex", main_thread);
 	hodo_json_object(j, "samples");
 	for (unsigned k = 0; k < 3; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - "comm;outer;inner NANOSECONDS": a line for each path with time of its own, as flamegraph.pl, inferno and
- * speedscope read it. Threads of one comm are one.
+ * folded.c - "comm;outer;inner NANOSECONDS": a line for each path with self time, for flamegraph.pl, inferno
+ * and speedscope. Threads with the same comm are merged.
  */
 #define _GNU_SOURCE
 #include "call_tree.h"
@@ -15,7 +15,7 @@ struct folded {
 	size_t ends[HODO_CALL_DEPTH_MAX + 2]; /* of the path, by depth */
 };
 
-/* Appends a name: without what separates names, and lines. */
+/* Appends a name without the separators of names and lines. */
 static int append(struct folded *f, const char *name)
 {
 	size_t start;

@@ -15,6 +15,7 @@ const struct hodo_export_format *const hodo_export_formats[] = {
 	&hodo_export_firefox,
 	&hodo_export_folded,
 	&hodo_export_jsonl,
+	&hodo_export_otlp,
 	&hodo_export_perfetto,
 	&hodo_export_pprof,
 	&hodo_export_speedscope,
@@ -41,7 +42,8 @@ static int read_events(const struct hodo_export_format *f, void *state, struct h
 
 static int read_timeline(const struct hodo_export_format *f, void *state, struct hodo_export *e)
 {
-	struct hodo_timeline *timeline = hodo_timeline_new(e->reader, e->symbols, &f->timeline, state);
+	struct hodo_places places = hodo_symbols_places(e->symbols);
+	struct hodo_timeline *timeline = hodo_timeline_new(e->reader, places, &f->timeline, state);
 	int err = timeline ? hodo_timeline_read(timeline, e->since_ns, e->until_ns) : -ENOMEM;
 
 	hodo_timeline_free(timeline);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto.c - a recording as Perfetto reads it: packets of one sequence, with the schema in perfetto.proto.
+ * perfetto.c - a recording in Perfetto's format: packets of one sequence, with the schema in perfetto.proto.
  *
- * Times are nanoseconds since the epoch, and said to be the trace's own clock, which is the one since boot: what that
- * was is not in a recording, and nothing is gained by it. A clock snapshot says that both are the same.
+ * Times are nanoseconds since the epoch, declared as the trace's clock, the boot clock: a recording does not
+ * have that, and it would add nothing. A clock snapshot declares both to be equal.
  */
 #include "perfetto_impl.h"
-#include "scheduling.h"
+#include <read/scheduling.h>
 
 #define CLOCK_REAL 1u
 #define CLOCK_BOOT 6u
@@ -98,7 +98,7 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 	struct perfetto *p = data;
 	struct perfetto_lane *lane = slice->user;
 
-	/* A slice without an end is drawn up to the trace's end. */
+	/* A slice without an end is drawn to the trace's end. */
 	if (slice->flags & HODO_SLICE_OPEN && !lane)
 		return 0;
 	perfetto_event(p, END, slice->end_ns, lane ? lane->uuid : perfetto_uuid(slice->track), NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_impl.h - what the files of the Perfetto format share. Failures stay in the output, p->e->out->error, and are
- * looked at once, when an op of the timeline returns.
+ * perfetto_impl.h - what the files of the Perfetto format share. Failures stay in the output,
+ * p->e->out->error, and are checked once, when an op of the timeline returns.
  */
 #ifndef HODO_EXPORT_PERFETTO_IMPL_H
 #define HODO_EXPORT_PERFETTO_IMPL_H
@@ -13,7 +13,7 @@
 
 #define PERFETTO_NOTES_MAX (HODO_FIELDS_MAX + 8u)
 
-/* A field of a message that may be missing. */
+/* Sets an optional field of a message. */
 #define PERFETTO_SET(message, field, value) ((message).has_##field = 1, (message).field = (value))
 
 enum perfetto_sort { PERFETTO_EVENT, PERFETTO_CATEGORY, PERFETTO_NOTE, PERFETTO_SORTS };
@@ -25,7 +25,7 @@ struct perfetto_class {
 	uint64_t location; /* where it is in the source; 0: not known */
 };
 
-/* A track that more than one thing needs: found by the object that it stands for, and a number below that. */
+/* A shared track: found by its object, and a number within that. */
 struct perfetto_track {
 	struct perfetto_track_key {
 		const void *of;
@@ -34,10 +34,13 @@ struct perfetto_track {
 	uint64_t uuid;
 };
 
-/* Id-paired spans of one name may overlap, slices of a track may not: each has a lane, which is a track. */
+/*
+ * Id-paired spans with the same name may overlap, slices of a track may not: each gets a lane, which is a
+ * track.
+ */
 struct perfetto_lane {
 	uint64_t uuid;
-	struct perfetto_lane *next; /* free ones; the first of all stands for none, and is the ASYNC track's user */
+	struct perfetto_lane *next; /* free ones; the first is a dummy, the ASYNC track's user */
 };
 
 struct perfetto {
@@ -46,10 +49,10 @@ struct perfetto {
 	struct hodo_strings names[PERFETTO_SORTS];
 	struct hodo_map classes, tracks; /* of struct perfetto_class, perfetto_track */
 	uint64_t nlocations, nuuids;
-	struct hodo_arena lanes, texts; /* texts: of the packet that is being made */
+	struct hodo_arena lanes, texts; /* texts: of the packet under construction */
 	const struct hodo_read_stream *loss_stream; /* of the last loss, … */
 	int64_t loss_ns;                            /* … and when it ended */
-	/* The event that is being made. */
+	/* The event under construction. */
 	Perfetto__TrackEvent event;
 	int64_t ts_ns;
 	uint64_t category, flow;
@@ -58,7 +61,7 @@ struct perfetto {
 
 /* perfetto_packet.c */
 void perfetto_put(struct perfetto *p, Perfetto__TracePacket *packet);
-/* An event of a track; class: NULL, or whose names it has. What more it says may be added until it is put. */
+/* An event of a track; class: NULL, or the class with its names. More can be added until it is put. */
 void perfetto_event(struct perfetto *p, Perfetto__TrackEvent__Type type, int64_t ts_ns, uint64_t track,
 		    const struct perfetto_class *class);
 void perfetto_event_name(struct perfetto *p, const char *name, const char *category);
@@ -67,7 +70,7 @@ void perfetto_event_put(struct perfetto *p);
 char *perfetto_text(struct perfetto *p, const char *s, size_t len);
 /* The number that a name is interned as. */
 uint64_t perfetto_name(struct perfetto *p, enum perfetto_sort sort, const char *fixed);
-/* Never NULL. Until another one is asked for. */
+/* Never NULL. Valid until the next call. */
 const struct perfetto_class *perfetto_class(struct perfetto *p, const struct hodo_read_class *cls);
 
 /* perfetto_notes.c: what an event says, as annotations of the one that is being made */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_notes.c - what an event says, as annotations: fields, a mark's text, the context. */
+/* perfetto_notes.c - an event's data as annotations: fields, a mark's text, the context. */
 #define _GNU_SOURCE
 #include "perfetto_impl.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define ELEMENTS_MAX 256u  /* of arrays and bytes: a viewer shows no more; csv and jsonl have all */
+#define ELEMENTS_MAX 256u  /* of arrays and bytes: viewers show no more; csv and jsonl have all */
 #define ELEMENTS_ROOM (ELEMENTS_MAX * (HODO_FORMAT_FLOAT_MAX + 2) + 64)
 
 Perfetto__DebugAnnotation *perfetto_note(struct perfetto *p, const char *name)
@@ -104,7 +104,7 @@ void perfetto_notes(struct perfetto *p, const struct hodo_read_event *event)
 	for (uint32_t i = 0; i < cls->nfields && i < HODO_FIELDS_MAX; i++) {
 		Perfetto__DebugAnnotation *a = perfetto_note(p, cls->fields[i].name);
 
-		/* A function's name is the symbols' own: it stays. */
+		/* The symbols own a function's name: it stays valid. */
 		if (cls->kind == HODO_KIND_FUNCTION && cls->fields[i].type == HODO_TYPE_PTR)
 			a->string_value = (char *)(uintptr_t)hodo_symbols_name_at(p->e->symbols, event,
 										  event->values[i].u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto_packet.c - packets of the one sequence, and the events of tracks in them. Names are written once, each
- * before it is used first, and then stand as numbers.
+ * perfetto_packet.c - packets of the one sequence, and the events of tracks in them. Each name is written
+ * once, before its first use, and then referred to by number.
  */
 #include "perfetto_impl.h"
 

@@ -2,13 +2,16 @@
 /* perfetto_tracks.c - processes, threads, counters, CPUs, and lanes of spans that may overlap. */
 #include "perfetto_impl.h"
 
+#include "hosts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define WHOLE_PROCESS (1ull << 32) /* the others are thread ids */
-/* Of processes that the kernel's events name and that were not recorded, and of their threads. */
+/* For unrecorded processes in the kernel's events, and their threads. */
 #define UNRECORDED(pid) (WHOLE_PROCESS | (pid))
+#define OF_HOST(t, number) ((number) | (uint64_t)(t)->process->host << 40)
 
 static uint64_t find(const struct perfetto *p, const void *of, uint64_t number)
 {
@@ -47,28 +50,31 @@ static char *text(struct perfetto *p, const char *s)
 	return perfetto_text(p, s, strlen(s));
 }
 
-static uint64_t put_process(struct perfetto *p, uint32_t pid, const char *comm, const char *exe)
+/* of: the process, or the kernel that saw it. */
+static uint64_t put_process(struct perfetto *p, const struct hodo_read_process *of, uint32_t pid, const char *comm,
+			    const char *exe)
 {
+	char name[160];
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
 	char *cmdline = text(p, exe);
 
-	process.pid = (int32_t)pid;
-	process.process_name = text(p, comm);
+	process.pid = (int32_t)hodo_number_apart(of, pid);
+	process.process_name = text(p, hodo_name_apart(p->e->reader, of, comm, name));
 	process.n_cmdline = exe[0] != 0;
 	process.cmdline = &cmdline;
 	track.process = &process;
 	return put(p, &track, 0);
 }
 
-static uint64_t put_thread(struct perfetto *p, uint64_t parent, uint32_t pid, uint32_t tid, const char *comm)
+static uint64_t put_thread(struct perfetto *p, uint64_t parent, const struct hodo_track *t)
 {
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
 
-	thread.pid = (int32_t)pid;
-	thread.tid = (int32_t)tid;
-	thread.thread_name = text(p, comm);
+	thread.pid = (int32_t)hodo_number_apart(t->process, t->pid);
+	thread.tid = (int32_t)hodo_number_apart(t->process, t->tid);
+	thread.thread_name = text(p, t->name);
 	track.thread = &thread;
 	return put(p, &track, parent);
 }
@@ -83,34 +89,32 @@ static uint64_t put_plain(struct perfetto *p, uint64_t parent, const char *name)
 
 /* ----------------------------------------------------------- processes and threads */
 
-/* process: NULL if it was not recorded. */
-static uint64_t process_track(struct perfetto *p, const struct hodo_read_process *process, uint32_t pid,
-			      const char *comm)
+/* process: NULL if it was not recorded; t: a track of it. */
+static uint64_t process_track(struct perfetto *p, const struct hodo_read_process *process, const struct hodo_track *t)
 {
-	uint64_t number = process ? WHOLE_PROCESS : UNRECORDED(pid), uuid = find(p, process, number);
+	uint64_t number = process ? WHOLE_PROCESS : OF_HOST(t, UNRECORDED(t->pid)), uuid = find(p, process, number);
 
 	if (uuid)
 		return uuid;
-	uuid = process ? put_process(p, process->pid, process->kernel ? "kernel" : process->comm, process->exe)
-		       : put_process(p, pid, pid == 0 ? "kernel" : comm, "");
+	uuid = process ? put_process(p, process, process->pid, process->kernel ? "kernel" : process->comm, process->exe)
+		       : put_process(p, t->process, t->pid, t->pid == 0 ? "kernel" : t->name, "");
 	return keep(p, process, number, uuid);
 }
 
 static uint64_t thread_track(struct perfetto *p, const struct hodo_read_process *process, const struct hodo_track *t)
 {
-	uint64_t uuid = find(p, process, t->tid);
+	uint64_t number = OF_HOST(t, t->tid), uuid = find(p, process, number);
 
-	return uuid ? uuid : keep(p, process, t->tid, put_thread(p, process_track(p, process, t->pid, t->name), t->pid,
-								 t->tid, t->name));
+	return uuid ? uuid : keep(p, process, number, put_thread(p, process_track(p, process, t), t));
 }
 
-/* What the kernel says of a thread stands below the thread's own track, if its process was recorded too. */
+/* The kernel's events of a thread are below the thread's own track, if its process was also recorded. */
 static uint64_t put_kernel(struct perfetto *p, const struct hodo_track *t)
 {
 	const struct hodo_read_process *owner = NULL, *process;
 
 	for (uint32_t i = 0; t->pid && !owner && (process = hodo_read_process(p->e->reader, i)) != NULL; i++)
-		if (!process->kernel && process->pid == t->pid)
+		if (!process->kernel && process->pid == t->pid && process->host == t->process->host)
 			owner = process;
 	return put_plain(p, thread_track(p, owner, t), "kernel");
 }
@@ -122,7 +126,7 @@ static uint64_t put_counter(struct perfetto *p, const struct hodo_track *t)
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
 	size_t len = strlen(t->name);
-	uint64_t parent = process_track(p, t->process, 0, NULL);
+	uint64_t parent = process_track(p, t->process, t);
 
 	track.name = text(p, t->name);
 	if (len >= 5 && strcmp(t->name + len - 5, "bytes") == 0)
@@ -155,7 +159,7 @@ uint64_t perfetto_loss_track(struct perfetto *p, const struct hodo_read_loss *lo
 	if (uuid)
 		return uuid;
 	snprintf(name, sizeof(name), "lost: %.250s", loss->stream->name);
-	return keep(p, loss->stream, 0, put_plain(p, process_track(p, loss->process, 0, NULL), name));
+	return keep(p, loss->stream, 0, put_plain(p, process_track(p, loss->process, NULL), name));
 }
 
 void perfetto_track(struct perfetto *p, struct hodo_track *t)
@@ -189,7 +193,7 @@ struct perfetto_lane *perfetto_lane_take(struct perfetto *p, const struct hodo_t
 	}
 	lane = hodo_arena_alloc(&p->lanes, sizeof(*lane));
 	if (lane)
-		lane->uuid = put_plain(p, process_track(p, track->process, 0, NULL), track->name);
+		lane->uuid = put_plain(p, process_track(p, track->process, NULL), track->name);
 	else
 		hodo_text_fail(p->e->out, -ENOMEM);
 	return lane;

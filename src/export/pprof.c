@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof.c - profile.proto, in gzip: a sample for each path and thread, with calls and time of its own.
+ * pprof.c - profile.proto, in gzip: a sample for each path and thread, with calls and self time.
  *
- * A message in pieces is the pieces one behind the other, so each sample is packed by itself, and memory is that of
- * the tree.
+ * A message is the concatenation of its pieces, so each sample is packed separately, and only the tree takes
+ * memory.
  */
 #define _GNU_SOURCE
 #include "call_tree.h"
@@ -82,7 +82,7 @@ static int put_sample(void *data, uint32_t node, bool leave)
 
 	if (leave)
 		return p->deflate.in.error;
-	/* From the end on, so that the path so far stands behind what is innermost. */
+	/* Filled from the end, so that the path follows the innermost. */
 	p->path[HODO_CALL_DEPTH_MAX + 1 - n->depth] = (uint64_t)n->frame + 1;
 	if (!n->calls && !n->self_ns)
 		return 0;
@@ -152,7 +152,7 @@ static void put_mapping(struct pprof *p, uint32_t i)
 	mapping.memory_limit = o->end;
 	mapping.filename = text(p, o->path);
 	mapping.build_id = text(p, id);
-	/* They have names already: nobody is to look for the file. */
+	/* They already have names: viewers need not look for the file. */
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;
 	piece.n_mapping = 1;
 	piece.mapping = &mappings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope.c - https://www.speedscope.app/file-format-schema.json: a profile for each thread, with each begin and
- * end; or, of recordings with more slices than a browser opens, with the time of each path.
+ * speedscope.c - https://www.speedscope.app/file-format-schema.json: a profile for each thread, with each
+ * begin and end; or, for recordings with more slices than a browser can open, with the time of each path.
  */
 #define _GNU_SOURCE
 #include "call_tree.h"
@@ -148,7 +148,7 @@ static int write_speedscope(void *state, struct hodo_export *e, struct hodo_call
 	hodo_json_u64(j, "activeProfileIndex", 0);
 	hodo_json_array(j, "profiles");
 	for (uint32_t i = 0; i < tree->nthreads && !err; i++) {
-		/* Who did nothing that shows is left out; but there has to be one. */
+		/* Threads without visible activity are left out; but there must be one. */
 		if (!tree->threads[i]->total && (shown || i + 1 < tree->nthreads))
 			continue;
 		shown++;

@@ -6,8 +6,8 @@
  *	                        ->  mapped object  the process's objects by address, then time
  *	                        ->  source         symbols, one for each path and build-id
  *
- * A library that takes the place of another has its addresses too: a place is
- * good for the time in which no object that holds the address comes or goes.
+ * A library may replace another at the same addresses: a place is valid for the time in which no object with
+ * the address comes or goes.
  */
 #define _GNU_SOURCE
 #include "symbols.h"
@@ -20,24 +20,31 @@
 #include <core/search.h>
 #include <fnmatch.h>
 #include <pack/tree.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sym/debuginfod.h>
+#include <sym/store.h>
+#include <sym/unwind.h>
 #include <unistd.h>
 
 #define CACHE_SLOTS 131072u /* of one cache line; pairs */
-/* Objects looked at for one process, where many had the same addresses; then a few for each address. */
+/* Objects checked for one process, if many had the same addresses; then a few for each address. */
 #define STEPS_MAX  (1ull << 31)
 #define STEPS_EACH 64u
-/* Addresses without a name that are kept apart: of code that no file has there can be as many as there are events. */
+/* Nameless addresses that are kept separately: for code without a file, there can be as many as events. */
 #define UNNAMED_MAX (1u << 18)
 #define PACKED_MAX_BYTES (1u << 30) /* of the symbols of one object */
 
 /* The symbols of a file, by its build-id and path. */
 struct source {
 	struct hodo_bytes key;
-	bool tried;
+	bool tried, asked; /* here; a server */
+	bool has_build_id;
 	struct hodo_sym *sym;
+	struct hodo_sym *older; /* before a server was asked: names of it are in use */
 	const char *path;
 	uint64_t unnamed; /* places without a name */
 };
@@ -56,20 +63,24 @@ struct cached {
 	struct hodo_place place;
 };
 
-/* What the same function is: its number is the place's id. */
+/* Identifies a function: its number is the place's id. */
 struct place_key {
-	uint64_t where; /* the source's number + 1; of addresses in no object, the process: they are its own */
+	uint64_t where; /* the source's number + 1; for addresses outside of objects, the process */
 	uint64_t start; /* in the source; of these in memory */
 };
 
 struct hodo_symbols {
 	char *folder[2]; /* where saved symbols may be */
-	struct hodo_tree *packed; /* NULL: the recording is a directory */
+	struct hodo_tree *packed; /* NULL: the recording is a directory, and has no packed parts */
 	struct cached *cache;
 	struct hodo_map mapped;  /* struct mapped by process */
 	struct hodo_map sources;
 	struct hodo_map unnamed; /* texts by address */
 	struct hodo_map places;
+	struct hodo_sym_elsewhere elsewhere;
+	char *store;
+	const int *roots;
+	uint32_t nroots;
 	bool shorten;
 };
 
@@ -88,12 +99,14 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 		.places = { .entry_bytes = sizeof(struct place_key), .key_bytes = sizeof(struct place_key) },
 	};
 	hodo_hash_seed();
-	if (hodo_tree_open(&s->packed, recording) == 0 && hodo_tree_dirfd(s->packed) >= 0) {
+	if (hodo_tree_open(&s->packed, recording) == 0 && hodo_tree_dirfd(s->packed) >= 0 &&
+	    !hodo_tree_part(s->packed, 0)) {
 		hodo_tree_close(s->packed);
 		s->packed = NULL;
 	}
+	s->elsewhere.store = s->store = hodo_store_default();
 	s->cache = calloc(CACHE_SLOTS, sizeof(*s->cache));
-	/* One process's folder may have been opened itself. */
+	/* A single process's folder may have been opened. */
 	if (!s->cache || asprintf(&s->folder[0], "%s/" HODO_SYMBOLS_DIR, recording) < 0 ||
 	    asprintf(&s->folder[1], "%s/../" HODO_SYMBOLS_DIR, recording) < 0) {
 		hodo_symbols_free(s);
@@ -107,14 +120,36 @@ void hodo_symbols_shorten(struct hodo_symbols *symbols)
 	symbols->shorten = true;
 }
 
+void hodo_symbols_roots(struct hodo_symbols *symbols, const int *roots, uint32_t n)
+{
+	symbols->roots = roots;
+	symbols->nroots = n;
+}
+
+void hodo_symbols_fetch(struct hodo_symbols *symbols, struct hodo_debuginfod *client)
+{
+	symbols->elsewhere.debuginfod = client;
+}
+
+const struct hodo_sym_elsewhere *hodo_symbols_elsewhere(const struct hodo_symbols *symbols)
+{
+	return &symbols->elsewhere;
+}
+
 void hodo_symbols_free(struct hodo_symbols *symbols)
 {
 	struct hodo_symbols *s = symbols;
 
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->sources.n; i++)
-		hodo_sym_close(((const struct source *)hodo_map_at(&s->sources, i))->sym);
+	for (uint32_t i = 0; i < s->sources.n; i++) {
+		const struct source *source = hodo_map_at(&s->sources, i);
+
+		hodo_sym_close(source->sym);
+		hodo_sym_close(source->older);
+	}
+	hodo_debuginfod_free(s->elsewhere.debuginfod);
+	free(s->store);
 	hodo_map_free(&s->mapped);
 	hodo_map_free(&s->sources);
 	hodo_map_free(&s->unnamed);
@@ -145,8 +180,8 @@ static struct mapped *find_mapped(struct hodo_symbols *s, const struct hodo_read
 }
 
 /*
- * Whether a is the better answer than b: mapped at that time, the latest to come; else the last that went (a profile
- * is written when the program has ended); else the first to come (it was recorded late).
+ * Whether a is a better answer than b: mapped at that time, the latest; else the last that was unmapped (a
+ * profile is written after the program's end); else the first mapped later (it was recorded late).
  */
 static bool is_better(const struct hodo_read_object *a, const struct hodo_read_object *b, int64_t ts_ns)
 {
@@ -164,8 +199,8 @@ static bool is_better(const struct hodo_read_object *a, const struct hodo_read_o
 }
 
 /*
- * The index of the object that the address is in at that time; UINT32_MAX: none. from_ns, until_ns: the
- * time for which that holds.
+ * The index of the object with the address at that time; UINT32_MAX: none. from_ns, until_ns: when that
+ * holds.
  */
 static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, int64_t *from_ns,
 			    int64_t *until_ns)
@@ -191,18 +226,24 @@ static uint32_t find_object(struct mapped *m, int64_t ts_ns, uint64_t address, i
 
 /* ------------------------------------------------------------------------ sources */
 
-/* With the symbols that are in a packed recording. */
+/* With symbols from a packed recording. */
 static void open_packed(struct hodo_symbols *s, struct source *source, const struct hodo_sym_source *from,
 			const char *name)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
 	struct hodo_sym_source packed = *from;
-	char path[sizeof(HODO_SYMBOLS_DIR) + HODO_SYMBOLS_NAME_MAX + 1];
+	char path[NAME_MAX + sizeof(HODO_SYMBOLS_DIR) + HODO_SYMBOLS_NAME_MAX + 2];
+	const char *part;
 	uid_t owner;
+	int err;
 
 	snprintf(path, sizeof(path), HODO_SYMBOLS_DIR "/%s", name);
-	if (hodo_tree_read(s->packed, path, PACKED_MAX_BYTES, &text, &owner) < 0 || !text.len ||
-	    strlen(hodo_text_string(&text)) != text.len)
+	err = hodo_tree_read(s->packed, path, PACKED_MAX_BYTES, &text, &owner);
+	for (uint32_t i = 0; err == -ENOENT && (part = hodo_tree_part(s->packed, i)) != NULL; i++) {
+		snprintf(path, sizeof(path), "%s/" HODO_SYMBOLS_DIR "/%s", part, name);
+		err = hodo_tree_read(s->packed, path, PACKED_MAX_BYTES, &text, &owner);
+	}
+	if (err < 0 || !text.len || strlen(hodo_text_string(&text)) != text.len)
 		return;
 	packed.saved_text = text.data;
 	hodo_sym_open(&source->sym, &packed);
@@ -212,11 +253,13 @@ static void open_source(struct hodo_symbols *s, struct source *source, const str
 {
 	struct hodo_sym_source from = { .owner = owner,
 				        .build_id = o->build_id_len ? o->build_id : NULL,
-					.build_id_len = o->build_id_len };
+					.build_id_len = o->build_id_len,
+					.store = s->store };
 	char name[HODO_SYMBOLS_NAME_MAX], *saved;
 
 	source->tried = true;
 	source->path = o->path;
+	source->has_build_id = o->build_id_len > 0;
 	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
 	if (s->packed)
 		open_packed(s, source, &from, name);
@@ -224,19 +267,40 @@ static void open_source(struct hodo_symbols *s, struct source *source, const str
 		if (asprintf(&saved, "%s/%s", s->folder[i], name) < 0)
 			return;
 		from.saved = saved;
-		/* Where there is none, debug files would do. */
+		/* Without one, debug files would do. */
 		if (access(saved, F_OK) == 0)
 			hodo_sym_open(&source->sym, &from);
 		free(saved);
 	}
 	from.saved = NULL;
 	from.path = o->path;
-	/* It lies elsewhere after each boot: what was kept is all there is. */
+	/* The kernel's addresses change with each boot: only what was kept is valid. */
 	if (!source->sym && strcmp(o->path, HODO_KERNEL_OBJECT) != 0)
-		hodo_sym_open(&source->sym, &from);
+		hodo_symbols_open(&source->sym, &from, s->roots, s->nroots);
 }
 
-/* NULL: no memory. Until another one is asked for. */
+/* What a server has takes the place of what is here, if it has more. */
+static bool fetch(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o)
+{
+	struct hodo_sym_source from = { .owner = geteuid(), .build_id = o->build_id, .build_id_len = o->build_id_len };
+	HODO_AUTO_FREE char *path = NULL;
+
+	if (!s->elsewhere.debuginfod || source->asked || !o->build_id_len || strcmp(o->path, HODO_KERNEL_OBJECT) == 0)
+		return false;
+	source->asked = true;
+	path = hodo_debuginfod_find(s->elsewhere.debuginfod, o->build_id, o->build_id_len, HODO_STORE_DEBUGINFO);
+	if (!path)
+		return false;
+	from.path = path;
+	source->older = source->sym;
+	if (hodo_sym_open(&source->sym, &from) == 0)
+		return true;
+	source->sym = source->older;
+	source->older = NULL;
+	return false;
+}
+
+/* NULL: no memory. Valid until the next call. */
 static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_object *o, uid_t owner)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text key = { 0 };
@@ -265,6 +329,16 @@ static const char *unnamed(struct hodo_symbols *s, uint64_t address)
 	return text;
 }
 
+static bool find_symbol(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o,
+			uint64_t address, struct hodo_symbol *symbol)
+{
+	if (!source)
+		return false;
+	if (source->sym && hodo_sym_find(source->sym, address - o->base, symbol))
+		return true;
+	return fetch(s, source, o) && hodo_sym_find(source->sym, address - o->base, symbol);
+}
+
 static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object, uint64_t address,
 		       struct hodo_place *place)
 {
@@ -277,7 +351,7 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 
 	place->object = o ? o->path : "";
 	place->mapped = o;
-	if (source && source->sym && hodo_sym_find(source->sym, address - o->base, &symbol)) {
+	if (find_symbol(s, source, o, address, &symbol)) {
 		place->full = symbol.name;
 		place->name = s->shorten ? hodo_sym_brief(source->sym, &symbol) : symbol.name;
 		place->start = symbol.start + o->base;
@@ -327,7 +401,8 @@ bool hodo_symbols_unnamed(const struct hodo_symbols *symbols, uint32_t i, struct
 	const struct source *source = i < symbols->sources.n ? hodo_map_at(&symbols->sources, i) : NULL;
 
 	if (source)
-		*unnamed = (struct hodo_unnamed){ source->path, source->unnamed, source->sym != NULL };
+		*unnamed = (struct hodo_unnamed){ source->path, source->unnamed, source->sym != NULL,
+						  source->has_build_id };
 	return source != NULL;
 }
 
@@ -345,11 +420,12 @@ bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_proc
 	struct mapped *m = find_mapped(symbols, process);
 	int64_t from_ns, until_ns;
 	uint32_t object = m ? find_object(m, ts_ns, address, &from_ns, &until_ns) : UINT32_MAX;
-	struct source *source = object == UINT32_MAX ? NULL :
-				source_of(symbols, &process->objects[object], process->owner);
+	const struct hodo_read_object *o = object == UINT32_MAX ? NULL : &process->objects[object];
+	struct source *source = o ? source_of(symbols, o, process->owner) : NULL;
 
-	return source && source->sym &&
-	       hodo_sym_line(source->sym, address - process->objects[object].base, file, line);
+	if (source && (!source->sym || !hodo_sym_has_lines(source->sym)))
+		fetch(symbols, source, o);
+	return source && source->sym && hodo_sym_line(source->sym, address - o->base, file, line);
 }
 
 /* ------------------------------------------------------------- names of functions */
@@ -373,6 +449,22 @@ bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_pro
 	return one.id == two.id || !hodo_place_named(&one) || !hodo_place_named(&two);
 }
 
+static void find_place(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address,
+		       struct hodo_place *place)
+{
+	hodo_symbols_find(symbols, process, ts_ns, address, place);
+}
+
+static bool is_same(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
+{
+	return hodo_function_same(symbols, process, ts_ns, a, b);
+}
+
+struct hodo_places hodo_symbols_places(struct hodo_symbols *symbols)
+{
+	return symbols ? (struct hodo_places){ symbols, find_place, is_same } : (struct hodo_places){ 0 };
+}
+
 bool hodo_function_is(const char *glob, const struct hodo_place *place)
 {
 	const char *name = place->full;
@@ -384,7 +476,7 @@ bool hodo_function_is(const char *glob, const struct hodo_place *place)
 		return true;
 	if (!memchr(name, '(', len))
 		return false;
-	/* Without "(int) const": back to the parenthesis that the last one closes. */
+	/* Without "(int) const": back to the parenthesis that matches the last one. */
 	while (len > 0 && name[len - 1] != ')')
 		len--;
 	while (len > 0) {

@@ -36,7 +36,7 @@ static int write_symbols(int dirfd, const char *name, struct hodo_sym *sym)
 {
 	int fd, err;
 
-	unlinkat(dirfd, NEW_NAME, 0); /* of one that was killed */
+	unlinkat(dirfd, NEW_NAME, 0); /* left by a killed process */
 	fd = hodo_file_make(dirfd, NEW_NAME);
 	if (fd < 0)
 		return fd;
@@ -50,7 +50,37 @@ static int write_symbols(int dirfd, const char *name, struct hodo_sym *sym)
 	return err;
 }
 
-static int keep_object(int dirfd, const struct hodo_read_object *o, uid_t owner)
+/*
+ * A file of another root directory may have the same path as one of ours: by its build-id it is known that it is the
+ * right one. One without is taken where there is no other.
+ */
+int hodo_symbols_open(struct hodo_sym **sym, const struct hodo_sym_source *source, const int *roots, uint32_t n)
+{
+	struct hodo_sym_source there = *source;
+	int err = hodo_sym_open(sym, source);
+
+	for (uint32_t i = 0; err && i < n; i++) {
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "/proc/self/fd/%d%s", roots[i], source->path) >= (int)sizeof(path))
+			continue;
+		there.path = path;
+		if (hodo_sym_open(sym, &there) == 0)
+			err = 0;
+	}
+	return err;
+}
+
+/* The recording; and the root directories of processes that did not have ours. */
+struct keeping {
+	const char *recording;
+	const int *roots;
+	uint32_t nroots;
+	int dirfd; /* -1: not made */
+	char *failed; /* the path of the first object that could not be kept; NULL: not asked */
+};
+
+static int keep_object(const struct keeping *k, const struct hodo_read_object *o, uid_t owner)
 {
 	struct hodo_sym_source source = { .path = o->path,
 					  .owner = owner,
@@ -61,15 +91,15 @@ static int keep_object(int dirfd, const struct hodo_read_object *o, uid_t owner)
 	int err;
 
 	hodo_symbols_name(name, o->path, o->build_id, o->build_id_len);
-	if (faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (faccessat(k->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
 	if (strcmp(o->path, HODO_KERNEL_OBJECT) == 0)
 		err = hodo_sym_open_kernel(&sym, o->path, o->build_id, o->build_id_len);
 	else
-		err = hodo_sym_open(&sym, &source);
+		err = hodo_symbols_open(&sym, &source, k->roots, k->nroots);
 	if (err)
 		return err;
-	err = write_symbols(dirfd, name, sym);
+	err = write_symbols(k->dirfd, name, sym);
 	hodo_sym_close(sym);
 	return err;
 }
@@ -93,7 +123,7 @@ static bool has_context(const struct hodo_read_process *p)
 	return false;
 }
 
-static int keep_process(const char *recording, const struct hodo_read_process *p, int *dirfd)
+static int keep_process(struct keeping *k, const struct hodo_read_process *p)
 {
 	bool all = has_context(p);
 	int first = 0;
@@ -103,37 +133,37 @@ static int keep_process(const char *recording, const struct hodo_read_process *p
 
 		if (!p->objects[i].functions && !all)
 			continue;
-		if (*dirfd < 0)
-			*dirfd = open_folder(recording);
-		if (*dirfd < 0)
-			return *dirfd;
-		err = keep_object(*dirfd, &p->objects[i], p->owner);
+		if (k->dirfd < 0)
+			k->dirfd = open_folder(k->recording);
+		if (k->dirfd < 0)
+			return k->dirfd;
+		err = keep_object(k, &p->objects[i], p->owner);
 		if (!p->objects[i].functions)
-			err = 0; /* the vdso has no file, and a library that was stripped no symbols */
+			err = 0; /* the vdso has no file, and a stripped library no symbols */
+		if (err && k->failed && !*k->failed)
+			snprintf(k->failed, PATH_MAX, "%s", p->objects[i].path);
 		first = first ? first : err;
 	}
 	return first;
 }
 
-/* Keeps the symbols of what is in the recording that was opened, or in a part of it. */
-static int keep_from(const char *recording, const char *read)
+/* Keeps the symbols of the recording that was opened, or of a part of it. */
+static int keep_from(struct keeping *k, const char *read)
 {
 	struct hodo_read *r;
-	int first = 0, dirfd = -1, err = hodo_read_open(&r, read, NULL);
+	int first = 0, err = hodo_read_open(&r, read, NULL);
 
 	if (err)
 		return err == -ENODATA ? 0 : err;
 	for (uint32_t i = 0; i < hodo_read_nprocesses(r); i++) {
-		err = keep_process(recording, hodo_read_process(r, i), &dirfd);
+		err = keep_process(k, hodo_read_process(r, i));
 		first = first ? first : err;
 	}
-	if (dirfd >= 0)
-		close(dirfd);
 	hodo_read_close(r);
 	return first;
 }
 
-/* The same files under a part's own name, so that it can be taken elsewhere alone; no room is needed for that. */
+/* Links the same files into a part, so that it can be moved elsewhere alone; that takes no room. */
 static void link_symbols(const char *recording, const char *piece)
 {
 	char path[PATH_MAX];
@@ -157,9 +187,9 @@ static bool is_piece_name(const char *name)
 }
 
 /* For each part and snapshot. */
-static int for_pieces(const char *recording, bool keep)
+static int for_pieces(struct keeping *k, bool keep)
 {
-	HODO_AUTO_CLOSEDIR DIR *d = opendir(recording);
+	HODO_AUTO_CLOSEDIR DIR *d = opendir(k->recording);
 	char path[PATH_MAX];
 	const char *name;
 	int first = 0;
@@ -167,27 +197,33 @@ static int for_pieces(const char *recording, bool keep)
 	while ((name = hodo_dir_next(d)) != NULL) {
 		int err = 0;
 
-		/* What has metadata is the folder of a program that is called so. */
+		/* A folder with metadata belongs to a program with such a name. */
 		if (!is_piece_name(name) ||
-		    snprintf(path, sizeof(path), "%s/%s/metadata", recording, name) >= (int)sizeof(path) ||
+		    snprintf(path, sizeof(path), "%s/%s/metadata", k->recording, name) >= (int)sizeof(path) ||
 		    access(path, F_OK) == 0)
 			continue;
 		*strrchr(path, '/') = 0;
 		if (keep)
-			err = keep_from(recording, path);
+			err = keep_from(k, path);
 		else
-			link_symbols(recording, path);
+			link_symbols(k->recording, path);
 		first = first ? first : err;
 	}
 	return first;
 }
 
-int hodo_symbols_keep(const char *recording)
+int hodo_symbols_keep(const char *recording, const int *roots, uint32_t nroots, char object[PATH_MAX])
 {
-	int err = keep_from(recording, recording);
+	struct keeping k = { recording, roots, nroots, -1, object };
+	int err;
 
+	if (object)
+		*object = 0;
+	err = keep_from(&k, recording);
 	if (err == -ENOTUNIQ) /* snapshots, each a recording of its own */
-		err = for_pieces(recording, true);
-	for_pieces(recording, false);
+		err = for_pieces(&k, true);
+	for_pieces(&k, false);
+	if (k.dirfd >= 0)
+		close(k.dirfd);
 	return err;
 }

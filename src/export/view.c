@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - takes a recording in for the page: see view.h. */
+/* view.c - reads a recording for the page: see view.h. */
 #define _GNU_SOURCE
+#include "hosts.h"
 #include "view_work.h"
-#include "scheduling.h"
+#include <read/scheduling.h>
 
+#include <base/file.h>
 #include <base/vec.h>
 #include <errno.h>
+#include <read/off_cpu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 
 /* ----------------------------------------------------------------------- tracks */
 
-/* user of a track: its index and 1, or this: it is not wanted. */
+/* user of a track: its index + 1, or this if it is not wanted. */
 #define UNWANTED ((void *)UINTPTR_MAX)
 
 static bool wanted(const struct hodo_view_work *w, const struct hodo_read_process *process, uint32_t pid,
@@ -29,8 +32,8 @@ static bool wants_event(const struct hodo_view_work *w, const struct hodo_read_e
 	return wanted(w, e->process, e->pid, e->tid, e->comm);
 }
 
-/* 1: *index is the track's; 0: its events are not wanted. What a track that is no thread's shows is wanted or not event by
- * event. -ENOMEM. */
+/* 1: *index is the track's; 0: its events are not wanted. For tracks other than threads', that is decided for
+ * each event. -ENOMEM. */
 static int track_of(struct hodo_view_work *w, const struct hodo_track *track, uint32_t *index)
 {
 	/* The caller's part of it may be written. */
@@ -59,7 +62,7 @@ static int track_of(struct hodo_view_work *w, const struct hodo_track *track, ui
 
 /* ------------------------------------------------------------------------- text */
 
-/* What stands behind the name in a line of text; len 0: nothing. Until the next call. */
+/* What follows the name in a line of text; len 0: nothing. Valid until the next call. */
 static int fields_of(struct hodo_view_work *w, const struct hodo_read_event *e, const char **data, size_t *len)
 {
 	*len = 0;
@@ -92,6 +95,11 @@ struct begun {
 	char text[];
 };
 
+static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
+{
+	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
+}
+
 static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
@@ -102,14 +110,14 @@ static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_eve
 	int got;
 
 	s->user = NULL;
-	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, s->track->process, s->pid, (uint32_t)s->id, s->name))
+	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, s->track->kernel, s->pid, (uint32_t)s->id, s->name))
 		return 0;
 	if (s->track->kind == HODO_TRACK_ASYNC && e && !wants_event(w, e))
 		return 0;
 	got = track_of(w, s->track, &track);
 	if (got <= 0)
 		return got;
-	/* A call's event has addresses, which the name says better. */
+	/* A call's event has addresses; the name is better. */
 	if (e && s->kind != HODO_SLICE_CALL && fields_of(w, e, &text, &len) < 0)
 		return -ENOMEM;
 	b = malloc(sizeof(*b) + len);
@@ -121,15 +129,14 @@ static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_eve
 	if (len)
 		memcpy(b->text, text, len);
 	s->user = b;
-	return b->name == UINT32_MAX ? -ENOMEM : 0;
+	if (b->name == UINT32_MAX)
+		return -ENOMEM;
+	if (!e || s->kind != HODO_SLICE_SPAN)
+		return 0;
+	return hodo_view_links_begin(&w->links, e, track, since_begin(w, s->begin_ns));
 }
 
-static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
-{
-	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
-}
-
-/* What is shown of a thread on a CPU, whose name alone is that of several. */
+/* How a thread on a CPU is shown: its name alone may not be unique. */
 static uint32_t running(const struct hodo_slice *s, char text[64])
 {
 	return (uint32_t)snprintf(text, 64, "pid=%u tid=%llu why=\"%s\"", s->pid, (unsigned long long)s->id,
@@ -163,7 +170,8 @@ static int add_wait(struct hodo_view_work *w, uint32_t track, const struct hodo_
 		.begin = since_begin(w, from_ns),
 		.duration = off->on_ns > from_ns ? (uint64_t)off->on_ns - (uint64_t)from_ns : 0,
 		.woken = woken ? since_begin(w, off->woken_ns) : HODO_VIEW_NEVER,
-		.id = off->tid | (uint64_t)off->waker << 32,
+		.id = hodo_number_apart(off->kernel, off->tid) |
+		      (uint64_t)(off->waker ? hodo_number_apart(off->kernel, off->waker) : 0) << 32,
 		.track = track,
 		.flags = (uint8_t)off->why,
 	};
@@ -172,41 +180,65 @@ static int add_wait(struct hodo_view_work *w, uint32_t track, const struct hodo_
 	return hodo_view_rows_keeps(&w->rows, &row) ? hodo_view_rows_add(&w->rows, &row, NULL, 0) : 0;
 }
 
+/* A span's begin's fields, and behind them how long its thread did not run, as print has it. Of calls that is left out:
+ * most have no text, which takes room, and where it is long the CPUs' tracks show it. */
+static int text_of(struct hodo_view_work *w, const struct hodo_slice *s, const struct hodo_read_event *e,
+		   const char **text, size_t *len)
+{
+	const struct begun *b = s->user;
+
+	*text = b->text;
+	*len = b->len;
+	if (s->kind == HODO_SLICE_CALL || !e || !e->off_cpu || e->begin->ts_ns != s->begin_ns)
+		return 0;
+	w->off_cpu.len = 0;
+	hodo_text_bytes(&w->off_cpu, b->text, b->len);
+	hodo_read_add_off_cpu(&w->off_cpu, e->off_cpu);
+	if (w->off_cpu.error)
+		return w->off_cpu.error;
+	*text = w->off_cpu.data + (b->len == 0); /* without the space */
+	*len = w->off_cpu.len - (b->len == 0);
+	return 0;
+}
+
 static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	struct hodo_view_work *w = data;
 	struct hodo_view_figure *figure = NULL;
 	struct begun *b = s->user;
 	struct hodo_view_row row;
-	char text[64];
-	int err = 0;
+	const char *text;
+	char run[64];
+	size_t len;
+	int err;
 
 	if (!b)
 		return 0;
+	err = text_of(w, s, e, &text, &len);
 	s->user = NULL;
 	row = (struct hodo_view_row){
 		.begin = since_begin(w, s->begin_ns),
 		.duration = s->end_ns > s->begin_ns ? (uint64_t)s->end_ns - (uint64_t)s->begin_ns : 0,
 		.self = s->self_ns,
-		.id = s->id,
+		.id = s->kind == HODO_SLICE_RUNNING ? hodo_number_apart(s->track->kernel, (uint32_t)s->id) : s->id,
 		.track = b->track,
 		.name = b->name,
 		.depth = (uint16_t)(s->depth < UINT16_MAX ? s->depth : UINT16_MAX),
 		.kind = (uint8_t)s->kind,
 		.flags = (uint8_t)s->flags,
 	};
-	if (s->kind == HODO_SLICE_ASYNC)
+	if (!err && s->kind == HODO_SLICE_ASYNC)
 		err = flow_of(w, s, &row);
 	w->counts[HODO_VIEW_SLICES]++;
-	/* The others' length is not known: that of a span that is left, too. Pieces count once, with the last. */
+	/* The others' duration is not known, nor that of a left span. Pieces count once, with the last. */
 	if (!err && !(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_END_LOST | HODO_SLICE_SPLIT)) &&
 	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
 		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
 	if (figure)
 		err = hodo_view_figure_add(figure, row.duration + s->earlier_ns, s->self_ns + s->earlier_self_ns);
 	if (!err && hodo_view_rows_keeps(&w->rows, &row))
-		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, text, running(s, text))
-						    : hodo_view_rows_add(&w->rows, &row, b->text, b->len);
+		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, run, running(s, run))
+						    : hodo_view_rows_add(&w->rows, &row, text, len);
 	if (!err && s->sched_off)
 		err = add_wait(w, b->track, s->sched_off);
 	free(b);
@@ -276,15 +308,19 @@ static int take_in(struct hodo_view_work *w, struct hodo_timeline **timeline)
 						      .loss = hodo_view_loss };
 	int err;
 
-	*timeline = hodo_timeline_new(w->view->reader, w->view->symbols, &ops, w);
+	*timeline = hodo_timeline_new(w->view->reader, hodo_symbols_places(w->view->symbols), &ops, w);
 	w->text = hodo_read_text_new();
 	if (!*timeline || !w->text)
+		return -ENOMEM;
+	if (hodo_off_cpu_recorded(w->view->reader) && hodo_read_spans(w->view->reader) < 0)
 		return -ENOMEM;
 	err = hodo_timeline_read(*timeline, w->view->since_ns, w->view->until_ns);
 	if (!err)
 		err = hodo_view_rows_finish(&w->rows);
 	if (!err)
 		err = hodo_view_losses_finish(w);
+	if (!err)
+		err = hodo_view_links_find(&w->links);
 	return err ? err : hodo_view_lanes(w);
 }
 
@@ -313,13 +349,24 @@ static int put_recording(struct hodo_view *v, bool after)
 		v->shown += hodo_view_class(&w->rows.rows[i]) != HODO_VIEW_WAITS;
 	hodo_timeline_free(timeline);
 	hodo_read_text_free(w->text);
+	hodo_text_free(&w->off_cpu);
 	free(w->losses);
+	hodo_view_links_free(&w->links);
 	hodo_view_figures_free(&w->figures);
 	hodo_strings_free(&w->names);
 	hodo_view_rows_free(&w->rows);
 	free(w->tracks);
 	free(w);
 	return err;
+}
+
+bool hodo_view_is(int fd)
+{
+	static const char mark[] = "<meta name=\"generator\" content=\"hodo\">";
+	char head[512];
+	ssize_t n = hodo_file_read_at(fd, head, sizeof(head), 0);
+
+	return n > 0 && memmem(head, (size_t)n, mark, sizeof(mark) - 1) != NULL;
 }
 
 int hodo_view_write(struct hodo_view *v)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define VERSION        1u
-/* The page is written once and sent around: a level more costs little here. */
+/* The page is written once and passed around: a higher level costs little. */
 #define LEVEL 4
 
 static const char zeros[7];

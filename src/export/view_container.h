@@ -8,7 +8,7 @@
 #include <base/json.h>
 
 struct hodo_view_container {
-	struct hodo_json *head; /* that is being written; NULL: the columns are */
+	struct hodo_json *head; /* being written; NULL: the columns are being written */
 	uint64_t at, rows;      /* head: of the next column; of the table */
 	struct hodo_deflate deflate;
 	struct hodo_text deflated; /* on its way into: */
@@ -19,15 +19,15 @@ struct hodo_view_container {
 };
 
 /*
- * Writes one as an element with that id. What puts the tables is called twice: for the head, whose other members come
- * first, and for the columns. 0, or a negative errno.
+ * Writes one as an element with that id. The function for the tables is called twice: for the head, whose
+ * other members come first, and for the columns. 0, or a negative errno.
  */
 int hodo_view_container(struct hodo_text *out, const char *id, void (*head)(struct hodo_json *head, void *data),
 			void (*tables)(struct hodo_view_container *container, void *data), void *data);
 
 void hodo_view_table(struct hodo_view_container *container, const char *name, uint64_t rows);
 void hodo_view_table_end(struct hodo_view_container *container);
-/* Begins a column of n values, "u32" of 4 bytes, … True: they are to be put. */
+/* Begins a column of n values, "u32" of 4 bytes, … True: put them now. */
 bool hodo_view_column(struct hodo_view_container *container, const char *name, const char *type, unsigned bytes,
 		      uint64_t n);
 

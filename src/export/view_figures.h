@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_figures.h - exact figures of each name on each track of the page, over all slices, shown or not. */
+/* view_figures.h - exact figures for each name on each track of the page, over all slices, shown or not. */
 #ifndef HODO_EXPORT_VIEW_FIGURES_H
 #define HODO_EXPORT_VIEW_FIGURES_H
 
@@ -23,12 +23,12 @@ struct hodo_view_figure {
 
 struct hodo_view_figures {
 	struct hodo_map map; /* of struct hodo_view_figure */
-	uint64_t beyond; /* slices whose name and track found no room */
+	uint64_t beyond; /* slices without room for their name and track */
 };
 
 #define HODO_VIEW_FIGURES { .map = HODO_MAP(struct hodo_view_figure, key) }
 
-/* NULL: no memory, or there are too many already (*err is 0). Until the next call. */
+/* NULL: no memory, or too many (*err is 0). Valid until the next call. */
 struct hodo_view_figure *hodo_view_figure(struct hodo_view_figures *figures, uint32_t name, uint32_t track, int *err);
 /* 0 or -ENOMEM. */
 int hodo_view_figure_add(struct hodo_view_figure *figure, uint64_t duration_ns, uint64_t self_ns);

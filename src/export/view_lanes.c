@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* view_lanes.c - rows for slices that overlap: each has the first one that is free at its begin. */
+/* view_lanes.c - rows for overlapping slices: each gets the first row that is free at its begin. */
 #include "view_work.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define LANES 4096u /* a power of two; what finds none free is drawn over others in the last */
+#define LANES 4096u /* a power of two; without a free one, a slice is drawn over others in the last */
 
 /* A tree of minimums: the leaves, from LANES on, are the ends of the lanes. */
 static uint32_t first_free(const int64_t *tree, int64_t at)

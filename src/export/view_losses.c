@@ -12,7 +12,7 @@
 
 enum { DISCARDED, OVERWRITTEN, DAMAGED };
 
-/* Makes one of two neighbours each that say the same. */
+/* Merges pairs of neighbours with the same stream and cause. */
 static void merge(struct hodo_view_work *w)
 {
 	uint32_t n = 0;
@@ -65,6 +65,7 @@ static void cause_of(const struct hodo_view_loss *loss, char text[200])
 		{ lost->too_large, "larger than a packet" },
 		{ lost->busy, "the shared buffer was busy" },
 		{ lost->unwritten, "the output could not be written" },
+		{ lost->damaged, "damaged packets" },
 	};
 	size_t len = 0;
 
@@ -73,7 +74,7 @@ static void cause_of(const struct hodo_view_loss *loss, char text[200])
 		if (causes[i].n)
 			len += (size_t)snprintf(text + len, 200 - len, "%s%s", len ? ", or " : "", causes[i].text);
 	if (len == 0)
-		strcpy(text, loss->kind == OVERWRITTEN ? "newer events took their place" :
+		strcpy(text, loss->kind == OVERWRITTEN ? "newer events overwrote them" :
 			     loss->kind == DAMAGED     ? "damaged packets" : "the cause is not known");
 }
 

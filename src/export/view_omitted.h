@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_omitted.h - where on a track how many slices and points were left out of the page, in cells of time. Cells are
- * of 2^shift ns and few: where time goes on beyond them each becomes twice as long.
+ * view_omitted.h - how many slices and instants were left out of the page, by track and cells of time. Cells
+ * have 2^shift ns and are few: when time exceeds them, their length doubles.
  */
 #ifndef HODO_EXPORT_VIEW_OMITTED_H
 #define HODO_EXPORT_VIEW_OMITTED_H
@@ -13,14 +13,14 @@
 #define HODO_VIEW_OMITTED_FIRST 1024u
 
 struct hodo_view_omitted {
-	uint32_t *counts; /* UINT32_MAX: as many at least; NULL: nothing was left out */
+	uint32_t *counts; /* UINT32_MAX: at least that many; NULL: nothing was left out */
 	uint16_t cells;
 	uint8_t shift;
 };
 
-/* Once something is to be left out of track number `track`. 0 or -ENOMEM. */
+/* Before something is first left out of track number `track`. 0 or -ENOMEM. */
 int hodo_view_omitted_begin(struct hodo_view_omitted *omitted, uint32_t track);
-/* One was, that begins at this time. Nothing happens before hodo_view_omitted_begin(). */
+/* Counts an omission that begins at this time. Does nothing before hodo_view_omitted_begin(). */
 void hodo_view_omitted_add(struct hodo_view_omitted *omitted, int64_t begin);
 void hodo_view_omitted_free(struct hodo_view_omitted *omitted);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_rows.c - takes rows in, and puts them in order: see view_rows.h. */
+/* view_rows.c - collects and sorts rows: see view_rows.h. */
 #define _GNU_SOURCE
 #include "view_rows.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TEXTS_MAX  ((size_t)3 << 30)
-#define TEXT_BYTES 64u /* of a row, on average: what is above is thinned, too */
+#define TEXT_BYTES 64u /* of a row, on average: beyond that, rows are thinned, too */
 
 void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit)
 {
@@ -47,7 +47,7 @@ bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_ro
 	return false;
 }
 
-/* So many rows are held before they are thinned. A track has a few of its own whatever the limit is. */
+/* How many rows are kept before they are thinned. Each track has a few regardless of the limit. */
 static uint64_t room_for(const struct hodo_view_rows *rows)
 {
 	uint64_t room = (uint64_t)rows->limit + rows->limit / 4 + 4096 + 8ull * rows->ntracks;

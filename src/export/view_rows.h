@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view_rows.h - what the page shows, in bounded memory: slices and points are taken in as they come, and thinned when
- * there are more than may be shown.
+ * view_rows.h - what the page shows, in bounded memory: slices and instants are collected as they come, and
+ * thinned when there are too many.
  *
- * Each track has a share for its slices, one for its points and one for its values; what one does not need the others
- * have. Of slices the longest stay, and with them those that they are inside of, which are no shorter. Points of one
- * name, and values, are thinned by cells of time of 2^n ns: the first point of each name stays, and the first, last,
- * least and greatest value. Of waits the longest stay.
+ * Each track has a share for its slices, one for its instants and one for its values; unused shares go to the
+ * others. The longest slices stay, and with them their enclosing slices, which are no shorter. Instants with
+ * the same name, and values, are thinned by cells of 2^n ns: the first instant of each name stays, and the
+ * first, last, least and greatest value. The longest waits stay.
  */
 #ifndef HODO_EXPORT_VIEW_ROWS_H
 #define HODO_EXPORT_VIEW_ROWS_H
@@ -47,14 +47,14 @@ struct hodo_view_row {
 
 #define HODO_VIEW_NO_TRACK UINT32_MAX /* of from and to: both on one, or not known, or not wanted */
 
-/* What of a slice decides whether it stays: longer, then outer, then drawn by lot. */
+/* Decides whether a slice stays: longer, then outer, then at random. */
 struct hodo_view_key {
 	uint64_t duration;
 	uint32_t depth;
 	uint32_t lot;
 };
 
-/* What has been thinned of a track. */
+/* How far a track has been thinned. */
 struct hodo_view_share {
 	struct hodo_view_key least[HODO_VIEW_CLASSES]; /* slices, and waits, below it are not shown */
 	uint8_t shift[HODO_VIEW_CLASSES]; /* cells of points */
@@ -87,7 +87,7 @@ static inline struct hodo_view_key hodo_view_key(const struct hodo_view_row *sli
 	return (struct hodo_view_key){ slice->duration, slice->depth, (uint32_t)(lot >> 32) };
 }
 
-/* Whether a goes before b where not both can stay. */
+/* Whether a has precedence over b if only one can stay. */
 static inline bool hodo_view_key_before(struct hodo_view_key a, struct hodo_view_key b)
 {
 	if (a.duration != b.duration)
@@ -99,15 +99,15 @@ void hodo_view_rows_init(struct hodo_view_rows *rows, uint32_t limit);
 void hodo_view_rows_free(struct hodo_view_rows *rows);
 /* Another track: its index, or UINT32_MAX: no memory. */
 uint32_t hodo_view_rows_track(struct hodo_view_rows *rows);
-/* Whether such a slice or wait would stay, as far as is known; one that does not is left out. */
+/* Whether such a slice or wait would stay, as far as is known; if not, it counts as left out. */
 bool hodo_view_rows_keeps(struct hodo_view_rows *rows, const struct hodo_view_row *row);
-/* Takes a row in; row->text is set, len may be 0. The rows of a track's instants and values come in order of time.
+/* Adds a row; sets row->text; len may be 0. The rows of a track's instants and values come in order of time.
  * 0 or -ENOMEM. */
 int hodo_view_rows_add(struct hodo_view_rows *rows, const struct hodo_view_row *row, const char *text, size_t len);
 /* No more rows come: thins to the limit, and orders by class, track, begin, depth. 0 or -ENOMEM. */
 int hodo_view_rows_finish(struct hodo_view_rows *rows);
 
-/* Used by view_rows.c alone: view_thin.c. Brings them to at most `to` rows. 0 or -ENOMEM. */
+/* view_thin.c, used only by view_rows.c. Reduces them to at most `to` rows. 0 or -ENOMEM. */
 int hodo_view_rows_thin(struct hodo_view_rows *rows, uint32_t to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_thin.c - which slices and points stay: see view_rows.h. */
+/* view_thin.c - decides which slices and instants stay: see view_rows.h. */
 #include "view_rows.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct cell {
 struct thin {
 	struct hodo_view_rows *rows;
 	uint32_t *counts; /* rows of each class of each track */
-	uint32_t *lists;  /* rows of those that have too many, one behind the other */
+	uint32_t *lists;  /* rows of those that have too many, consecutive */
 	uint32_t *ends;   /* of each list; as counts */
 	struct cell *cells; /* by name */
 	uint32_t pass;
@@ -30,7 +30,7 @@ static size_t lane_of(const struct hodo_view_row *row)
 	return (size_t)row->track * HODO_VIEW_CLASSES + hodo_view_class(row);
 }
 
-/* The largest share with which all together are at most `to`. */
+/* The largest share with which the total is at most `to`. */
 static uint32_t share(const uint32_t *counts, size_t n, uint32_t to)
 {
 	uint32_t low = 1, high = UINT32_MAX;
@@ -73,7 +73,7 @@ static int list(struct thin *t, size_t lanes)
 
 /* ----------------------------------------------------------------------- slices */
 
-/* Nobody asks for waits by the track that they are on. */
+/* Waits are not counted by track. */
 static void leave_out(struct thin *t, struct hodo_view_row *row)
 {
 	if (hodo_view_class(row) != HODO_VIEW_WAITS)
@@ -89,14 +89,14 @@ static void swap(uint32_t *a, uint32_t *b)
 	*b = c;
 }
 
-/* Brings the k that go before the others to the front. */
+/* Moves the k with precedence to the front. */
 static void select_first(const struct hodo_view_row *rows, uint32_t *list, uint32_t n, uint32_t k)
 {
 	while (n > 1 && k > 0 && k < n) {
 		struct hodo_view_key pivot = hodo_view_key(&rows[list[n / 2]]);
 		uint32_t below = 0, i = 0, above = n;
 
-		/* [0, below) goes before the pivot, [above, n) behind. */
+		/* [0, below) has precedence over the pivot, [above, n) has not. */
 		while (i < above) {
 			struct hodo_view_key key = hodo_view_key(&rows[list[i]]);
 
@@ -140,7 +140,7 @@ static void thin_slices(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 
 /* ----------------------------------------------------------------------- points */
 
-/* How many points stay in cells of 2^shift ns; the others die, if asked to. */
+/* How many instants stay in cells of 2^shift ns; kills the others if requested. */
 static uint32_t instants_in_cells(struct thin *t, const uint32_t *list, uint32_t n, unsigned shift, bool kill)
 {
 	struct hodo_view_row *rows = t->rows->rows;
@@ -174,7 +174,7 @@ static uint32_t values_in_cells(struct thin *t, const uint32_t *list, uint32_t n
 		for (end = i; end < n && (uint64_t)rows[list[end]].begin >> shift == cell; end++) {
 			double value = rows[list[end]].value;
 
-			/* What is no number gives way to the first one. */
+			/* A NaN gives way to the first number. */
 			if (value < rows[list[least]].value || isnan(rows[list[least]].value))
 				least = end;
 			if (value > rows[list[most]].value || isnan(rows[list[most]].value))
@@ -197,7 +197,7 @@ static void thin_points(struct thin *t, uint32_t *list, uint32_t n, struct hodo_
 		class == HODO_VIEW_INSTANTS ? instants_in_cells : values_in_cells;
 	const struct hodo_view_row *rows = t->rows->rows;
 	uint64_t span = (uint64_t)rows[list[n - 1]].begin - (uint64_t)rows[list[0]].begin;
-	unsigned shift = s->shift[class]; /* what came since may be thinned no more than this */
+	unsigned shift = s->shift[class]; /* later rows may be thinned only this far */
 
 	while (shift < 61 && span >> (shift + 3) > t->cap)
 		shift++;
@@ -220,7 +220,7 @@ static void bury(struct hodo_view_rows *rows)
 		if (row->kind == DEAD)
 			continue;
 		if (row->text != HODO_VIEW_NO_TEXT) {
-			/* Texts lie in the order of their rows. */
+			/* Texts are in the order of their rows. */
 			const char *from = rows->texts.data + 4 * (size_t)row->text;
 			uint32_t len;
 			size_t bytes;

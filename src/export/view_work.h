@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* view_work.h - what view.c (takes the recording in) and view_write.c (writes the page) share. */
+/* view_work.h - shared by view.c (reads the recording) and view_write.c (writes the page). */
 #ifndef HODO_EXPORT_VIEW_WORK_H
 #define HODO_EXPORT_VIEW_WORK_H
 
-#include "timeline.h"
+#include "symbols.h"
 #include "view.h"
 #include "view_figures.h"
+#include "view_links.h"
 #include "view_rows.h"
+
+#include <read/timeline.h>
 
 struct hodo_view_track {
 	const struct hodo_track *track;
@@ -34,19 +37,22 @@ struct hodo_view_work {
 	struct hodo_view_track *tracks; /* as rows has */
 	uint32_t ntracks;
 	struct hodo_read_text *text;
+	struct hodo_text off_cpu; /* a slice's, behind its fields */
 	uint64_t counts[HODO_VIEW_CLASSES]; /* that there are */
 	uint64_t events;
+	struct hodo_view_links links;
 	int64_t begin_ns, last_ns; /* since the epoch */
 };
 
-/* view_lanes.c: gives the slices of async tracks, which overlap, rows of their own; counts all tracks' rows. 0 or
+/* view_lanes.c: gives the overlapping slices of async tracks separate rows; counts all tracks' rows. 0 or
  * -ENOMEM. */
 int hodo_view_lanes(struct hodo_view_work *work);
-/* view_losses.c: takes one in; many of one stream and cause become fewer that last longer. 0 or -ENOMEM. */
+/* view_losses.c: adds a loss; many of one stream and cause are merged into fewer, longer ones. 0 or -ENOMEM.
+ * */
 int hodo_view_loss(void *work, const struct hodo_read_loss *loss);
 int hodo_view_losses_finish(struct hodo_view_work *work);
-/* view_write.c: the page up to the recording's data, the data, the page behind them. after: those of the recording that
- * is compared. 0, or a negative errno. */
+/* view_write.c: the page up to the recording's data, the data, the rest of the page. after: the data of the
+ * compared recording. 0, or a negative errno. */
 int hodo_view_write_head(struct hodo_text *out, const char *title);
 int hodo_view_write_data(struct hodo_view_work *work, bool after);
 int hodo_view_write_tail(struct hodo_text *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* view_write.c - puts what view.c took in into the page: docs/design/view.md. */
+/* view_write.c - writes what view.c has read into the page: docs/design/view.md. */
 #define _GNU_SOURCE
+#include "hosts.h"
 #include "view_work.h"
 
 #include "view_container.h"
@@ -29,7 +30,7 @@ struct page {
 	uint32_t nomitted;
 };
 
-/* A stretch of a track of which so many slices and points are not in the page. */
+/* A stretch of a track and how many of its slices and instants are not in the page. */
 struct omitted {
 	uint32_t track, count;
 	double begin, end; /* from the page's time 0 */
@@ -72,10 +73,11 @@ static void put_processes(struct hodo_json *j, const struct hodo_read *reader)
 	hodo_json_array(j, "processes");
 	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
 		const struct hodo_read_process *p = hodo_read_process(reader, i);
+		char name[160];
 
 		hodo_json_object(j, NULL);
 		hodo_json_u64(j, "pid", p->pid);
-		hodo_json_string(j, "comm", p->comm ? p->comm : "");
+		hodo_json_string(j, "comm", hodo_name_apart(reader, p, p->comm ? p->comm : "", name));
 		hodo_json_string(j, "exe", p->exe ? p->exe : "");
 		hodo_json_bool(j, "kernel", p->kernel);
 		hodo_json_end(j);
@@ -97,7 +99,7 @@ static void put_tracks(struct hodo_json *j, const struct page *page)
 		hodo_json_string(j, "kind", kinds[t->track->kind]);
 		hodo_json_i64(j, "process", number_of(page, t->track->process));
 		hodo_json_u64(j, "pid", t->track->pid);
-		hodo_json_u64(j, "tid", t->track->tid);
+		hodo_json_u64(j, "tid", t->track->process ? hodo_number_apart(t->track->process, t->track->tid) : 0);
 		hodo_json_i64(j, "cpu", t->track->cpu);
 		hodo_json_u64(j, "name", t->name);
 		hodo_json_u64(j, "depth", t->depth);
@@ -124,7 +126,7 @@ static void put_warnings(struct hodo_json *j, const struct hodo_view_work *w)
 			hodo_json_string(j, NULL, p->warnings[k]);
 	}
 	if (w->figures.beyond) {
-		snprintf(text, sizeof(text), "%llu slices have names that are too many: they are in no figure but the total",
+		snprintf(text, sizeof(text), "%llu slices are counted only in the total: there are too many different names",
 			 (unsigned long long)w->figures.beyond);
 		hodo_json_string(j, NULL, text);
 	}
@@ -178,7 +180,7 @@ static void put_header(struct hodo_json *j, void *data)
 
 /* ------------------------------------------------------------------------ tables */
 
-/* text: of the first row that has one; they are numbered over slices, then instants. */
+/* text: the number of the first row's text; slices are numbered first, then instants. */
 static void put_rows(struct hodo_view_container *c, const struct hodo_view_row *r, uint32_t n,
 		     enum hodo_view_class class, int32_t text)
 {
@@ -288,7 +290,7 @@ static void each_bucket(struct hodo_view_container *c, const struct hodo_view_fi
 	}
 }
 
-/* Where not all slices are shown; then the buckets of all of them, one after the other. */
+/* Only if not all slices are shown; then the buckets of all figures, one after the other. */
 static void put_figures(struct hodo_view_container *c, const struct hodo_map *figures)
 {
 	const struct hodo_view_figure *f = figures->entries;
@@ -349,6 +351,7 @@ static void put_tables(struct hodo_view_container *c, void *data)
 	}
 	put_losses(c, page);
 	put_flows(c, w->rows.n ? w->rows.rows : &none, page->shown[0]);
+	hodo_view_links_put(c, &w->links);
 	if (whole)
 		return;
 	put_figures(c, &w->figures.map);
@@ -431,7 +434,7 @@ static void put_html(struct hodo_text *o, const char *text)
 	hodo_text_free(&plain);
 }
 
-/* Where the template has one of its places; 0: it has not. */
+/* Where a placeholder is in the template; 0: missing. */
 static size_t place_of(const char *what, size_t *len, const char **template)
 {
 	const char *at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* code.c - what the code at a slot says. Runs in dispatch too. */
+/* code.c - reads the code at a slot. Also runs in dispatch. */
 #include "near.h"
 
 static const uint8_t filler[4] = HODO_XRAY_FILLER;
@@ -23,9 +23,9 @@ bool hodo_xray_ready(uintptr_t slot)
 }
 
 /*
- * First address of a function, judged by the call in its entry slot, of which the
- * code around is all that may be read. In front of it may stand, within the page: a jump to
- * it (an XRay sled), an address-size prefix (the linker made a call through the GOT a direct one), endbr64.
+ * First address of a function, judged by the call in its entry slot; only the code around the call may be
+ * read. Within the page, it may be preceded by a jump to it (an XRay sled), an address-size prefix (the
+ * linker made a call through the GOT a direct one), or endbr64.
  */
 uintptr_t hodo_slot_function(uintptr_t call)
 {

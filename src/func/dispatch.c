@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch.c - from a slot to the tracers, in the thread that enters or leaves the function.
+ * dispatch.c - leads from a slot to the tracers, in the thread that enters or leaves the function.
  *
- * Runs between any two instructions of the program, in signal handlers too. A
- * thread is in dispatch once at a time: functions that a signal handler calls
- * which interrupted it are not seen (their entries and exits alike, so nothing
- * gets out of balance), and counted, as is what another process calls that runs in the thread's storage; what a
- * tracer calls itself is not traced by the same means. The guard is the stack pointer, so that a handler
- * that longjmps out of dispatch does not leave it shut: an event from above the guard, or from
- * another stack that no handler runs on, shows that what was there has been left.
+ * Runs between any two instructions of the program, in signal handlers too. A thread is in dispatch only once
+ * at a time: if a signal handler interrupts dispatch, the functions that it calls are not seen but counted
+ * (their entries as well as their exits, so nothing gets out of balance). The same holds for another process
+ * that runs in the thread's storage, and keeps tracers' own calls from being traced. The guard is the stack
+ * pointer, so that a handler that longjmps out of dispatch does not leave it closed: an event from above the
+ * guard, or from another stack that no handler runs on, shows that the guarded dispatch was left.
  *
  *                     | dispatch (own thread) | other threads | register, unregister, dlclose
  *   dispatch          | excluded (guard)      | beside        | beside, until the grace period
  *
- * Order: a thread makes `inside` odd before it loads the list, and even when it is done with
- * it. Who replaces the list lets all threads go through a barrier, then waits for
- * those that are odd. Without the barrier a thread's store of `inside` could still be in its store buffer
- * while it has loaded the old list. The barrier is membarrier(2)'s, so that dispatch needs only
- * to keep the compiler in order; where the kernel has none, it is a fence of its own.
+ * Order: a thread makes `inside` odd before it loads the list, and even when it is done with it. After
+ * replacing the list, the updater makes all threads execute a barrier, then waits for those that are odd.
+ * Without the barrier, a thread's store of `inside` could still be in its store buffer although it has loaded
+ * the old list. The barrier is membarrier(2)'s, so that dispatch only needs compiler barriers; if the kernel
+ * has none, dispatch uses a fence.
  */
 #include <errno.h>
 #include <signal.h>
 #include "func.h"
 
-/* Bytes that a handler's frames may lie below what it interrupted on a coroutine's stack. */
+/* How many bytes a handler's frames may lie below the code that it interrupted on a coroutine's stack. */
 #define HANDLER_REACH (256u << 10)
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 
@@ -38,8 +37,8 @@ static void after_fork(long unused, long unused2, long unused3)
 }
 
 /*
- * Whether a longjmp has gone past the dispatch that has the guard, judged by an address that is in use now: the stack
- * grows down. A signal stack may be an array of a function further up, though.
+ * Whether a longjmp has left the guarded dispatch, judged by an address in use now: the stack grows down. But
+ * a signal stack may be an array of a function further up.
  */
 static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread *t, uintptr_t at)
 {
@@ -53,7 +52,7 @@ static __attribute__((noinline)) bool left_behind(const struct hodo_func_thread 
 	on_signal_stack = signal_stack.ss_flags & SS_ONSTACK;
 	guard_there = guard - low < signal_stack.ss_size;
 	if (on_signal_stack != guard_there)
-		return guard_there; /* else a handler on its own stack has interrupted what is there */
+		return guard_there; /* else a handler on its own stack has interrupted that dispatch */
 	if (hodo_func_own_stack(t, at) && hodo_func_own_stack(t, guard))
 		return at > guard;
 	return at > guard || guard - at > HANDLER_REACH;
@@ -67,22 +66,26 @@ static void miss(bool entry)
 		hodo_dispatch_count(offsetof(struct hodo_shm, func_missed));
 }
 
-/* Begins; NULL: this event is not to be seen. at: the frame that the event is of; guard: that of who begins. */
+/* Begins; NULL: ignore this event. at: the event's frame; guard: the caller's. */
 static inline __attribute__((always_inline)) struct hodo_func_thread *begin(uintptr_t at, bool entry, uintptr_t guard)
 {
 	struct hodo_func_tls *tls = &hodo_func_tls;
 	struct hodo_func_thread *t = tls->thread;
 
-	/* A fork that ran no handlers: the child has not the memory that its recording is in. */
+	/* A fork that ran no handlers: the child does not have the recording's memory. */
 	if (__builtin_expect(hodo_process_forked(), 0))
 		hodo_x86_keep(after_fork, 0, 0, 0);
-	/* A handler that interrupts this may set the thread up; it is asked for again where none can. */
+	/*
+	 * A handler that interrupts this may set the thread up; with signals blocked, that is checked again.
+	 */
 	if (__builtin_expect(!t, 0)) {
 		t = hodo_func_thread_get(closed);
 		if (!t)
 			return 0;
 	}
-	/* What is kept is one task's: clone(CLONE_VM) has made another one with the same thread-local storage. */
+	/*
+	 * The state belongs to one task: clone(CLONE_VM) has made another with the same thread-local storage.
+	 */
 	if (__builtin_expect(hodo_tls.mode == HODO_THREAD_SHARED, 0) && hodo_gettid() != t->tid) {
 		miss(entry);
 		return 0;
@@ -105,7 +108,7 @@ static inline __attribute__((always_inline)) struct hodo_func_thread *begin(uint
 
 static void end(struct hodo_func_thread *t)
 {
-	/* Even also if it was left before it became odd. Release: what the tracers did comes before. */
+	/* Made even whether or not it had become odd. Release: after all that the tracers did. */
 	hodo_store_release(&t->inside, (t->inside + 1) & ~1u);
 	hodo_compiler_barrier();
 	t->guard = 0;
@@ -135,7 +138,9 @@ bool hodo_dispatch_in_tracer(void)
 
 /* ---------------------------------------------------------------- who wants it */
 
-/* The function at or before an address, of those that have slots; NULL: not known. *text: what its address is from. */
+/*
+ * The function with slots at or before an address; NULL: not known. *text: what its address is relative to.
+ */
 static const struct hodo_function *look_up(const struct hodo_func_lookup *lookup, uint64_t addr, uintptr_t *text)
 {
 	for (uint32_t i = 0; i < lookup->n; i++) {
@@ -146,7 +151,7 @@ static const struct hodo_function *look_up(const struct hodo_func_lookup *lookup
 		if (addr >= *text && addr < lookup->object[i].end && n)
 			return &functions[hodo_function_before(functions, n, (uint32_t)(addr - *text))];
 	}
-	return 0; /* unloaded meanwhile, for one */
+	return 0; /* for example, unloaded meanwhile */
 }
 
 uint64_t hodo_dispatch_sets(uint64_t function)
@@ -214,7 +219,7 @@ static void fill_call(const struct event *e, struct hodo_call *call)
 	call->self_ticks = total > f->children ? total - f->children : 0;
 }
 
-/* call: NULL where there are only built-in tracers, which do not need it. */
+/* call: NULL if there are only built-in tracers, which do not need it. */
 static inline __attribute__((always_inline)) void enter_each(const struct hodo_tracer_list *list, uint64_t sets,
 		struct hodo_shadow *shadow, struct hodo_frame *frame, const struct hodo_call *call)
 {
@@ -239,7 +244,7 @@ static inline __attribute__((always_inline)) void exit_each(const struct hodo_tr
 	for (uint32_t i = list->n; i-- > 0;) {
 		const struct hodo_tracer_entry *t = &list->entry[i];
 
-		/* Not for a frame that was entered before the tracer was there. */
+		/* Not for a frame that was entered before the tracer was registered. */
 		if (!(t->set & sets) || (int32_t)((uint32_t)frame->user - t->epoch) < 0)
 			continue;
 		if (!call || t->ops) {
@@ -271,7 +276,7 @@ static void exit_all(long event, long unused, long unused2)
 	exit_each(e->list, e->sets, e->shadow, e->frame, e->end, e->now, &call);
 }
 
-/* The program's tracers may use any register, and call what they like. */
+/* The program's tracers may use any register, and call anything. */
 static __attribute__((noinline)) void call_kept(struct event *e, void (*all)(long, long, long))
 {
 	int saved = errno;
@@ -310,13 +315,16 @@ static uint64_t function_of(uintptr_t pc, unsigned flags)
 		return pc; /* the function itself */
 	if (!(flags & (HODO_DISPATCH_NO_EXIT | HODO_DISPATCH_PLANNED)))
 		return hodo_slot_function(pc - 5);
-	/* -pg: behind what sets up the function's frame. */
+	/* -pg: after the instructions that set up the frame. */
 	lookup = hodo_load_acquire(&hodo_func_lookup);
 	f = lookup ? look_up(lookup, flags & HODO_DISPATCH_PLANNED ? (pc - 1) & ~3ul : pc - 1, &text) : 0;
 	return f ? text + f->addr : pc;
 }
 
-/* A function that was entered by a tail jump finds the slot replaced already: the one that jumped has ended. */
+/*
+ * A function entered by a tail jump finds the return address already replaced: the function that jumped has
+ * ended.
+ */
 static void replace_return(struct hodo_func_thread *t, uintptr_t function, uintptr_t pc, uintptr_t *at, unsigned *flags)
 {
 	uintptr_t slot = hodo_returns_slot(function, pc, *at);
@@ -371,7 +379,7 @@ out:
 	end(t);
 }
 
-/* The recorder writes what happens, whatever the shadow makes of it: coroutines that change threads mislead that. */
+/* The recorder writes every exit, whatever the shadow says: coroutines that change threads mislead it. */
 static void record_exit(struct hodo_func_thread *t, const struct hodo_tracer_list *list, uintptr_t pc, uintptr_t at,
 			unsigned flags)
 {
@@ -417,7 +425,7 @@ void hodo_dispatch_thread_ends(void *unused)
 	end(t);
 }
 
-/* Called by hodo_x86_return. The slot is what it was before anything else happens. */
+/* Called by hodo_x86_return. Restores the return address before anything else. */
 void hodo_dispatch_return(uintptr_t at)
 {
 	uintptr_t original = hodo_returns_restore(at);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durations.c - how long calls take whose function's exits are events of a plan (hodo/abi_plan.h). Each thread has a
- * second shadow for them: tracers may have the same frames, and others, in theirs. It is used as dispatch.c says.
+ * durations.c - how long calls take, for functions whose exits are events of a plan (hodo/abi_plan.h). Each
+ * thread has a second shadow for them, since tracers may have the same frames, and others, in theirs. The
+ * rules of dispatch.c apply.
  */
 #include "func.h"
 
 static uint32_t epoch; /* of the recording: calls of an earlier one may have ended unseen */
 static uint64_t scale; /* ns of 2^32 ticks: a division for each call would cost more than all else */
 
-/* Comes for frames that were left first, and for the one that has returned last. */
+/* Called first for frames that were left, last for the one that has returned. */
 static void closed(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
 	if (end == HODO_FRAME_RETURNED)
@@ -20,7 +21,7 @@ static bool is_same(struct hodo_shadow *shadow, const struct hodo_frame *frame, 
 	return frame->function == function && frame->user == hodo_load(&epoch);
 }
 
-/* A thread that has ended gives its memory on: then n is 0, and the stack is another. */
+/* The memory of an ended thread is reused: then n is 0, and the stack is another one. */
 static bool is_ready(struct hodo_func_thread *t)
 {
 	struct hodo_shadow *s = &t->calls;

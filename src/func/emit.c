@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - writing libhodo's own events from dispatch and from the direct writers, with the program's vector registers
- * kept: the ring's writer in assembly uses none, and what it leaves to C code goes through hodo_x86_keep().
+ * emit.c - writes libhodo's own events from dispatch and from the direct writers, preserving the program's
+ * vector registers: the ring's writer in assembly uses none, and calls of C code go through hodo_x86_keep().
  */
 #include "func.h"
 
@@ -37,7 +37,10 @@ void hodo_func_emit_pieces(enum hodo_func_event event, const struct hodo_piece *
 		return;
 	if (hodo_x86_try(state, pieces, count, total, HODO_ON_RECORD) == HODO_TRY_DONE)
 		return;
-	/* Beside the program's tracers they are kept already: twice is more than small signal stacks hold. */
+	/*
+	 * Around the program's tracers they are already saved; saving them twice would overflow small signal
+	 * stacks.
+	 */
 	if (hodo_func_tls.in_tracer)
 		emit_kept((long)state, (long)pieces, (long)count);
 	else

@@ -3,32 +3,31 @@
  * entry_only.c - functions with a slot at their entry only.
  *
  * -fpatchable-function-entry=5 (or more): GCC puts 1-byte no-ops there, clang one of 5 bytes.
- * A thread may stand between any two of the 1-byte ones, interrupted, and go on there long
- * after: no sequence of stores, barriers and waits makes it safe to write an operand over them. So nothing
- * is written but the first byte. With that made E8 the others are the operand of a call as they stand:
+ * A thread may be interrupted between any two of the 1-byte ones, and continue there much later: no sequence
+ * of stores, barriers and waits makes it safe to write an operand over them. So only the first byte is
+ * written. With that changed to E8, the others, as they are, form the operand of a call:
  *
  *	90 90 90 90 90      E8 90 90 90 90      calls from here - 0x6f6f6f70
  *	0F 1F 44 00 08      E8 1F 44 00 08      calls from here + 0x0800441f
  *
- * and a thread that is among them goes on through no-ops as before. What is called is a
- * jump to the hook's stub, 5 bytes for each function, in memory that is mapped at that
- * distance: the object's mirror. Functions are longer than that, so the jumps do not overlap. A
- * mirror is as large as the text from its first function to its last, and takes memory where there are functions.
+ * and a thread among them continues through no-ops as before. The call leads to a jump to the hook's stub, 5
+ * bytes for each function, in memory mapped at that distance: the object's mirror. Functions are longer than
+ * that, so the jumps do not overlap. A mirror spans as much as the text from its first function to its last,
+ * and uses memory only where there are functions.
  *
- * Programs that are not position-independent lie too low for the first. There the last no-op is made
- * 2E (or 36, 26) before, and stays so: a segment prefix, which 64-bit mode ignores, of the instruction behind
- * the slot. That is one byte as well, and a thread that stands before it executes a no-op or a prefix.
+ * Programs that are not position-independent lie too low for the first. There the last no-op is first changed
+ * to 2E (or 36, 26) for good: a segment prefix, which 64-bit mode ignores, of the instruction after the slot.
+ * That is one byte, too, and a thread before it executes a no-op or a prefix.
  *
- * -pg: calls of mcount and of __fentry__ (-mfentry), see imports.c. As long as the program is profiled
- * by gprof they stay calls, and libc's function follows on the hook, so that gmon.out
- * is what it would be.
+ * -pg: calls of mcount and of __fentry__ (-mfentry), see imports.c. If gprof profiles the program, they stay
+ * calls, and libc's function runs after the hook, so that gmon.out is not affected.
  */
 #include <elf.h>
 #include "near.h"
 
 struct shape {
 	uint8_t before[5];
-	uint8_t last; /* what the last byte is made */
+	uint8_t last; /* what the last byte becomes */
 };
 static const struct shape shapes[] = {
 	{ { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x90 }, { { 0x90, 0x90, 0x90, 0x90, 0x90 }, 0x2e },
@@ -71,8 +70,8 @@ struct list {
 	size_t n;
 };
 
-/* Where a function begins, at or soon behind addr: by the unwinders' table, which static programs may not have, or by
- * symbols. addr: in one, or not known. */
+/* Where a function begins, at or soon after addr: by the unwinders' table, which static programs may lack, or
+ * by symbols. Gives addr if it is inside a function, or not known. */
 static uintptr_t next_start(const struct hodo_starts *starts, const struct hodo_names *names, uintptr_t addr)
 {
 	uintptr_t next, start;
@@ -88,7 +87,7 @@ static uintptr_t next_start(const struct hodo_starts *starts, const struct hodo_
 	return addr;
 }
 
-/* Where compilers leave no-ops before a function's first address too, the list gives theirs. */
+/* If compilers also leave no-ops before a function's first address, the list points to those. */
 static uintptr_t entry_slot(const struct hodo_starts *starts, const struct hodo_names *names, uintptr_t addr)
 {
 	uintptr_t start;
@@ -107,7 +106,7 @@ static uintptr_t entry_slot(const struct hodo_starts *starts, const struct hodo_
 	return start;
 }
 
-/* The section's words, from memory or, where that is not relocated yet, from the relocations. */
+/* The section's words, from memory or, if that is not relocated yet, from the relocations. */
 static void read_list(const struct hodo_scan *scan, const struct hodo_names *names, uintptr_t section,
 		      struct list *list)
 {
@@ -137,8 +136,8 @@ static bool looks(uintptr_t slot, const struct shape *shape)
 	return slot && __builtin_memcmp((const void *)slot, shape->before, 5) == 0;
 }
 
-/* A prefix that is ignored, except where the instruction has a segment that is not: which of two counts is not
- * defined. */
+/* Whether the prefix is ignored. It is, unless the instruction has an effective segment prefix: which of two
+ * counts is undefined. */
 static bool takes_prefix(uintptr_t slot, const struct shape *shape)
 {
 	uint8_t next = *(const uint8_t *)(slot + 5);
@@ -228,22 +227,23 @@ static void scan_patchable(struct hodo_scan *scan)
 
 /* ----------------------------------------------------------------------- -pg */
 
-extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks go on */
+extern HODO_HIDDEN void *hodo_x86_mcount_next, *hodo_x86_fentry_next; /* where the hooks continue */
 
-static bool profiled; /* by gprof, or by another library's mcount, which is called as it was */
-static bool ours;     /* the calls come to libhodo */
+static bool profiled; /* by gprof, or by another library's mcount, which is still called */
+static bool ours;     /* the calls lead to libhodo */
 
 static const char *const mcount_names[2] = { "mcount", "__fentry__" };
 
-/* Whether the object refers to what gcrt1.o does, which starts gprof's profiling and is linked in by -pg. */
+/* Whether the object refers to the same symbols as gcrt1.o, which -pg links in and which starts gprof's
+ * profiling. */
 static bool starts_gprof(const struct hodo_dynamic *d)
 {
 	return hodo_dynamic_import(d, "__monstartup") || hodo_dynamic_import(d, "monstartup");
 }
 
 /*
- * The program is the first object of all, so whether it is profiled is known before any slot. libc's functions
- * return at once if it is not.
+ * The program is the first object of all, so whether it is profiled is known before any slot. If it is not,
+ * libc's functions return at once.
  */
 void hodo_mcount_look(const struct hodo_dynamic *d)
 {

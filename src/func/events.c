@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - libhodo's own events (func:*),
- * and what follows from a recording's configuration.
+ * events.c - libhodo's own events (func:*), and applying a recording's configuration.
  */
 #include "func.h"
 
@@ -66,7 +65,7 @@ static void bind_events(bool on)
 
 /* ------------------------------------------------------------------- recording */
 
-/* A recording has begun in this process, or a fork child has none of its own. */
+/* A recording has begun in this process, or a fork child has none. */
 void hodo_events_recording(void)
 {
 	static int set = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exits.c - warns the user, once, of functions that are traced and whose exits cannot be seen.
+ * exits.c - warns the user, once, of traced functions whose exits cannot be seen.
  */
 #include <core/bounded_text.h>
 #include "func.h"
@@ -34,10 +34,10 @@ static uint32_t count_entry_only(uint64_t sets)
 	return n;
 }
 
-/* Under the control lock, when functions have been selected anew. */
+/* Under the control lock, after functions have been selected. */
 void hodo_exits_warn(void)
 {
-	/* What says where it was called from, and how deep, does not need exits. */
+	/* Tracers that only record callers and depth do not need exits. */
 	static const uint32_t needing = 1u << HODO_TRACER_RECORD | 1u << HODO_TRACER_GRAPH | 1u << HODO_TRACER_PROFILE |
 					1u << HODO_TRACER_LATENCY | 1u << HODO_TRACER_LOOP;
 	static bool warned;

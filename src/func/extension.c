@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* extension.c - libhodo-func as libhodo knows it: one table. */
+/* extension.c - libhodo-func as libhodo sees it: one table. */
 #include <engine/engine.h>
 #include "func.h"
 

@@ -2,11 +2,12 @@
 /*
  * function_name.c - hodo_function_name().
  *
- * It is called by tracers, thus with whatever locks the program holds: the loader's, by a thread that is in
- * dl_iterate_phdr or dlopen, too. So it takes none of the loader's locks and not the control lock, but finds the object
- * in /proc/self/maps. Its own lock is held with signals blocked, and whoever holds it waits for nothing but the disk.
+ * Tracers call it while the program holds any locks, even the loader's, in a thread that is in
+ * dl_iterate_phdr or dlopen. So it takes neither the loader's locks nor the control lock, but finds the
+ * object in /proc/self/maps. Its own lock is held with signals blocked, and its holder waits only for the
+ * disk.
  *
- * The lock and what was found lie on pages that a fork child finds empty: the owner may have stayed in the parent.
+ * The lock and the cache are on pages that a fork child finds empty: the owner may have stayed in the parent.
  */
 #include <sys/mman.h>
 #include "names_file.h"
@@ -15,15 +16,15 @@
 #define PHDRS_MAX 64
 
 struct known {
-	uintptr_t low, high; /* the mapping that was asked for */
+	uintptr_t low, high; /* the requested mapping */
 	struct hodo_names *names; /* NULL: it has none */
 };
 
 struct object_table {
 	uint32_t owner;  /* thread, 0: free */
 	uint32_t count;
-	uint32_t changes; /* of loaded objects, when it was filled */
-	uint32_t next;   /* to be replaced when all are in use */
+	uint32_t changes; /* of loaded objects, at the time it was filled */
+	uint32_t next;   /* the next to replace when all are in use */
 	struct known known[OBJECTS_MAX];
 	ElfW(Phdr) phdr[PHDRS_MAX];
 	char path[4096];
@@ -79,10 +80,12 @@ static void unlock(struct object_table *b, uint64_t mask)
 
 /* ---------------------------------------------------------------------- objects */
 
-/* What the loader knows of the object that the mapping is a part of, from the first page of its file. */
+/*
+ * Rebuilds the loader's information on the object that contains the mapping, from the first page of its file.
+ */
 static struct hodo_names *open_object(struct object_table *b, const struct hodo_mapping *m)
 {
-	/* No name: a program that was replaced or removed while it runs is still to be had. */
+	/* No name: a running program that was replaced or removed is still accessible. */
 	struct dl_phdr_info info = { .dlpi_name = "", .dlpi_phdr = b->phdr };
 	ElfW(Ehdr) header;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * given_up.c - says what the engine has given up (src/engine/hot.c). In the handler of a trap, on whatever stack that
- * is: names are looked up on one of our own.
+ * given_up.c - warns about what the engine has given up (src/engine/hot.c). In the handler of a trap, on any
+ * stack: names are looked up on our own.
  */
 #include <core/bounded_text.h>
 #include <engine/engine.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grace.c - what dispatch may still be reading is given back when all threads that were in it have left it. Waiting is
- * done without the control lock, since a tracer that is running may want it. See dispatch.c for the order.
+ * grace.c - unmaps what dispatch may still be reading once all threads that were in it have left it. It waits
+ * without the control lock, since a running tracer may want that. See dispatch.c for the order.
  */
 #include "func.h"
 
 #define PAUSE_NS 50000
 #define RETIRED_MAX 256
 #define RETIRED_MANY 32
-#define UNTOLD_PAUSES 400 /* 20 ms: a store does not wait that long */
+#define UNTOLD_PAUSES 400 /* 20 ms: a store becomes visible sooner */
 #define ENDING_PAUSES 40000 /* two seconds */
-#define LEFT_TRIES 64 /* pauses after which it is asked whether a thread has left dispatch by a longjmp */
+#define LEFT_TRIES 64 /* pauses between checks whether a thread has left dispatch by a longjmp */
 
 static struct {
 	void *memory;
@@ -18,8 +18,8 @@ static struct {
 } retired[RETIRED_MAX];
 static uint32_t nretired;
 
-/* false: the kernel refuses a barrier that it gave before (a sandbox began). Threads order their own accesses from
- * now on; those that are between two of them do not see that. */
+/* false: the kernel now refuses the barrier (a sandbox began). From now on, threads order their own accesses;
+ * those between two accesses do not yet. */
 static bool barrier(void)
 {
 	if (hodo_patch_barrier())
@@ -32,22 +32,22 @@ static bool barrier(void)
 }
 
 /*
- * Returns when all threads that were in dispatch have left it; false: one has not, in so many pauses. Not under the
- * control lock, not from inside.
+ * Returns when all threads that were in dispatch have left it; false: one has not within that many pauses.
+ * Not under the control lock, not from inside.
  */
 static bool grace_wait(unsigned pauses_max)
 {
 	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
 	struct hodo_func_thread *t;
 
-	/* Whoever loaded the old list before this has `inside` odd for all to see after it. */
+	/* After this, everybody sees an odd `inside` of threads that loaded the old list before. */
 	for (unsigned n = barrier() ? 0 : UNTOLD_PAUSES; n > 0; n--)
 		hodo_sleep_ns(PAUSE_NS);
 	for (uint32_t i = 0; (t = hodo_func_thread_at(i)); i++) {
 		uint32_t inside = hodo_load_acquire(&t->inside);
 
 		if (t == hodo_func_tls.thread)
-			continue; /* what is still to be seen of it was left by a longjmp */
+			continue; /* its mark is left over from a longjmp */
 		for (unsigned n = 1; (inside & 1) && hodo_load_acquire(&t->inside) == inside; n++) {
 			if (hodo_sys3(SYS_tgkill, pid, hodo_load(&t->tid), 0) == -ESRCH ||
 			    (n % LEFT_TRIES == 0 && hodo_func_thread_left(t)))
@@ -60,13 +60,13 @@ static bool grace_wait(unsigned pauses_max)
 	return true;
 }
 
-/* The end of a recording does not wait for ever: a tracer of the program's may. */
+/* The end of a recording does not wait forever, although one of the program's tracers may. */
 bool hodo_grace_recording(void)
 {
 	return !hodo_func_wanted || grace_wait(ENDING_PAUSES);
 }
 
-/* Whether no thread is in dispatch, this one included, nor can have what was replaced before this. */
+/* Whether no thread, this one included, is in dispatch or can still use what was replaced before this. */
 static bool nobody_inside(void)
 {
 	struct hodo_func_thread *t;
@@ -80,8 +80,8 @@ static bool nobody_inside(void)
 	return true;
 }
 
-/* Libraries that come and go replace things while nobody waits for a grace period: then a time without any thread
- * inside does. */
+/* Libraries that come and go replace things while nobody waits for a grace period: a moment with no thread
+ * inside will do. */
 void hodo_grace_give_back(void)
 {
 	if (nretired < RETIRED_MANY || !nobody_inside())
@@ -94,7 +94,7 @@ void hodo_grace_give_back(void)
 
 void hodo_grace_retire(void *memory, size_t bytes)
 {
-	if (nretired < RETIRED_MAX) { /* else it stays mapped: better than that a thread reads what is not there */
+	if (nretired < RETIRED_MAX) { /* else it stays mapped: better than a thread reading unmapped memory */
 		retired[nretired].memory = memory;
 		retired[nretired++].bytes = bytes;
 	}

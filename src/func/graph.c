@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.c - the graph tracer: one event a call, at its end, with its depth and
- * the time it took; short calls are left out.
+ * graph.c - the graph tracer: one event for each call, at its end, with its depth and duration; short calls
+ * are omitted.
  */
 #include "func.h"
 
-/* Of what has no exit, the entry is all there is to record. */
+/* Without an exit, only the entry can be recorded. */
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {
 	if ((frame->user & HODO_USER_NO_EXIT) && !hodo_func_too_deep(frame) && !hodo_func_config.limit_ticks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* imports.c - the slots that user/imports.c finds, and which function each belongs to. */
+/* imports.c - finds which function each slot of user/imports.c belongs to. */
 #include <core/symbol_name.h>
 #include "near.h"
 
@@ -11,8 +11,8 @@ struct search {
 };
 
 /*
- * GCC moves code that is seldom reached out of its function, to a place with an unwind entry and
- * a symbol of its own, "f.cold". The slot there belongs to f.
+ * GCC moves rarely reached code out of its function, to a place with its own unwind entry and symbol,
+ * "f.cold". The slot there belongs to f.
  */
 static uintptr_t function_of_cold(struct hodo_scan *scan, uintptr_t start)
 {
@@ -34,7 +34,7 @@ static uintptr_t function_of_cold(struct hodo_scan *scan, uintptr_t start)
 	return whole ? whole : start;
 }
 
-/* Whether the first slot at or behind a function's start, of those from a number on, is its entry. */
+/* Whether the first slot, from index i on, at or after a function's start is its entry. */
 static bool has_entry(const struct hodo_func_object *o, uint32_t first, uint32_t addr)
 {
 	uint32_t at = first + hodo_search(k, o->nslots - first, o->slots[first + k].addr >= addr);
@@ -42,8 +42,8 @@ static bool has_entry(const struct hodo_func_object *o, uint32_t first, uint32_t
 	return at < o->nslots && o->slots[at].at == HODO_AT_ENTRY && o->slots[at].function == addr;
 }
 
-/* The function that holds a slot: not the one that the slot's call names, which may be inlined into it. The slots of
- * one body of code are on or off together. */
+/* The function that contains a slot: not the one that the slot's call names, which may be inlined into it.
+ * All slots of one body of code are on or off together. */
 static uintptr_t function_of(struct search *s, uintptr_t slot, bool entry)
 {
 	uintptr_t next, start = hodo_starts_find(&s->starts, slot, &next);

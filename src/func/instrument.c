@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * instrument.c - slots of -finstrument-functions: calls of
- * __cyg_profile_func_enter and _exit, which libc has too, and does nothing in.
- * libhodo comes in front of libc's. Calls that do not come to libhodo are not used: see user/imports.c.
+ * __cyg_profile_func_enter and _exit, which libc also has, as empty functions. libhodo comes before libc.
+ * Calls that do not lead to libhodo are not used: see user/imports.c.
  */
 #include "near.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * landings.c - calls that are left without an exit, at the moment when they are: by an exception that is caught, or has
- * landed in a cleanup, by longjmp(), by a change of stacks. Windows of a plan (hodo/abi_plan.h) at the entries of the
- * functions that do so lead here; from the stack pointer with which the thread goes on follows which calls are over.
+ * landings.c - ends calls that are left without an exit when that happens: by an exception that is caught or
+ * lands in a cleanup, by longjmp(), by a change of stacks. Windows of a plan (hodo/abi_plan.h) at the entries
+ * of the functions that do so lead here; the stack pointer with which the thread continues shows which calls
+ * are over.
  *
- * Those of libc read their arguments, as this does: where these lead nowhere, the program faults in either.
+ * This reads the arguments of libc's functions as they do: if these are invalid, the program faults in
+ * either.
  *
- * The direct writer keeps no calls, so each landing is an event. In dispatch the calls are ended, and the event is
- * written only if there were some.
+ * The direct writer does not track calls, so each landing is an event. Dispatch ends the calls, and writes
+ * the event only if there were any.
  */
 #include <ucontext.h>
 #include "func.h"
@@ -43,7 +45,7 @@ static uintptr_t context_target(uintptr_t context)
 	return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 }
 
-/* The stack pointer that the thread goes on with; 0: not known. */
+/* The stack pointer with which the thread continues; 0: not known. */
 static uintptr_t target(enum hodo_plan_landing landing, uintptr_t at, uintptr_t rdi, uintptr_t rsi)
 {
 	uintptr_t sp = landing == HODO_LANDING_JUMP ? jump_target(rdi) :
@@ -92,8 +94,8 @@ void hodo_landed(uintptr_t at, uintptr_t function, uintptr_t rdi, uintptr_t rsi)
 	if (!sp)
 		return;
 	function &= (1ul << HODO_LANDING_SHIFT) - 1;
-	/* A function that ended by jumping to swapcontext() has its frame there: with return replacement its exit comes
-	 * when the context goes on, and returns. */
+	/* A function that ended by jumping to swapcontext() has its frame there: with return replacement, its
+	 * exit comes when the context continues and returns. */
 	sp -= event == HODO_FUNC_SWITCHED ? 2 * WORD : WORD;
 	if (hook == hodo_x86_hooks[HODO_HOOKS_DISPATCH][HODO_HOOK_ENTRY])
 		end_calls(event, function, sp);

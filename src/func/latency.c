@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * latency.c - the latency tracer: records only calls that took as long as the
- * limit, and what each of them called itself.
+ * latency.c - the latency tracer: records only calls that took at least the limit, and what each of them
+ * called.
  *
- * What an open frame has called so far hangs on the frame, a list of nodes, one
- * for each function; it goes along when a coroutine's frames are parked. When a call is over, its list is
- * recorded or thrown away, and the call becomes a node of what called it. Nodes come from a
- * pool of the process: a thread takes some at a time and keeps what comes free. A list of LIST_MAX functions, and one
- * that finds the pool empty, goes on with a node for all others, whose function is 0.
+ * An open frame has a list of what it has called so far, a node for each function; the list moves along when
+ * a coroutine's frames are parked. When a call is over, its list is recorded or discarded, and the call
+ * becomes a node of its caller. Nodes come from a pool of the process: a thread takes some at a time and
+ * keeps those that become free. If a list reaches LIST_MAX functions, or the pool is empty, one node with
+ * function 0 counts all others.
  */
 #include "func.h"
 
@@ -21,12 +21,12 @@ struct node {
 #define NODES_TAKEN 64u
 #define LIST_MAX 64u
 
-/* hodo_frame.user: this tracer saw the entry; and the number of the list's first node. */
+/* hodo_frame.user: this tracer saw the entry; and the index of the list's first node. */
 #define SEEN HODO_USER(LATENCY)
 #define LIST_SHIFT 40
 
 static struct node *pool;  /* [0] is not used */
-static uint32_t pool_used; /* never given back, but to threads' lists */
+static uint32_t pool_used; /* only returned to threads' lists */
 
 static uint32_t list_of(const struct hodo_frame *frame)
 {
@@ -69,7 +69,7 @@ static void count(struct node *n, uint64_t ticks)
 		n->max = ticks;
 }
 
-/* Counts a call for the frame that it was made in. What was called last comes first: it will be called again. */
+/* Counts a call for the caller's frame. The latest callee comes first: it will probably be called again. */
 static void add_callee(struct hodo_func_thread *t, struct hodo_frame *caller, uint64_t function, uint64_t ticks)
 {
 	uint32_t first = list_of(caller), before = 0, others = 0, length = 0, i;
@@ -92,7 +92,7 @@ static void add_callee(struct hodo_func_thread *t, struct hodo_frame *caller, ui
 			pool[i] = (struct node){ .function = length + 1 < LIST_MAX ? function : 0, .next = first };
 			set_list(caller, i);
 		} else {
-			/* No node to be had: the one at hand is for all others from now on. */
+			/* No node left: the current one counts all others from now on. */
 			i = first;
 			pool[i].function = 0;
 		}
@@ -150,7 +150,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 		add_callee(t, caller, frame->function, ticks);
 }
 
-/* The pool stays for ever: frames that are open have nodes of it. */
+/* The pool stays forever: open frames have nodes of it. */
 static int start(const struct hodo_functions_config *config)
 {
 	void *p;

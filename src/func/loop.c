@@ -2,8 +2,8 @@
 /*
  * loop.c - the loop tracer: which callback held an event loop for longer than the limit.
  *
- * A callback is what a loop's function calls itself: the traced function whose frame comes next after the loop's. Which
- * functions are loops is a set of select.c's, which is looked up only for calls that took longer than the limit.
+ * A callback is what the loop's function calls directly: the traced function whose frame follows the loop's.
+ * select.c has the set of loop functions, which is consulted only for calls that took longer than the limit.
  */
 #include "func.h"
 
@@ -36,7 +36,10 @@ static int start(const struct hodo_functions_config *config)
 	if (old >= 0)
 		hodo_select_put(old);
 	hodo_store(&set, fresh);
-	/* In a fork child the set is what it was, and the loader's lock may be held by a thread that is not there. */
+	/*
+	 * In a fork child the set is unchanged, and the loader's lock may be held by a thread that is not
+	 * there.
+	 */
 	if (fresh != old)
 		hodo_slots_select();
 	return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mangled.c - see mangled.h. libiberty's demangler makes a tree of a name, of which those parts are written that are
- * the function's name (cmake/HodoDemangler.cmake: how it comes into a traced program).
+ * mangled.c - see mangled.h. libiberty's demangler parses a name into a tree, of which we write the parts
+ * that form the function's name (cmake/HodoDemangler.cmake: how it gets into a traced program).
  *
- * libiberty writes the whole of a name, of which hodo_mangled_text() takes what it has room for.
+ * For hodo_mangled_text(), libiberty writes the whole name, of which we keep what fits.
  *
- * libiberty recurses with each byte of a name, and wants memory. It must not have the program's stack, which may be
- * short, nor its malloc(), which may be what is being traced: both are in a mapping of our own.
+ * libiberty recurses for each byte of a name, and allocates memory. It must not use the program's stack,
+ * which may be small, nor its malloc(), which may be traced: both are in our own mapping.
  */
 #define cplus_demangle_v3_components hodo_demangler_components
 #define cplus_demangle_print_callback hodo_demangler_print
@@ -20,10 +20,10 @@
 
 #define NAME_MAX_BYTES (1u << 17) /* longer ones stay as they are */
 #define STEPS_MAX 200000u         /* parts written, for one name: they may refer to each other */
-#define STACK_BASE (64u << 10)    /* besides what grows with the name: a signal handler's, too */
+#define STACK_BASE (64u << 10)    /* besides what grows with the name; also for a signal handler */
 #define STACK_PER_BYTE 512u       /* libiberty needs 150, of any name (test_limits finds more) */
-#define TEXT_MANGLED_MAX 1024u    /* whose whole text is made: libiberty wants stack for the square of it */
-#define TEXT_STACK (16u << 20)    /* … of which this is twice as much; it is memory where it is used */
+#define TEXT_MANGLED_MAX 1024u    /* for the whole text: libiberty needs stack quadratic in it */
+#define TEXT_STACK (16u << 20)    /* … of which this is twice as much; only used pages take memory */
 #define MEMORY_PER_BYTE 128u      /* libiberty needs 72: two components and a reference */
 
 /* A guard page, the stack, libiberty's memory. */
@@ -31,11 +31,11 @@ static struct {
 	char *mapping, *memory, *next, *end;
 } room;
 
-/* In place of libc's functions of that name. What libiberty has is gone with the name. */
+/* Replaces libc's function. All of libiberty's memory is freed with the name. */
 HODO_HIDDEN void *hodo_demangler_malloc(size_t bytes);
 HODO_HIDDEN void *hodo_demangler_realloc(void *p, size_t bytes);
 HODO_HIDDEN void hodo_demangler_free(void *p);
-/* sprintf(), as libraries that are hardened call it. */
+/* sprintf(), as hardened libraries call it. */
 HODO_HIDDEN int hodo_demangler_sprintf(char *to, int flag, size_t room, const char *format, int number);
 
 void *hodo_demangler_malloc(size_t bytes)
@@ -57,7 +57,7 @@ void hodo_demangler_free(void *p)
 {
 }
 
-/* The one format that the demangler has, "%d", for the number of what has no name. Its own room is 25 bytes. */
+/* The demangler only uses the format "%d", to number unnamed entities. Its buffer has 25 bytes. */
 int hodo_demangler_sprintf(char *to, int flag, size_t room, const char *format, int number)
 {
 	unsigned left = number < 0 ? -(unsigned)number : (unsigned)number;
@@ -197,7 +197,7 @@ static bool write_part(struct name *to, const struct demangle_component *c)
 	}
 }
 
-/* Without DMGL_PARAMS what follows the name is not looked at. */
+/* Without DMGL_PARAMS, it ignores what follows the name. */
 static void demangle(void *name)
 {
 	struct name *to = name;
@@ -208,7 +208,7 @@ static void demangle(void *name)
 	to->good = write_part(to, tree) && to->n > 0;
 }
 
-/* Rust's names of old end with a component "h" and a hash: "::h0123456789abcdef". */
+/* Rust's legacy names end with a component "h" and a hash: "::h0123456789abcdef". */
 static bool has_hash(const char *end)
 {
 	if (end[-20] != '1' || end[-19] != '7' || end[-18] != 'h' || end[-1] != 'E')
@@ -226,7 +226,7 @@ size_t hodo_mangled_name(const char *mangled, char *out, size_t size)
 	size_t len = __builtin_strlen(mangled), whole = hodo_symbol_whole_name(mangled);
 	bool is_mangled = mangled[0] == '_' && mangled[1] == 'Z';
 
-	/* Not virtual tables and the like, which are no functions. */
+	/* Not virtual tables and the like, which are not functions. */
 	if (is_mangled && mangled[2] != 'T' && mangled[2] != 'G' && len <= NAME_MAX_BYTES &&
 	    hodo_symbol_demangles(mangled) && make_room(len, 0))
 		hodo_x86_on_stack(demangle, &name, room.memory);
@@ -250,8 +250,8 @@ struct text {
 	void *too_long[5]; /* of __builtin_setjmp() */
 };
 
-/* A name of a few bytes can stand for gigabytes, as each template may name twice the one before it: that is left by a
- * jump, which is allowed, since libiberty holds nothing but the stack. */
+/* A name of a few bytes can expand to gigabytes, as each template may name the previous one twice. We leave
+ * that by a longjmp, which is safe since libiberty holds nothing but the stack. */
 static void take(const char *piece, size_t len, void *opaque)
 {
 	struct text *t = opaque;
@@ -283,12 +283,16 @@ static void write_text(void *text)
 
 bool hodo_mangled_text(const char *mangled, bool parameters, struct hodo_mangled_texts *to)
 {
-	struct text text = { .mangled = mangled, .to = to, .parameters = parameters };
-	size_t len = __builtin_strlen(mangled);
+	struct text text = { .to = to, .parameters = parameters };
+	size_t len = hodo_symbol_whole_name(mangled);
 
 	to->full_len = to->brief_len = 0;
-	if (mangled[0] == '_' && mangled[1] == 'Z' && mangled[2] != 'T' && mangled[2] != 'G' &&
-	    len <= TEXT_MANGLED_MAX && hodo_symbol_demangles(mangled) && make_room(len, TEXT_STACK))
+	if (mangled[0] != '_' || mangled[1] != 'Z' || mangled[2] == 'T' || mangled[2] == 'G' || len > TEXT_MANGLED_MAX)
+		return false;
+	/* A clone is shown as the function. The short form, which is written last, has room for the copy. */
+	text.mangled = __builtin_memcpy(to->brief, mangled, len);
+	to->brief[len] = 0;
+	if (hodo_symbol_demangles(text.mangled) && make_room(len, TEXT_STACK))
 		hodo_x86_on_stack(write_text, &text, room.memory);
 	return to->full_len > 0;
 }

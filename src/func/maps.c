@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* maps.c - what /proc/self/maps says of an address. Takes no lock, and little stack. Runs in dispatch too. */
+/* maps.c - looks up an address in /proc/self/maps. Takes no lock, and little stack. Also runs in dispatch. */
 #include <fcntl.h>
 #include "func.h"
 
@@ -23,7 +23,7 @@ static int next_char(struct maps *m)
 	return (unsigned char)m->text[m->at++];
 }
 
-/* A hexadecimal number and the character behind it. */
+/* Reads a hexadecimal number and the character after it. */
 static uint64_t number(struct maps *m)
 {
 	uint64_t value = 0;
@@ -57,7 +57,7 @@ bool hodo_maps_find(uintptr_t addr, struct hodo_mapping *found, char *path, size
 		file[0] = number(&m) << 32;
 		file[0] |= number(&m);
 		file[1] = number(&m);
-		/* A small object's data may be of its first page, too. */
+		/* A small object's data may be from its first page, too. */
 		if (!offset && (found->low != found->below || file[0] != first_file[0] || file[1] != first_file[1])) {
 			first = found->low;
 			first_file[0] = file[0];

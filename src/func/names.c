@@ -4,7 +4,7 @@
 #include <core/symbol_name.h>
 #include "names_file.h"
 
-#define OVERLAP_MAX 64  /* symbols that may begin within another one, looking back */
+#define OVERLAP_MAX 64  /* how many symbols to look back for one that contains the address */
 
 #define SYM_TYPE(info) ((info)&0xf)
 #define SYM_BIND(info) ((info) >> 4)
@@ -18,7 +18,7 @@ struct symbol {
 
 struct hodo_names {
 	uintptr_t base;
-	uintptr_t low, high; /* addresses in the file that segments are loaded for */
+	uintptr_t low, high; /* addresses in the file that loaded segments cover */
 	uintptr_t text, text_end; /* the executable ones of them */
 	struct hodo_names_file own, debug;
 	char *texts; /* of the names */
@@ -55,7 +55,7 @@ static uint32_t collect(const struct hodo_names *names, const ElfW(Sym) *all, si
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		ElfW(Sym) s = all[i]; /* a hostile file's texts, which are cut, may lie in here */
+		ElfW(Sym) s = all[i]; /* a hostile file may place its texts, which get cut, in here */
 
 		if (is_function(&s) && s.st_value >= names->text && s.st_value < names->text_end &&
 		    s.st_name < names->ntexts)
@@ -70,7 +70,8 @@ static bool is_better(const struct hodo_names *names, const struct symbol *a, co
 				    __builtin_strcmp(names->texts + a->name, names->texts + b->name) < 0;
 }
 
-/* Of the names at one address, a[first] up to a[next], the one that is shown comes first, and has a size if one has. */
+/* Puts the shown name first among those at one address, a[first] up to a[next]; it gets a size if one of them
+ * has one. */
 static void settle(const struct hodo_names *names, struct symbol *a, uint32_t first, uint32_t next)
 {
 	uint32_t size = a[first].size;
@@ -109,7 +110,7 @@ static void build_index(struct hodo_names *names, const ElfW(Sym) *all, size_t n
 	names->count = n;
 }
 
-/* The file's table of that type, as far as it has one. */
+/* Reads the file's table of that type, if any. */
 static bool read_symbols(struct hodo_names *names, const struct hodo_names_file *f, uint32_t type)
 {
 	for (uint32_t i = 0; i < f->nsections; i++) {
@@ -127,7 +128,7 @@ static bool read_symbols(struct hodo_names *names, const struct hodo_names_file 
 		build_index(names, table, bytes / sizeof(ElfW(Sym)));
 		from = ((uintptr_t)table + HODO_PAGE - 1) & -(uintptr_t)HODO_PAGE;
 		to = ((uintptr_t)table + bytes) & -(uintptr_t)HODO_PAGE;
-		if (from < to) /* it is not needed any more */
+		if (from < to) /* no longer needed */
 			hodo_sys3(SYS_madvise, from, to - from, MADV_DONTNEED);
 		return true;
 	}
@@ -195,7 +196,7 @@ void hodo_names_close(struct hodo_names *names)
 
 /* ------------------------------------------------------------------------- finding */
 
-/* Of the symbols that begin at or below the address, the last that reaches it; else the last, if it has no size. */
+/* The last symbol at or below the address that reaches it; else the last one, if it has no size. */
 static const struct symbol *find_symbol(const struct hodo_names *names, uint32_t addr)
 {
 	const struct symbol *a = names->index;

@@ -2,21 +2,21 @@
 /*
  * names_file.c - the files of loaded objects, and their separate debug files.
  *
- * They are read into memory of our own, not mapped: one that is cut short while it is mapped would be a SIGBUS in the
- * traced program. They are hostile input: every place in them is checked against the file's size. A file counts only if
- * it is the one that is loaded: the same build-id, or where there is none, the same program headers.
+ * They are read into our own memory, not mapped: truncating a mapped file would raise SIGBUS in the traced
+ * program. They may be hostile: every offset is checked against the file's size. A file is used only if it is
+ * the loaded one: the same build-id, or if there is none, the same program headers.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <core/note.h>
 #include "names_file.h"
 
-#ifndef HODO_NAMES_DEBUG /* the tests have one of their own */
+#ifndef HODO_NAMES_DEBUG /* the tests have their own */
 #define HODO_NAMES_DEBUG "/usr/lib/debug"
 #endif
 #define SECTIONS_MAX 65536u
 #define PART_MAX (1ull << 30) /* bytes of a symbol table, or of its strings */
-#define NOTES_MAX 4096u /* bytes of a segment of notes that are looked at */
+#define NOTES_MAX 4096u /* bytes of a segment of notes that are searched */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OWN_DATA ELFDATA2LSB
@@ -45,7 +45,7 @@ static bool read_all(long fd, uint64_t offset, void *to, size_t bytes)
 	return true;
 }
 
-/* Where its file is not to be had the memory is simply read: it was there when the object was seen. */
+/* If /proc/self/mem cannot be opened, the memory is read directly: it was mapped when the object was seen. */
 bool hodo_names_peek(uintptr_t from, void *to, size_t bytes)
 {
 	long fd = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
@@ -133,7 +133,7 @@ static bool has_id(const struct hodo_names_file *f, uint64_t offset, uint64_t by
 	       __builtin_memcmp(id.bytes, wanted->bytes, id.n) == 0;
 }
 
-/* A debug file's segments say where the program's are, not its own: its sections do. */
+/* A debug file's segments describe the program's layout, not its own; its sections describe that. */
 static bool is_meant(const struct hodo_names_file *f, const struct dl_phdr_info *info, const struct hodo_build_id *id)
 {
 	if (!id->n)
@@ -163,7 +163,7 @@ bool hodo_names_header(const ElfW(Ehdr) *h)
 	       h->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-/* A file without sections is as good as one; they are counted in the first where there are too many. */
+/* A file may have no sections; if there are too many, the first one has their number. */
 static void read_headers(struct hodo_names_file *f)
 {
 	const ElfW(Ehdr) *h = f->header;

@@ -15,7 +15,7 @@ struct hodo_build_id {
 struct hodo_names_file {
 	long fd;
 	uint64_t size;
-	uint8_t *image; /* memory of that size: what was read lies where it does in the file. NULL: no file */
+	uint8_t *image; /* memory of that size: parts are read at their offsets in the file. NULL: no file */
 	const ElfW(Ehdr) *header;
 	const ElfW(Phdr) *phdr;
 	const ElfW(Shdr) *sections;
@@ -24,9 +24,9 @@ struct hodo_names_file {
 	uint64_t section_names_bytes;
 };
 
-/* A part of this process's memory, which may be unmapped by now. */
+/* Reads this process's memory, which may be unmapped by now. */
 HODO_HIDDEN bool hodo_names_peek(uintptr_t from, void *to, size_t bytes);
-/* Whether the ELF header is one of a program or library of this machine's kind. */
+/* Whether the ELF header belongs to a program or library for this machine. */
 HODO_HIDDEN bool hodo_names_header(const ElfW(Ehdr) *header);
 /* Of a loaded object. */
 HODO_HIDDEN void hodo_names_identify(const struct dl_phdr_info *info, struct hodo_build_id *id);
@@ -35,13 +35,13 @@ HODO_HIDDEN void hodo_names_identify(const struct dl_phdr_info *info, struct hod
 HODO_HIDDEN bool hodo_names_file_open(struct hodo_names_file *f, const char *path, const struct dl_phdr_info *info,
 				      const struct hodo_build_id *id);
 HODO_HIDDEN bool hodo_names_file_debug(struct hodo_names_file *f, const struct hodo_build_id *id);
-/* What was read stays until it is closed. */
+/* What was read stays valid until it is closed. */
 HODO_HIDDEN void hodo_names_file_done(struct hodo_names_file *f);
 HODO_HIDDEN void hodo_names_file_close(struct hodo_names_file *f);
 
-/* A part of the file; NULL: it is not in the file, too large, or not aligned as a table. */
+/* A part of the file; NULL: outside the file, too large, or not aligned as a table. */
 HODO_HIDDEN void *hodo_names_file_table(const struct hodo_names_file *f, uint64_t offset, uint64_t bytes);
-/* A section of texts, the last of which has an end; NULL: it is none. */
+/* A section of texts, the last of which is terminated; NULL: it is not one. */
 HODO_HIDDEN char *hodo_names_file_texts(const struct hodo_names_file *f, uint32_t section, uint64_t *bytes);
 
 #endif

@@ -2,20 +2,18 @@
 /*
  * near.c - places that a near call (E8 rel32) reaches.
  *
- * Slots that the compiler left as no-ops get a call of 5 bytes, which reaches
- * 2 GiB. libhodo's own stubs serve all objects that lie so close to it, mostly
- * the shared ones. For others a page is mapped near them and holds the same
- * stubs as
+ * Slots that the compiler left as no-ops get a call of 5 bytes, which reaches 2 GiB. libhodo's own stubs
+ * serve all objects within that distance, mostly shared ones. For others, a page is mapped near them with the
+ * same stubs, as
  *
  *	jmp *address(%rip)
  *	address: .quad stub in libhodo
  *
- * one instruction, so that there is no more than one address where an unwinder
- * would miss its tables. The page is the same for all objects and never unmapped:
- * one serves every object that is near it.
+ * a single instruction, so that an unwinder lacks tables at only one address. The page is the same for all
+ * objects and never unmapped: it serves every object near it.
  *
- * Where a security policy refuses memory that was written to be executed, there
- * is no page, and these slots are not used.
+ * If a security policy forbids executing memory that was written, there is no page, and these slots are not
+ * used.
  */
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -41,7 +39,7 @@ static bool reaches(uintptr_t text, uintptr_t end, uintptr_t target)
 	return low <= REACH && low >= -REACH && high <= REACH && high >= -REACH;
 }
 
-/* The main thread's stack grows down into free memory: what it may come to need is left alone. */
+/* The main thread's stack grows down into free memory: leave alone what it may need. */
 static bool stack_may_need(uintptr_t at, size_t bytes)
 {
 	uintptr_t top = getauxval(AT_EXECFN); /* a text at the very top of it */
@@ -50,7 +48,7 @@ static bool stack_may_need(uintptr_t at, size_t bytes)
 
 	hodo_sys4(SYS_prlimit64, 0, RLIMIT_STACK, 0, limit);
 	size = limit[0] > GIB ? GIB : limit[0] < 8ul << 20 ? 8ul << 20 : limit[0];
-	size += 2ul << 20; /* and the gap that the kernel keeps below it */
+	size += 2ul << 20; /* plus the gap that the kernel keeps below it */
 	return at < top + HODO_PAGE && at + bytes > top - size;
 }
 
@@ -64,7 +62,7 @@ bool hodo_near_map(uintptr_t at, size_t bytes)
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p == (void *)at)
 		return true;
-	if (!hodo_is_error(p)) /* a kernel before 4.17 takes the address for a wish */
+	if (!hodo_is_error(p)) /* before Linux 4.17, the address is a hint */
 		hodo_sys2(SYS_munmap, p, bytes);
 	return false;
 }
@@ -90,8 +88,8 @@ static bool fill(uintptr_t page)
 }
 
 /*
- * Below the object first: above a program lies its heap, which wants to grow.
- * Close by, then over the whole reach in steps.
+ * Below the object first: its heap, which must be able to grow, is above a program. First close by, then over
+ * the whole reach in steps.
  */
 static uintptr_t new_page(uintptr_t text, uintptr_t end)
 {

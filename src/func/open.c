@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open.c - the calls that threads are inside of, in the recording's memory: where tracers record a call at its end,
- * the recorder finds there those that had none, whatever ended the process.
+ * open.c - the calls that threads are inside of, in the recording's memory: if tracers record a call at its
+ * end, the recorder finds those without an end here, however the process ended.
  *
- * A thread writes to a place of its own. It keeps the place when it ends inside of calls; the thread that takes over
- * what dispatch keeps for it then gets another.
+ * A thread writes to its own place. If it ends inside of calls, it keeps the place, and the thread that takes
+ * over its dispatch state gets another.
  *
  *                  | enter, leave                 | start                | recorder
  *   enter, leave   | beside, each its own place   | before, or waited    | beside: it believes nothing in a place but
@@ -13,7 +13,7 @@
  */
 #include "func.h"
 
-static uint32_t recording; /* number of the recording that the places are in */
+static uint32_t recording; /* number of the recording that has the places */
 
 static struct hodo_open_thread *new_place(struct hodo_func_thread *t, struct hodo_open_thread *places, uint32_t now)
 {
@@ -34,7 +34,10 @@ static struct hodo_open_thread *new_place(struct hodo_func_thread *t, struct hod
 	return p;
 }
 
-/* NULL: there is none. A handler may fork between any two steps: its places are not taken for the next recording's. */
+/*
+ * NULL: there is none. A handler may fork between any two steps: its places must not be mistaken for the next
+ * recording's.
+ */
 static struct hodo_open_thread *place_of(struct hodo_func_thread *t)
 {
 	uint32_t now = hodo_load_acquire(&recording);
@@ -79,5 +82,5 @@ void hodo_open_start(bool wanted)
 
 	hodo_store_release(&hodo_func_open, wanted && r->layout.open ?
 			   (struct hodo_open_thread *)(r->shm + r->layout.open) : (struct hodo_open_thread *)0);
-	hodo_store_release(&recording, recording + 1); /* who sees it sees the places, too */
+	hodo_store_release(&recording, recording + 1); /* a thread that sees it sees the places, too */
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planned.c - functions of code that nobody prepared: a plan (hodo/abi_plan.h) says where their slots are, and the
- * engine puts windows there that lead to these. Who made the plan has chosen the functions, so all that it has are
- * wanted in the recording that it is for (select.c). Under the control lock.
+ * planned.c - functions of unprepared code: a plan (hodo/abi_plan.h) says where their slots are, and the
+ * engine puts windows there that lead to these. The plan's author has chosen the functions, so all of them
+ * are wanted in its recording (select.c). Functions without windows in it have slots of their own. Under the
+ * control lock.
  */
 #include <engine/engine.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include "near.h"
 
-static uint32_t plans; /* that came, or were said not to */
+static uint32_t plans; /* received, or reported as empty */
 
 static const struct hodo_plan_window *window(unsigned plan, uint32_t i)
 {
 	return i == HODO_PLAN_NO_WINDOW ? 0 : hodo_engine_window(plan, i);
 }
 
-/* Those of earlier plans, which nobody wants any more. */
+/* Drops those of earlier plans, which nobody wants any more. */
 static void drop(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;
@@ -30,7 +31,7 @@ static void drop(struct hodo_func_object *o)
 	o->nslots = kept;
 }
 
-/* Between a function's windows may stand those of system calls and events. */
+/* Windows of system calls and events may lie between a function's windows. */
 static void add_exits(struct hodo_scan *scan, unsigned plan, const struct hodo_plan_function *f,
 		      enum hodo_slot_kind kind)
 {
@@ -68,7 +69,8 @@ void hodo_scan_planned(struct hodo_scan *scan)
 	o->plans = plans;
 }
 
-bool hodo_planned_has(uintptr_t function)
+/* In some plan; NULL: in none. */
+static const struct hodo_plan_function *find(uintptr_t function, bool with_window)
 {
 	const struct hodo_plan_function *functions;
 	uint32_t n;
@@ -76,10 +78,22 @@ bool hodo_planned_has(uintptr_t function)
 	for (unsigned plan = 0; (functions = hodo_engine_functions(plan, &n)) != 0; plan++) {
 		uint32_t i = hodo_search(k, n, functions[k].addr >= function);
 
-		if (i < n && functions[i].addr == function && window(plan, functions[i].entry))
-			return true;
+		if (i < n && functions[i].addr == function &&
+		    (with_window ? window(plan, functions[i].entry) != 0 :
+				   functions[i].entry == HODO_PLAN_NO_WINDOW && !functions[i].exits))
+			return &functions[i];
 	}
-	return false;
+	return 0;
+}
+
+bool hodo_planned_has(uintptr_t function)
+{
+	return find(function, true) != 0;
+}
+
+bool hodo_planned_chose(uintptr_t function)
+{
+	return find(function, false) != 0;
 }
 
 bool hodo_planned_known(const struct hodo_func_object *o)
@@ -87,7 +101,7 @@ bool hodo_planned_known(const struct hodo_func_object *o)
 	return o->plans == plans;
 }
 
-/* Functions whose entry is as it was planned, and those where it is not. */
+/* Counts functions whose entry is as planned, and those where it is not. */
 static void count(uint32_t *fine, uint32_t *refused)
 {
 	const struct hodo_plan_function *functions;
@@ -120,7 +134,7 @@ static int take(int file, bool more, uint32_t *functions, uint32_t *refused)
 	return error;
 }
 
-/* One more plan is to be looked at only for the objects that it is about. */
+/* Another plan needs to be applied only to the objects that it covers. */
 static void keep_known(void)
 {
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
@@ -131,9 +145,9 @@ static void keep_known(void)
 }
 
 /*
- * What the recorder has sent: a plan, that there is none, or that the threads have stood for the last one. In a
- * recording that has begun it is one more, or, anew, the one that counts from now on; its windows are on when this
- * returns.
+ * Handles what the recorder has sent: a plan, that there is none, or that the threads have been stopped for
+ * the last one. In a recording that has begun, it is an additional plan, or (anew) replaces all; its windows
+ * are on when this returns.
  */
 static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *planned)
 {
@@ -152,7 +166,7 @@ static int go_on(int file, enum hodo_plan_step step, struct hodo_msg_planned *pl
 	if (more)
 		keep_known();
 	plans++;
-	/* Before functions are: a window that has both would else be on for these alone. */
+	/* Before functions: otherwise, a window that has both would be on only for those. */
 	if (begun && !more)
 		hodo_engine_recording();
 	if (hodo_func_wanted)
@@ -175,7 +189,7 @@ static long receive(int fd, int *file)
 		char space[CMSG_SPACE(sizeof(int))];
 	} control = { { 0 } };
 	struct msghdr msg = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = CMSG_LEN(sizeof(int)) }; /* one: the kernel closes others */
+			      .msg_controllen = CMSG_LEN(sizeof(int)) }; /* only one: the kernel closes others */
 	long n = hodo_sys3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
 
 	*file = -1;
@@ -185,7 +199,7 @@ static long receive(int fd, int *file)
 	return n;
 }
 
-/* Whether the message is one of libraries to load. Their paths end with it. */
+/* Whether the message names libraries to load. Their paths fill the rest of it. */
 static bool is_load(long bytes, int file)
 {
 	long paths = bytes - (long)sizeof(message.head);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.c - the profile tracer: a table of functions in shared memory, which the recorder reads when the process has
- * ended, however it did.
+ * profile.c - the profile tracer: a table of functions in shared memory, which the recorder reads after the
+ * process has ended in any way.
  *
- * Each thread has entries of its own, so that nothing is shared between CPUs and no count needs to be atomic; it finds
- * them by an index in private memory. Batches of entries are never given back: a thread that comes after one that has
- * ended takes over its index, and its entries as well once half of all are in use.
+ * Each thread has its own entries, so that CPUs share nothing and no count needs to be atomic; it finds them
+ * by an index in private memory. Batches of entries are never released: a new thread takes over the index of
+ * one that has ended, and its entries as well once half of all are in use.
  *
- * A call inside of another of the same function counts as a call, with its own duration in sum, self, min, max and the
- * buckets; total has the outermost alone, so that no function takes longer than the program.
+ * A recursive call counts as a call, with its own duration in sum, self, min, max and the buckets; total
+ * includes only the outermost, so that no function takes longer than the program.
  */
 #include "func.h"
 
 struct slot {
 	uint64_t function; /* 0: free */
 	uint32_t entry;
-	uint32_t outer;    /* index of its outermost frame in the chain, as far as that is still the frame there */
+	uint32_t outer;    /* index of its outermost frame in the chain, if that is still the frame there */
 	uint64_t outer_at, outer_entry;
 };
 
@@ -32,7 +32,9 @@ struct index {
 #define SLOTS_MAX (1u << 18)
 
 static uint32_t profile_epoch;
-/* The recording's. Also in the child of a handler that has forked in here: there something is left in their place. */
+/*
+ * The recording's. Valid also in the child of a handler that forks in here: something else is mapped there.
+ */
 static struct hodo_profile_entry *entries;
 static struct hodo_shm *counts;
 
@@ -66,7 +68,7 @@ static struct index *new_index(uint32_t slots)
 	return x;
 }
 
-/* Twice as many slots; as before if there is no memory. */
+/* Doubles the slots; unchanged if there is no memory. */
 static struct index *grow(struct hodo_func_thread *t)
 {
 	struct index *x = t->profile, *g = x->mask + 1 < SLOTS_MAX ? new_index(2 * (x->mask + 1)) : 0;
@@ -95,7 +97,7 @@ static void forget_all(struct index *x)
 	x->used = x->left = 0;
 }
 
-/* The thread's index, in order for this thread and this recording; NULL: no memory. */
+/* The thread's index, ready for this thread and this recording; NULL: no memory. */
 static struct index *index_of(struct hodo_func_thread *t)
 {
 	struct index *x = t->profile;
@@ -110,7 +112,7 @@ static struct index *index_of(struct hodo_func_thread *t)
 		x->epoch = profile_epoch;
 		x->tid = t->tid;
 	} else if (x->tid != t->tid) {
-		/* Another thread's: one that came before. */
+		/* It belonged to an earlier thread. */
 		if (hodo_load(&counts->profile_used) < HODO_PROFILE_ENTRIES / 2)
 			forget_all(x);
 		else
@@ -122,7 +124,7 @@ static struct index *index_of(struct hodo_func_thread *t)
 	return x;
 }
 
-/* A batch for the thread; false: all are given out. */
+/* A batch for the thread; false: none left. */
 static bool new_batch(struct index *x)
 {
 	uint64_t first = hodo_add(&counts->profile_used, HODO_PROFILE_BATCH);
@@ -230,7 +232,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 	*bucket += *bucket != UINT32_MAX;
 }
 
-/* Entries of an earlier recording, or of the process that this one was forked from, are another's. */
+/* Entries of an earlier recording, or of the parent before a fork, are not ours. */
 static int start(const struct hodo_functions_config *config)
 {
 	counts = hodo_shm();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.c - the record tracer: an event at each entry and each exit. This is its way through dispatch, for when it is
- * not alone, leaves deep calls out, or return addresses are replaced; else the trampolines write the events themselves.
+ * record.c - the record tracer: an event at each entry and each exit. This is its path through dispatch, used
+ * when it is not the only tracer, omits deep calls, or return addresses are replaced; else the trampolines
+ * write the events themselves.
  */
 #include "func.h"
 
@@ -13,9 +14,9 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 }
 
 /*
- * An exit known by its frame alone: with a limit of depth, or where the return address was replaced. Of what was
- * left without an exit nothing is written: the reader finds it as the shadow does. Nor of what returned in another
- * thread, which has written that.
+ * An exit known only by its frame: with a limit of depth, or if the return address was replaced. Nothing is
+ * written for a call left without an exit, which the reader finds as the shadow does, nor for one that
+ * returned in another thread, which has written it.
  */
 static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, enum hodo_frame_end end, uint64_t now)
 {
@@ -23,7 +24,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 		hodo_record_exit(frame->function, frame->at, frame->sp);
 }
 
-/* All others are written as they come. */
+/* All other exits are written as they come. */
 void hodo_record_exit(uint64_t addr, uint64_t at, bool sp)
 {
 	hodo_func_emit_at(sp ? HODO_FUNC_EXIT_SP : HODO_FUNC_EXIT, addr, at);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * returns.c - return replacement: exits of functions that have a slot at their entry only.
+ * returns.c - return replacement: exits of functions that have a slot only at their entry.
  *
- * At the entry the function's return address is replaced by hodo_x86_return (func/x86_64/returns.S), and kept in a
- * table under the address of the stack slot it stood in (`at`). While a call lasts, nothing else in the process
- * has that address: threads, coroutines and signal stacks need nothing more. A frame that is left by longjmp or an
- * exception leaves its entry behind; it is taken over when the address is used again, or given up
- * where the table gets crowded, by whoever finds that the slot no longer holds hodo_x86_return.
+ * At the entry the function's return address is replaced by hodo_x86_return (func/x86_64/returns.S), and kept
+ * in a table under the address of its stack slot (`at`). While a call lasts, nothing else in the process has
+ * that address: threads, coroutines and signal stacks need nothing more. A frame left by longjmp or an
+ * exception leaves its entry behind; the entry is reused when the address is used again, or freed when the
+ * table gets crowded and a thread finds that the slot no longer holds hodo_x86_return.
  *
- * An entry lies among the HODO_RETURNS_PROBES from its first place downwards, as stacks grow: amid a million frames
- * without a gap, a place that another stack's frame has is made up for below, where nothing is yet. There is no
- * chain that an entry taken out would break. Its word `at`: 0 free, `at` in use, `at` | OWNED the frame at `at` sets it
- * up, `at` | EXAMINED another thread looks whether it is stale:
+ * An entry is in one of the HODO_RETURNS_PROBES places from its first place downwards, as stacks grow: even
+ * amid a million contiguous frames, if another stack's frame has the place, there is a free one below.
+ * Removing an entry breaks no chain. Its word `at`: 0 free, `at` in use, `at` | OWNED the frame at `at` sets
+ * it up, `at` | EXAMINED another thread looks whether it is stale:
  *
  *                      | replace of the same at | leave of it           | unwinding through it | look for stale ones
  *   replace (owner)    | impossible: one frame  | impossible: one frame | other frames; own    | excluded by OWNED
  *   look for stale     | waits for EXAMINED     | beside: it stays      | beside: entry stays  | excluded by EXAMINED
  *
  * The owner sets OWNED before it changes the original, and clears it after the slot holds hodo_x86_return:
- * else it would look stale while it is made. Readers (leave, the unwind data) take `at` with and without the marks.
+ * otherwise, it would look stale while it is being made. Readers (leave, the unwind data) take `at` with and
+ * without the marks.
  *
  * A thread that is cancelled asynchronously, or left by a handler's longjmp, leaves the mark that it has set. OWNED
- * is then found by the next frame at that address, and by nobody else: the place is its own. A place that is left
- * EXAMINED stays so, and frames at its address go without an exit: whoever looks might still give it to another frame.
+ * is then found only by the next frame at that address, which owns the place. A place left EXAMINED stays so,
+ * and frames at its address have no exit: the examining thread might still give it to another frame.
  *
- * Once a slot was replaced, its function returns through here, also when tracing has been over for long.
+ * Once a slot was replaced, its function returns through here, even if tracing ended long ago.
  */
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -40,7 +41,7 @@
 #define EXAMINED 2u
 #define MARKS (OWNED | EXAMINED)
 #define WAITS 1000
-#define PROLOGUE_MIN 16    /* bytes; calls at the very start are nearer to it */
+#define PROLOGUE_MIN 16    /* bytes; calls at the very start are closer to it */
 #define SAVED_MAX 8        /* words below the copy */
 #define ALIGNMENT_MAX 8192 /* bytes between the two, and the argument above */
 
@@ -72,7 +73,7 @@ static struct entry *find(uintptr_t at)
 	return 0;
 }
 
-/* One that was left behind by the last frame that had this address. NULL: none, or somebody examines it. */
+/* The entry left behind by the last frame with this address. NULL: none, or somebody examines it. */
 static struct entry *take_own(uintptr_t at)
 {
 	struct entry *e = find(at);
@@ -102,8 +103,8 @@ static struct entry *take_free(uintptr_t at)
 }
 
 /*
- * Whether the slot holds something else by now; its stack may be unmapped altogether. Asked of the kernel, by a futex
- * call that compares and, of no waiters, wakes none: no sandbox lacks that call.
+ * Whether the slot holds something else by now; its stack may even be unmapped. The kernel compares it, in a
+ * futex call that wakes no waiters: every sandbox allows that call.
  */
 static bool is_stale(uintptr_t at)
 {
@@ -114,7 +115,7 @@ static bool is_stale(uintptr_t at)
 	return error == -EFAULT || error == -EAGAIN;
 }
 
-/* All places are taken: the first stale one, of those that are not in somebody's hands. */
+/* All places are taken: the first stale one that nobody else holds. */
 static struct entry *take_stale(uintptr_t at)
 {
 	for (unsigned i = 0; i < HODO_RETURNS_PROBES; i++) {
@@ -148,17 +149,17 @@ static const char *refuse(void)
 	if (hodo_is_error(p))
 		return (long)p == -EEXIST ? "something else is at the address of their table"
 					  : "there is no memory for their table";
-	if (p != table) { /* a kernel that takes the address for a hint */
+	if (p != table) { /* to an old kernel, the address is a hint */
 		hodo_sys2(SYS_munmap, p, bytes);
 		return "something else is at the address of their table";
 	}
-	/* It is touched here and there: no large pages. */
+	/* Accesses are scattered: no huge pages. */
 	hodo_sys3(SYS_madvise, table, bytes, MADV_NOHUGEPAGE);
 	*(uintptr_t *)table = trampoline;
 	return 0;
 }
 
-/* Under the control lock. The table is not given back: frames may be in it. */
+/* Under the control lock. The table is never unmapped: frames may be in it. */
 bool hodo_returns_possible(const char *to, const char **why_not)
 {
 	if (!ready && !refusal) {
@@ -179,9 +180,9 @@ static bool aligns_stack(const uint8_t *p)
 }
 
 /*
- * -pg: a function for which GCC aligns the stack puts a copy of its return address beside the frame pointer, and
- * returns through the real one, which lies below the address that it keeps from r10. It keeps that
- * among the registers that it saves.
+ * -pg: if GCC aligns a function's stack, the function puts a copy of its return address beside the frame
+ * pointer, and returns through the real one, which is below the address that r10 holds. It saves that among
+ * other registers.
  */
 uintptr_t hodo_returns_slot(uintptr_t function, uintptr_t pc, uintptr_t at)
 {
@@ -205,7 +206,7 @@ bool hodo_returns_replace(uintptr_t *at, uintptr_t pc, bool *jumped)
 	*jumped = false;
 	if (!hodo_load_acquire(&ready) || ((uintptr_t)at & 7))
 		return false;
-	/* A function that was entered by a tail jump: its return is that of the one which jumped. */
+	/* A function entered by a tail jump returns as the one that jumped. */
 	if (*at == trampoline) {
 		*jumped = find((uintptr_t)at) != 0;
 		return *jumped;
@@ -230,10 +231,10 @@ uintptr_t hodo_returns_restore(uintptr_t at)
 	uintptr_t word = at, original;
 
 	if (!e)
-		__builtin_trap(); /* there is nowhere to go */
+		__builtin_trap(); /* there is nowhere to return to */
 	original = hodo_load(&e->original);
 	hodo_store_release((uintptr_t *)at, original);
-	/* Fails where somebody looks whether it is stale; it is, then. */
+	/* Fails if somebody is examining it; they will find it stale. */
 	hodo_cas_acquire(&e->at, &word, 0);
 	return original;
 }

@@ -11,7 +11,7 @@ struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
 	return scan->names;
 }
 
-/* What is beyond a limit is reported once a process. */
+/* Exceeding a limit is reported once for each process. */
 void hodo_scan_report_limit(const char *text)
 {
 	static bool reported;
@@ -60,7 +60,7 @@ bool hodo_scan_add(struct hodo_scan *scan, uintptr_t slot, uintptr_t function, e
 		function = slot;
 	if (on == off && kind != HODO_SLOT_UNUSED)
 		hodo_func_unfiltered = true;
-	/* The function's address stands in for its index until all are known. */
+	/* The function's address replaces its index until all are known. */
 	o->slots[o->nslots++] = (struct hodo_slot){ (uint32_t)(slot - o->text), (uint32_t)(function - o->text),
 						    (uint8_t)kind, (uint8_t)at, on, off };
 	return true;
@@ -77,7 +77,7 @@ static void sort_slots(struct hodo_func_object *o)
 		o->nslots = 0;
 }
 
-/* hodo_function_before(), which is mostly that of the slot before, or the next. */
+/* hodo_function_before(), which is mostly the previous slot's function, or the next. */
 static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, uint32_t last)
 {
 	if (last + 1 < o->nfunctions && o->functions[last + 1].addr <= addr)
@@ -87,13 +87,12 @@ static uint32_t function_near(const struct hodo_func_object *o, uint32_t addr, u
 	return hodo_function_before(o->functions, o->nfunctions, addr);
 }
 
-/* A plan's may be where another one is. */
+/* A plan's slot may coincide with another one. */
 static bool is_double(const struct hodo_slot *a, const struct hodo_slot *b)
 {
 	return a->addr == b->addr && (a->kind < HODO_SLOT_PLANNED) == (b->kind < HODO_SLOT_PLANNED);
 }
 
-/* Sorts, drops doubles, makes the list of functions from the entry slots, and gives each slot its own. */
 void hodo_scan_index(struct hodo_func_object *o)
 {
 	uint32_t kept = 0;

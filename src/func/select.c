@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.c - which functions a tracer wants: texts of hodo_tracer.functions, made sets.
+ * select.c - which functions a tracer wants: turns texts of hodo_tracer.functions into sets.
  *
- * All under the control lock. Equal texts are one set. A text that nobody uses any more keeps its
- * bit, and what was found out about the functions of each object, until the bit is needed for another:
- * tracers that come and go cost no look into symbol tables.
+ * All under the control lock. Equal texts share a set. An unused text keeps its bit, and its result for the
+ * functions of each object, until the bit is needed for another: tracers that come and go cause no lookups in
+ * symbol tables.
  */
+#include <core/brief_name.h>
 #include <core/glob.h>
+#include <core/symbol_name.h>
 #include "func.h"
 #include "mangled.h"
 
 #define SETS 64u
 #define TEXT_MAX (1u << 20) /* bytes of a text */
-#define NAME_MAX_BYTES 2048 /* of a short name; what is longer is cut */
-#define ALIASES_MAX 64u /* names of a function that are compared */
+#define NAME_MAX_BYTES 2048 /* of a short name; longer ones are cut */
+#define ALIASES_MAX 64u /* names of a function to compare */
 
 struct pattern {
 	const char *glob; /* NULL: a range */
-	const char *file; /* "libz.so.1!deflate*": of objects with that name only; NULL: of all */
+	const char *file; /* "libz.so.1!deflate*": only of objects with that name; NULL: of all */
 	uintptr_t low, high;
 	bool without; /* "!" */
 };
 
 struct set {
-	struct pattern *patterns; /* NULL: the bit is free. The text is behind them */
+	struct pattern *patterns; /* NULL: the bit is free. The text follows them */
 	uint32_t npatterns;
 	size_t bytes; /* of that mapping */
 	char *text;
@@ -31,7 +33,8 @@ struct set {
 	uint32_t users;
 	bool globs;    /* names are needed */
 	bool positive; /* some pattern is not a "!" */
-	bool planned;  /* all functions of a plan are in it: who made that has chosen them */
+	bool planned;  /* contains all functions of a plan, whose author has chosen them */
+	bool sources;  /* some pattern names a source file: the plan's author has chosen those with slots, too */
 };
 
 static struct set sets[SETS]; /* [0]: all functions */
@@ -44,7 +47,7 @@ static bool is_address(const char *p)
 	return p[0] == '0' && (p[1] | 32) == 'x';
 }
 
-/* "0x…"; *p: what is behind it. false: not so, or too large. */
+/* "0x…"; *p moves past it. false: not a number, or too large. */
 static bool parse_address(const char **p, uintptr_t *value)
 {
 	const char *first = *p + 2, *q = first;
@@ -61,7 +64,10 @@ static bool parse_address(const char **p, uintptr_t *value)
 	return q > first;
 }
 
-/* Where a file's name ends, a NUL then; NULL: none is named. The "!" of C++'s operators is a part of their names. */
+/*
+ * Ends a file's name with a NUL and returns its place; NULL: none is named. The "!" of C++'s operators is
+ * part of their names.
+ */
 static char *end_file(char *p)
 {
 	static const char name[] = "operator";
@@ -73,6 +79,18 @@ static char *end_file(char *p)
 		return 0;
 	p[len] = 0;
 	return p + len;
+}
+
+/* "queue.c:push": a colon that stands alone; C++'s come in pairs, or are in ABI tags. As src/probe/select.c has it. */
+static bool names_source(const char *glob)
+{
+	for (size_t i = 0, n, len = __builtin_strlen(glob); i < len; i += n) {
+		n = glob[i] == ':' ? 2 : glob[i] == '[' ? hodo_glob_tag(glob + i, len - i) : 1;
+		if (glob[i] == ':' && glob[i + 1] != ':')
+			return true;
+		n = n ? n : 1;
+	}
+	return false;
 }
 
 static int parse_item(char *p, struct pattern *out)
@@ -111,6 +129,7 @@ static int parse(struct set *set)
 
 		error = parse_item(p, &set->patterns[i]);
 		set->positive = set->positive || !set->patterns[i].without;
+		set->sources = set->sources || (set->patterns[i].glob && names_source(set->patterns[i].glob));
 		set->globs = set->globs || (set->patterns[i].glob && !is_all(&set->patterns[i]));
 		p = next;
 	}
@@ -123,21 +142,22 @@ static void forget(struct set *set)
 	*set = (struct set){ 0 };
 }
 
-/* A comma becomes a NUL. */
+/* What separates two patterns becomes a NUL. */
 static int fill(struct set *set, const char *text, size_t len)
 {
 	uint32_t n = 1;
 	int error;
 
-	for (size_t i = 0; i < len; i++)
-		n += text[i] == ',' || text[i] == 0;
+	for (size_t i = 0; (i += hodo_glob_first(text + i, len - i)) < len; i++)
+		n++;
 	*set = (struct set){ .bytes = n * sizeof(struct pattern) + len + 1, .len = len, .npatterns = n, .users = 1 };
 	set->patterns = hodo_map(set->bytes);
 	if (!set->patterns)
 		return -ENOMEM;
 	set->text = (char *)(set->patterns + n);
-	for (size_t i = 0; i < len; i++)
-		set->text[i] = text[i] == ',' ? 0 : text[i];
+	__builtin_memcpy(set->text, text, len);
+	for (size_t i = 0; (i += hodo_glob_first(text + i, len - i)) < len; i++)
+		set->text[i] = 0;
 	error = parse(set);
 	if (error)
 		forget(set);
@@ -146,7 +166,7 @@ static int fill(struct set *set, const char *text, size_t len)
 
 /* ----------------------------------------------------------------------- sets */
 
-/* A free bit, else one that nobody uses; 0: none. */
+/* A free bit, else an unused one; 0: none. */
 static unsigned find_room(void)
 {
 	unsigned unused = 0;
@@ -206,7 +226,7 @@ int hodo_select_get(const char *functions)
 	return get(functions, len, false);
 }
 
-/* Patterns that end with a NUL each; none, or no bytes: all functions. */
+/* Patterns that each end with a NUL; none, or no bytes: all functions. */
 static int get_patterns(const char *texts, uint32_t n, uint32_t len, bool planned)
 {
 	if (n == 0 || len == 0)
@@ -250,7 +270,7 @@ uint64_t hodo_select_active(void)
 
 /* -------------------------------------------------------------------- matching */
 
-/* A function while it is compared, by one of its names at a time: the short form is made when a pattern needs it. */
+/* A function being compared, one name at a time: the short form is made when a pattern needs it. */
 struct candidate {
 	const struct hodo_names *names;
 	const char *path; /* of its object */
@@ -274,17 +294,31 @@ static void look_up(struct candidate *c, uint32_t i)
 	c->has_short = false;
 }
 
-/* Whether a pattern that has arguments of templates, or parameters, is of the name as it is shown, short or whole. */
+/* A conversion's type is only in the text: "Store::operator bool". */
+static bool bare_matches(struct candidate *c, const char *glob, size_t len)
+{
+	struct hodo_mangled_texts *t = &c->texts;
+
+	t->full_len = hodo_name_without_arguments(t->full, t->full_len);
+	return hodo_glob_name(glob, len, t->full, t->full_len);
+}
+
+/* Whether a pattern with template arguments or parameters matches the name as it is shown, short or whole. */
 static bool text_matches(struct candidate *c, const char *glob, size_t len)
 {
 	const struct hodo_mangled_texts *t = &c->texts;
+	bool conversion = hodo_glob("*operator *", 11, glob, len);
 
-	if (!__builtin_strchr(glob, '<') && !__builtin_strchr(glob, '('))
+	if (!__builtin_strchr(glob, '<') && !__builtin_strchr(glob, '(') && !conversion)
 		return false;
-	for (int parameters = 0; parameters < 2; parameters++)
-		if (hodo_mangled_text(c->name, parameters, &c->texts) &&
-		    (hodo_glob(glob, len, t->brief, t->brief_len) || hodo_glob(glob, len, t->full, t->full_len)))
+	for (int parameters = 0; parameters < 2; parameters++) {
+		if (!hodo_mangled_text(c->name, parameters, &c->texts))
+			continue;
+		if (hodo_glob_name(glob, len, t->brief, t->brief_len) ||
+		    hodo_glob_name(glob, len, t->full, t->full_len) ||
+		    (conversion && !parameters && bare_matches(c, glob, len)))
 			return true;
+	}
 	return false;
 }
 
@@ -292,7 +326,8 @@ static bool name_matches(struct candidate *c, const struct pattern *p)
 {
 	size_t len = __builtin_strlen(p->glob);
 
-	if (hodo_glob(p->glob, len, c->name, c->len))
+	if (hodo_glob_name(p->glob, len, c->name, c->len) ||
+	    hodo_glob_name(p->glob, len, c->name, hodo_symbol_whole_name(c->name)))
 		return true;
 	if (!c->has_short) {
 		c->short_len = hodo_mangled_name(c->name, c->short_name, sizeof(c->short_name));
@@ -300,7 +335,7 @@ static bool name_matches(struct candidate *c, const struct pattern *p)
 			c->short_len = sizeof(c->short_name) - 1;
 		c->has_short = true;
 	}
-	return hodo_glob(p->glob, len, c->short_name, c->short_len) || text_matches(c, p->glob, len);
+	return hodo_glob_name(p->glob, len, c->short_name, c->short_len) || text_matches(c, p->glob, len);
 }
 
 /* Any of the function's names. */
@@ -316,7 +351,7 @@ static bool glob_matches(struct candidate *c, const struct pattern *p)
 	return false;
 }
 
-/* As src/probe/file_name.c has it: by its path, by its name as a glob, or by that up to a dot. */
+/* As in src/probe/file_name.c: by its path, by its name as a glob, or by the name up to a dot. */
 static bool file_matches(const char *file, const char *path)
 {
 	size_t len = __builtin_strlen(file), path_len = __builtin_strlen(path), at = path_len;
@@ -337,7 +372,7 @@ static bool pattern_matches(struct candidate *c, const struct pattern *p)
 	return p->glob ? glob_matches(c, p) : c->addr >= p->low && c->addr < p->high;
 }
 
-/* Some pattern, and none of those with "!". */
+/* Some pattern matches, and none of those with "!". */
 static bool set_wants(const struct set *set, struct candidate *c)
 {
 	bool wanted = !set->positive;
@@ -356,6 +391,11 @@ static bool set_wants(const struct set *set, struct candidate *c)
 	return wanted;
 }
 
+static bool wants(const struct set *set, struct candidate *c)
+{
+	return set->planned && set->sources ? hodo_planned_chose(c->addr) : set_wants(set, c);
+}
+
 static void select_function(struct hodo_function *f, uint64_t todo, struct candidate *c)
 {
 	uint64_t wanted = f->sets & ~todo;
@@ -365,10 +405,10 @@ static void select_function(struct hodo_function *f, uint64_t todo, struct candi
 	for (uint64_t left = todo; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 
-		if ((f->planned && sets[i].planned) || set_wants(&sets[i], c))
+		if ((f->planned && sets[i].planned) || wants(&sets[i], c))
 			wanted |= 1ull << i;
 	}
-	/* Dispatch may be looking. */
+	/* Dispatch may be reading it. */
 	hodo_store(&f->sets, wanted | 1);
 }
 
@@ -380,7 +420,7 @@ void hodo_select_object(struct hodo_func_object *object, const struct dl_phdr_in
 
 	if (!object->nfunctions)
 		return;
-	/* Functions that were never looked at are in no set, not even in that of all. */
+	/* Functions never matched before are in no set, not even in that of all. */
 	if (!(object->functions[0].sets & 1))
 		*known = 0;
 	for (unsigned i = 1; i < SETS; i++) {

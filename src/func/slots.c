@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slots.c - the traceable functions of loaded objects, and turning their slots on and off.
+ * slots.c - the traceable functions of loaded objects; turns their slots on and off.
  *
- * All under the control lock. An object that is mapped may not be relocated
- * yet and none of its code has run: the best time to make its slots no-ops.
+ * All under the control lock. A newly mapped object may not be relocated yet and none of its code has run:
+ * the best time to make its slots no-ops.
  */
 #include <engine/engine.h>
 #include "near.h"
@@ -13,9 +13,9 @@ static bool selecting;
 /* --------------------------------------------------------- gcc's slots (calls) */
 
 /*
- * A nested function of GNU C keeps its static chain over the entry's call, by push %r10 before and pop %r10
- * behind it: the frame is not where the trampoline looks for it. Its slots are made no-ops for good, up
- * to the next function's: better not seen than seen wrongly.
+ * A nested function of GNU C preserves its static chain across the entry's call, by push %r10 before and pop
+ * %r10 after it: the frame is not where the trampoline expects it. Its slots become no-ops for good, up to
+ * the next function's: better missing than wrong.
  */
 static bool keeps_chain(const uint8_t *call)
 {
@@ -25,7 +25,7 @@ static bool keeps_chain(const uint8_t *call)
 struct calls {
 	struct hodo_scan *scan;
 	struct hodo_starts starts;
-	bool nested; /* the function that the last entry was of */
+	bool nested; /* of the last entry's function */
 };
 
 static bool add_call(void *data, const struct hodo_import_slot *slot)
@@ -98,7 +98,7 @@ static void drop_functions(struct hodo_func_object *o)
 	o->nfunctions = o->functions_room = 0;
 }
 
-/* It is mapped no more: nobody is on the way through its mirrors. */
+/* It is no longer mapped: no thread is in its mirrors. */
 static void forget(struct hodo_func_object *o)
 {
 	hodo_thread_forget(o->base);
@@ -114,7 +114,7 @@ static void forget(struct hodo_func_object *o)
 	o->in_use = false;
 }
 
-/* One that is where this is, and is not known, was unloaded. */
+/* A known object at the same place must have been unloaded. */
 static struct hodo_func_object *new_object(uintptr_t text, uintptr_t end)
 {
 	struct hodo_func_object *room = 0;
@@ -132,7 +132,7 @@ static struct hodo_func_object *new_object(uintptr_t text, uintptr_t end)
 	return room;
 }
 
-/* The kinds of slots that are looked for in every program, so that they are no-ops until they are wanted. */
+/* The kinds of slots searched in every program, so that they are no-ops until they are wanted. */
 static void look(struct hodo_func_object *o, const struct dl_phdr_info *info, const struct hodo_note_functions *note)
 {
 	struct hodo_scan scan = { .info = info, .object = o };
@@ -214,7 +214,7 @@ int64_t hodo_slots_object(const struct dl_phdr_info *info, const struct hodo_not
 	return hodo_func_wanted ? (int64_t)o->nfunctions : ~(int64_t)o->nfunctions;
 }
 
-/* A set is new: which functions does it want? */
+/* A set is new: find its functions. */
 void hodo_slots_select(void)
 {
 	selecting = true;
@@ -228,7 +228,7 @@ void hodo_slots_scan_begin(void)
 		hodo_func_objects[i].seen = false;
 }
 
-/* What is mapped no more is forgotten without being touched. */
+/* Objects no longer mapped are forgotten without being touched. */
 void hodo_slots_scan_end(void)
 {
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
@@ -258,7 +258,10 @@ static void patch_object(struct hodo_func_object *o, uint64_t sets, struct hodo_
 		}
 		if (s->kind == HODO_SLOT_XRAY && !hodo_xray_ready(o->text + s->addr))
 			continue; /* the XRay runtime has patched it since */
-		/* Anything else is not ours: a debugger's breakpoint, say, or a jump, in which any byte may be. */
+		/*
+		 * Anything else is not ours: perhaps a debugger's breakpoint, or a jump, which may contain
+		 * any byte.
+		 */
 		if (is != want && (is == s->on || is == s->off) && !hodo_engine_has(o->text + s->addr))
 			hodo_patch_byte(patch, o->text + s->addr, want);
 	}
@@ -270,7 +273,7 @@ static void count(uint32_t found, uint32_t on)
 
 	if (!hodo_recording.on || !shm)
 		return;
-	/* The most that there were: some may have been in a library that is closed by now. */
+	/* The maximum so far: some may have been in a library that is closed by now. */
 	if (found > shm->functions)
 		hodo_store(&shm->functions, found);
 	if (on > shm->functions_on)
@@ -284,7 +287,7 @@ int hodo_slots_patch(uint64_t sets)
 	int error;
 
 	if (!hodo_patch_possible())
-		return sets ? -EOPNOTSUPP : 0; /* they stay calls, of a hook that does nothing */
+		return sets ? -EOPNOTSUPP : 0; /* they stay calls, to a hook that does nothing */
 	hodo_engine_want_landings(false);
 	hodo_patch_begin(&patch);
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sort.c - sorts by bytes of the key, the least significant one first: no comparisons, and no deep stack. */
+/* sort.c - a radix sort, least significant byte first: no comparisons, and no deep stack. */
 #include "func.h"
 
 static void pass(const uint32_t *from, uint32_t *to, uint32_t n, size_t words, unsigned shift)

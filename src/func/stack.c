@@ -2,8 +2,8 @@
 /*
  * stack.c - the stack tracer: the deepest stack of each thread, and the chain of calls that reached it.
  *
- * Told when the deepest call returns, so that a way down is one event; and on the way down once in 64 KiB, so that it
- * is known what overflowed a stack even though nothing of it ever returned.
+ * Recorded when the deepest call returns, so that each descent is one event; and every 64 KiB on the way
+ * down, so that the cause of a stack overflow is known although nothing returned.
  */
 #include "func.h"
 
@@ -35,7 +35,7 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 
 	if (t->stack_min && at >= t->stack_min)
 		return;
-	/* Signal stacks and coroutines' are not the thread's own. */
+	/* Signal stacks and coroutines' stacks are not the thread's own. */
 	if (at - shadow->stack_low >= shadow->stack_high - shadow->stack_low)
 		return;
 	if (!t->stack_min)
@@ -59,7 +59,7 @@ static void leave(struct hodo_shadow *shadow, const struct hodo_frame *frame, en
 	report(t, frame, false);
 }
 
-/* A new recording, a fork child's also, begins anew. */
+/* Each new recording, also a fork child's, starts over. */
 static int start(const struct hodo_functions_config *config)
 {
 	struct hodo_func_thread *t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* starts.c - where functions begin, as the object's table for unwinders says, as far as it lies in its segments. */
+/* starts.c - where functions begin, by the object's table for unwinders, if it lies in its segments. */
 #include <elf.h>
 #include "near.h"
 
-/* Encodings of .eh_frame_hdr, as all linkers write it. */
+/* Encodings of .eh_frame_hdr that all linkers use. */
 #define PCREL_SDATA4 0x1b
 #define UDATA4 0x03
 #define DATAREL_SDATA4 0x3b

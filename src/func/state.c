@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c - what the parts of function tracing share; func.h says of each what it is. It needs none of them. */
+/* state.c - what the parts of function tracing share, see func.h. It depends on none of them. */
 #include "func.h"
 
 __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
@@ -16,7 +16,7 @@ struct hodo_open_thread *hodo_func_open;
 
 long hodo_func_rseq_offset;
 
-/* All kinds of slots, from the first time that somebody wants functions. */
+/* Search for all kinds of slots once somebody wants functions. */
 void hodo_func_want(void)
 {
 	if (hodo_func_wanted)
@@ -26,14 +26,14 @@ void hodo_func_want(void)
 	hodo_objects_scan();
 }
 
-/* Not from inside dispatch, whose end a recording's end waits for: in a section. */
+/* Not inside dispatch, which the end of a recording waits for: uses a section. */
 void hodo_dispatch_count(size_t counter)
 {
 	uint32_t section = hodo_process_forked() ? 0 : hodo_section_enter();
 	uint8_t *shm = 0;
 
 	if (section)
-		shm = hodo_load(&hodo_recording.shm); /* none in the child of a handler that has forked here */
+		shm = hodo_load(&hodo_recording.shm); /* none in the child of a handler that forks here */
 	if (shm)
 		hodo_add((uint64_t *)(shm + counter), 1);
 	hodo_section_leave(section);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - the thread tracer: functions that belong to a role
- * (HODO_ONLY_IN) and are called in a thread of another (hodo_thread_role()).
+ * thread.c - the thread tracer: reports functions that belong to a role (HODO_ONLY_IN) and are called in a
+ * thread with another (hodo_thread_role()).
  *
- * Roles are interned (user/roles.c). The table from functions to roles is read by dispatch and changed under the
- * control lock, a word at a time: function 0 ends a run of the open addressing, 1 was in use.
+ * Roles are interned (user/roles.c). Dispatch reads the table from functions to roles, which is changed under
+ * the control lock, a word at a time: function 0 ends a probe sequence, 1 is a deleted entry.
  */
 #include <core/bounded_text.h>
 #include "func.h"
 
 #define FUNCTIONS_MAX 8192u
 #define SLOTS (4 * FUNCTIONS_MAX)
-#define SITES 4096u /* call sites that were reported, 2^n */
+#define SITES 4096u /* reported call sites, 2^n */
 #define SITES_TRIED 64u
-#define SLOT_DISTANCE_MAX 64u /* bytes from a function's first to its slot */
+#define SLOT_DISTANCE_MAX 64u /* bytes from a function's start to its slot */
 
 /* ------------------------------------------------------------ functions with roles */
 
@@ -45,7 +45,9 @@ static void add_function(uint64_t function, const char *role, uint64_t base)
 	hodo_store_release(&slots[i].function, function);
 }
 
-/* Whether the function may be called in that role: it has it among its own, or has none. *wanted: one that it has. */
+/*
+ * Whether the function may be called in that role: it has the role, or has none. *wanted: one of its roles.
+ */
 static bool allowed(uint64_t function, const char *role, const char **wanted)
 {
 	bool any = false;
@@ -67,7 +69,7 @@ static bool allowed(uint64_t function, const char *role, const char **wanted)
 
 static uint64_t reported[SITES];
 
-/* Whether this is the first time. Once the table is full nothing more is reported. */
+/* Once the table is full, nothing more is reported. */
 static bool first_time(uint64_t function, uint64_t site)
 {
 	uint64_t key = (function ^ (site << 21 | site >> 43)) * 0x9e3779b97f4a7c15ull | 1;
@@ -109,7 +111,7 @@ static void report(struct hodo_func_thread *t, uint64_t function, const char *wa
 	hodo_func_emit_pieces(HODO_FUNC_WRONG_THREAD, pieces, 7, total);
 }
 
-/* What distinguishes call sites: the return address. Where that is not known, or was replaced, the caller. */
+/* What distinguishes call sites: the return address, or, if that is not known or was replaced, the caller. */
 static uint64_t site_of(const struct hodo_shadow *shadow, const struct hodo_frame *frame)
 {
 	if (!frame->sp && !(hodo_func_config.flags & HODO_FUNCTIONS_RETURNS))
@@ -134,8 +136,8 @@ static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 /* -------------------------------------------------------------------- objects and roles */
 
 /*
- * The function that begins at start has the role. Padding may stand between its first byte and its slot, so that what
- * dispatch takes for its address, judged by the slot, is not the symbol's: it has the role as well.
+ * The function that begins at start has the role. Padding may separate its first byte from its slot, so that
+ * dispatch derives another address from the slot than the symbol's: that address gets the role, too.
  */
 static void add_named(const struct hodo_func_object *o, const struct hodo_names *names, uintptr_t start,
 		      const char *role)
@@ -155,7 +157,7 @@ static void add_named(const struct hodo_func_object *o, const struct hodo_names 
 		add_function(hodo_slot_function(slot + (o->slots[s].kind == HODO_SLOT_XRAY)), role, o->base);
 }
 
-/* The text, interned; NULL: it is none. */
+/* The text, interned; NULL: it is not valid. */
 static const char *role_of(uintptr_t name)
 {
 	size_t room = hodo_objects_room(name, PF_R);
@@ -168,7 +170,7 @@ static const char *role_of(uintptr_t name)
 	return hodo_role_intern((const char *)name, length);
 }
 
-/* All of an object's units have the same. */
+/* All units of an object share the same note. */
 static void take_note(const struct dl_phdr_info *info, uint32_t type, const void *desc, size_t size, void *note)
 {
 	if (type == HODO_NOTE_ROLES && size == sizeof(struct hodo_note_roles))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - what dispatch keeps for each thread: made at its first traced
- * call, given on to a new thread when it has ended. Threads of libc's that end say so, and are in no
- * call then; since not all are, those that have ended are found when there is need of memory, or a tid comes again.
+ * threads.c - dispatch's state of each thread: made at its first traced call, reused for a new thread when it
+ * has ended. libc's threads report their end, and are in no call then; others that have ended are found when
+ * memory is needed, or a tid is reused.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <core/bounded_text.h>
 #include "func.h"
 
-#define CHUNK 64 /* threads of one mapping */
+#define CHUNK 64 /* threads in one mapping */
 #define FRAMES_FIRST 1024u
 #define PARKED_SLOTS 16384u
 #define SPINS 200
@@ -18,9 +18,9 @@
 
 static struct hodo_func_thread *chunks[HODO_FUNC_THREADS_MAX / CHUNK];
 static uint32_t nthreads;
-static uint32_t search_at = CHUNK; /* threads at which the next search for those that have ended is worth its time */
+static uint32_t search_at = CHUNK; /* number of threads at which the next search for ended ones is worthwhile */
 static uint32_t threads_lock;
-static uint32_t process; /* whose threads they are */
+static uint32_t process; /* the process of these threads */
 
 /* Parked frames, of tracers' shadows and of those of durations.c. */
 static struct table {
@@ -36,8 +36,8 @@ struct hodo_func_thread *hodo_func_thread_at(uint32_t i)
 /* ------------------------------------------------------------- parked frames */
 
 /*
- * Whoever holds it may be interrupted by a handler that comes here: it does without. One that was left by a longjmp
- * holds it no more; its thread may come here again, or be out of dispatch.
+ * A handler may interrupt the holder and come here: it does without the lock. A holder left by a longjmp no
+ * longer counts; its thread may come here again, or have left dispatch.
  */
 static bool lock_parked(struct hodo_parked *p)
 {
@@ -64,7 +64,7 @@ static bool grow_frames(struct hodo_shadow *shadow)
 
 	if (shadow->max >= HODO_FRAMES_MAX)
 		return false;
-	/* A handler that longjmps from between the two would leave an address where nothing is any more. */
+	/* A handler that longjmps from between the two would leave a dangling address. */
 	mask = hodo_signals_block();
 	p = (void *)hodo_sys4(SYS_mremap, shadow->frames, bytes, 2 * bytes, MREMAP_MAYMOVE);
 	if (!hodo_is_error(p)) {
@@ -78,8 +78,8 @@ static bool grow_frames(struct hodo_shadow *shadow)
 /* --------------------------------------------------------------- thread's stack */
 
 /*
- * The mapping that the stack pointer lies in, which no other stack shares: below a thread's lies a guard, and
- * of what may lie above, the thread's own block is the end. The main thread's grows down to the mapping below.
+ * The mapping that contains the stack pointer, which no other stack shares: a thread's stack has a guard
+ * below, and above it ends at the thread's own block. The main thread's grows down to the mapping below.
  */
 static void find_stack(struct hodo_func_thread *t)
 {
@@ -150,7 +150,7 @@ static struct hodo_func_thread *new_thread(void)
 	return t;
 }
 
-/* Signals are blocked: a handler would wait for the lock for ever. */
+/* Signals are blocked: a handler would wait for the lock forever. */
 static struct hodo_func_thread *set_up(uint32_t tid, __typeof__(((struct hodo_shadow *)0)->closed) closed)
 {
 	struct hodo_func_thread *t;
@@ -196,7 +196,7 @@ static void lock_threads(void)
 {
 	uint32_t free_word = 0;
 
-	/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
+	/* Finally sleep: yielding alone would starve an owner with lower real-time priority. */
 	for (unsigned i = 1; !hodo_cas_acquire(&threads_lock, &free_word, 1); free_word = 0, i++) {
 		if (i > 100)
 			hodo_sleep_ns(50000);
@@ -264,7 +264,7 @@ void hodo_func_threads_init(void)
 
 /* ------------------------------------------------------------------ where it sleeps */
 
-/* Whether /proc is of this process's own namespace: then its numbers mean what they mean here. */
+/* Whether /proc shows this process's own pid namespace, so that its pids are ours. */
 static bool proc_is_own(uint32_t pid)
 {
 	char digits[12], link[12];
@@ -275,7 +275,10 @@ static bool proc_is_own(uint32_t pid)
 	       hodo_bounded_is(link, own.len, digits);
 }
 
-/* The stack pointer of a thread that sleeps: the last number but one in its /proc file; 0: it runs, or is not known. */
+/*
+ * The stack pointer of a sleeping thread: the last but one number in its /proc file; 0: it runs, or is not
+ * known.
+ */
 static uintptr_t sleeps_at(uint32_t tid)
 {
 	char name[48], text[256];
@@ -311,14 +314,14 @@ bool hodo_func_thread_left(const struct hodo_func_thread *t)
 	if (!guard || !hodo_func_own_stack(t, guard) || !proc_is_own(process))
 		return false;
 	sp = sleeps_at(hodo_load(&t->tid));
-	/* The same guard before and after: what it sleeps in is no dispatch that has begun meanwhile. */
+	/* The same guard before and after: it does not sleep in a dispatch that has begun meanwhile. */
 	return sp > guard && hodo_func_own_stack(t, sp) && hodo_load_acquire(&t->guard) == guard;
 }
 
 /*
- * The child has the thread that was forked alone, under another tid; what the others held stays free for new threads.
- * After a bare clone a new thread may be the one that comes here: what the forked one has is then one of all, and
- * none is given away.
+ * The child has only the forked thread, under another tid; the others' state is free for new threads. After a
+ * bare clone a new thread may come here instead: the forked thread's state is then unknown among all, and
+ * none is reused.
  */
 void hodo_func_threads_after_fork(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer.c - <hodo/tracer.h>: the list of tracers, and what follows from it:
- * which slots are calls, and where they lead.
+ * tracer.c - <hodo/tracer.h>: the list of tracers, which determines which slots are calls, and where they
+ * lead.
  *
- * The list is replaced as a whole under the control lock, and what it replaces is kept
- * until a grace period has passed (grace.c).
+ * The list is replaced as a whole under the control lock; the old one is kept until a grace period has passed
+ * (grace.c).
  */
 #include "func.h"
 
@@ -23,7 +23,7 @@ static void publish_lookup(void)
 	struct hodo_func_lookup *fresh, *old = (struct hodo_func_lookup *)hodo_func_lookup;
 	size_t bytes = sizeof(*fresh) + hodo_func_nobjects * sizeof(fresh->object[0]);
 
-	fresh = hodo_map(bytes); /* NULL: tracers of some functions see all that is patched */
+	fresh = hodo_map(bytes); /* NULL: tracers of some functions see all patched ones */
 	for (uint32_t i = 0; fresh && i < hodo_func_nobjects; i++) {
 		const struct hodo_func_object *o = &hodo_func_objects[i];
 
@@ -52,7 +52,7 @@ static bool record_alone(const struct hodo_tracer_list *list)
 	       !(hodo_func_unfiltered && list->entry[0].set != 1);
 }
 
-/* Of hooks that several objects have in common. */
+/* For hooks that several objects share. */
 static bool all_short(void)
 {
 	for (uint32_t i = 0; i < hodo_func_nobjects; i++) {
@@ -103,7 +103,7 @@ void hodo_tracers_objects_changed(void)
 
 /* --------------------------------------------------------------------- the list */
 
-/* Those of the present list that stay, with room for others before and behind them. Its n: without those behind. */
+/* Copies the entries that stay, with room for others before and after them. n excludes those after. */
 static struct hodo_tracer_list *list_make(uint32_t before, uint32_t behind, bool builtins,
 					  const struct hodo_tracer *without)
 {
@@ -123,8 +123,8 @@ static struct hodo_tracer_list *list_make(uint32_t before, uint32_t behind, bool
 }
 
 /*
- * Takes list into use. Slots are made calls after tracers are there, and no-ops
- * before they go. 0 or negative errno, then the old list stays.
+ * Puts list into use. Slots become calls after the tracers are there, and no-ops before they go. 0, or
+ * negative errno: the old list stays.
  */
 static int use(struct hodo_tracer_list *list)
 {
@@ -142,7 +142,8 @@ static int use(struct hodo_tracer_list *list)
 		list->all = true;
 		for (uint32_t i = 0; i < list->n; i++) {
 			list->users = list->users || !list->entry[i].ops;
-			/* A set of some is not enough, were it the only one: slots follow the list shortly after. */
+			/* A set of some functions does not qualify even if it is the only one: slots follow
+			 * the list with a delay. */
 			list->all = list->all && list->entry[i].set == 1;
 			if (!list->entry[i].epoch)
 				list->entry[i].epoch = list->epoch;
@@ -167,7 +168,7 @@ static int use(struct hodo_tracer_list *list)
 	return 0;
 }
 
-/* The built-in tracers of mask, with the set of functions, in place of those that are there: before all others. */
+/* Replaces the built-in tracers by those of mask, with the set of functions; they come before all others. */
 int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
 	static int selected = -1;
@@ -181,8 +182,8 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 	active = mask;
 	if (mask) {
 		hodo_func_want();
-		/* In a fork child the set is what it was, and the loader's lock may be held by a thread that is not
-		 * there. */
+		/* In a fork child the set is unchanged, and the loader's lock may be held by a thread that is
+		 * not there. */
 		if (set != selected)
 			hodo_slots_select();
 	}

@@ -6,16 +6,15 @@
  *	exit    C3 no-ops(10)        ret
  *	tail    EB 09 no-ops(9)      before the jump to another function
  *
- * Nobody executes the no-ops. So they can be replaced at any time, once:
+ * The no-ops are never executed. So they can be replaced at any time, once:
  *
  *	entry   EB 09 E8 rel32 0F 1F 40 00         EB 00 makes it call
  *	exit    C3 E8 rel32 C3 0F 1F 40 00         90 makes it call, then return
  *
- * and one byte turns the slot on and off. A sled that does not look exactly
- * like this is left alone: the XRay runtime may have patched it (XRAY_OPTIONS=patch_premain=true),
- * and does so at any time if the program asks. It then overwrites all of the sled, ours in
- * it; hodo_xray_ready() says so before a slot is turned on. What a program must not do is to have the XRay
- * runtime patch functions while a tracer of ours has them.
+ * and one byte turns the slot on and off. A sled that does not look exactly like this is left alone: the XRay
+ * runtime may have patched it (XRAY_OPTIONS=patch_premain=true), and may do so at any time if the program
+ * asks. It then overwrites the whole sled, including ours; hodo_xray_ready() detects that before a slot is
+ * turned on. A program must not have the XRay runtime patch functions while one of our tracers uses them.
  */
 #include "near.h"
 
@@ -50,7 +49,7 @@ static bool are_noops(const uint8_t *p, size_t n)
 	return p == end;
 }
 
-/* Makes the sled at p one of ours, if it is untouched. Whether it is one now. */
+/* Makes the sled at p ours if it is untouched. Returns whether it is ours now. */
 static bool prepare(const uint8_t *p, bool exit, uintptr_t stub, struct hodo_patch *patch)
 {
 	uintptr_t call = (uintptr_t)p + (exit ? 1 : 2);
@@ -89,7 +88,7 @@ static void take(struct hodo_scan *scan, const struct sled *sled, uintptr_t ente
 	bool exit = sled->kind == SLED_EXIT, entry = sled->kind == SLED_ENTRY || sled->kind == SLED_ENTRY_ARGUMENTS;
 	bool planned = hodo_planned_has(function);
 
-	/* A plan has the sled as it is; not one that was prepared before. */
+	/* A plan expects the original sled, not a prepared one. */
 	scan->object->left_out |= planned;
 	if (sled->version > 2 || sled->kind > SLED_ENTRY_ARGUMENTS || hodo_objects_room(addr, PF_X) < SLED_BYTES ||
 	    planned || !prepare((const uint8_t *)addr, exit, entry ? enter : leave, patch))

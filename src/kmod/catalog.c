@@ -2,8 +2,8 @@
 /*
  * catalog.c - appends records to a memory's catalogue.
  *
- * A record is published by catalog_used alone: a reader that loads it with acquire finds the record
- * whole. Without the release store it could see the new length and old bytes.
+ * Only catalog_used publishes a record: a reader that loads it with acquire finds the record complete.
+ * Without the release store, it could see the new length and old bytes.
  */
 #include "catalog.h"
 
@@ -40,7 +40,7 @@ static void add_text(struct builder *b, const char *text)
 	add(b, text, strlen(text) + 1);
 }
 
-/* It was zero before, and padding must be. */
+/* It was zero before, and padding must be zero. */
 static void drop(struct builder *b)
 {
 	memset(b->start, 0, (b->at ? b->at : b->end) - b->start);
@@ -80,7 +80,7 @@ static struct builder build_event(struct hodo_memory *memory, const struct hodo_
 	add_text(&b, event->name);
 	for (unsigned int i = 0; i < event->nfields; i++)
 		add_text(&b, event->fields[i].name);
-	/* The kernel's own print formats have arguments of their own, which readers could do nothing with. */
+	/* The kernel's print formats have special arguments, which readers could not use. */
 	add_text(&b, event->kind == HODO_KIND_MARK ? event->format : "");
 	add_text(&b, event->file);
 	add_text(&b, event->function);
@@ -95,7 +95,7 @@ int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *even
 	return publish(memory, &b, HODO_RECORD_EVENT, event->id);
 }
 
-/* The record in the catalogue that is as this one, which is whole but for its head; NULL: there is none. */
+/* The catalogue's record that equals this one, which is complete except for its head; NULL: none. */
 static const struct hodo_record *find(const struct hodo_memory *memory, const struct builder *b, uint16_t type)
 {
 	const size_t head = sizeof(struct hodo_record), len = b->at ? b->at - b->start : SIZE_MAX;
@@ -119,7 +119,7 @@ uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *
 	return r ? r->id : 0;
 }
 
-/* A module that comes again brings its labels again. */
+/* A module that is loaded again brings its labels again. */
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels)
 {
 	struct builder b = begin(memory, sizeof(struct hodo_record_labels));

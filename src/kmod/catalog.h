@@ -8,10 +8,10 @@
 
 /* 0, or -ENOSPC: counted there as lost. */
 int hodo_catalog_event(struct hodo_memory *memory, const struct hodo_event *event);
-/* The id under which the catalogue has an event that is the same in all but its id; 0: it has none. */
+/* The id of the catalogue's event that equals this one in everything except its id; 0: none. */
 uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *event);
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels);
-/* For people, through the recorder. */
+/* A message for the user, through the recorder. */
 void hodo_catalog_warning(struct hodo_memory *memory, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* compat.h - what differs between the kernels from 6.1 on; nowhere else is a version asked for. */
+/* compat.h - differences between kernels since 6.1; only this file checks versions. */
 #ifndef HODO_KMOD_COMPAT_H
 #define HODO_KMOD_COMPAT_H
 
@@ -15,7 +15,7 @@
 #include <asm/unaligned.h>
 #endif
 
-/* As a file's operations in sysfs take it. */
+/* As sysfs file operations take it. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 typedef const struct bin_attribute hodo_bin_attribute;
 #else
@@ -32,8 +32,8 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 }
 
 /*
- * Tracepoints called their probes with preemption off, which what an event's header computes relies on. Later they
- * leave it as it is.
+ * Tracepoints called their probes with preemption off, which computations in event headers rely on. Later
+ * kernels leave preemption unchanged.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0) || defined(HODO_TEST_NEWEST)
 #define hodo_tracepoint_enter() preempt_disable_notrace()
@@ -43,7 +43,7 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 #define hodo_tracepoint_leave() do { } while (0)
 #endif
 
-/* Function entry and exit. Before, its handlers were others, and could not say no to the exit; later, they are
+/* Function entry and exit. Earlier, the handlers differed, and could not decline the exit; later, they differ
  * again. */
 #if defined(CONFIG_FPROBE) && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) && \
 	LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
@@ -51,7 +51,7 @@ static inline void hodo_vma_flags(struct vm_area_struct *vma, unsigned long set,
 #endif
 
 #ifdef CONFIG_DYNAMIC_FTRACE
-/* In a handler of ftrace: where the return address of the function that was entered lies. */
+/* In an ftrace handler: where the return address of the entered function is. */
 static __always_inline unsigned long hodo_ftrace_stack(struct ftrace_regs *regs)
 {
 #ifdef ftrace_regs_get_stack_pointer

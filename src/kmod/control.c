@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* control.c - the control tree's own folder, /sys/kernel/hodo, and the files of the recording that it begins. */
+/* control.c - the control tree's folder, /sys/kernel/hodo, and the files for the recording that it begins. */
 #include "control.h"
 #include "recording.h"
 
@@ -15,7 +15,7 @@ int hodo_control_trylock(void)
 {
 	if (mutex_trylock(&hodo_lock))
 		return 0;
-	/* Who has it may be switching hundreds of events: not at once again. */
+	/* Its holder may be switching hundreds of events: do not retry at once. */
 	schedule_timeout_interruptible(1);
 	return restart_syscall();
 }
@@ -38,7 +38,7 @@ static int enabled_show(struct seq_file *m, void *data)
 	return 0;
 }
 
-/* Off is off, whoever records: what a recorder's recording has so far is still the recorder's to read. */
+/* Off applies to any recording: a recorder can still read what it has so far. */
 static void disable(void)
 {
 	if (hodo_recording.by == HODO_RECORDED_BY_FILE) {
@@ -66,7 +66,7 @@ static int enabled_take(void *data, char *text)
 
 /* ------------------------------------------------------------------ sizes */
 
-/* 0 and the lock is held: the tree's next recording may be configured. */
+/* 0, with the lock held: the tree's next recording may be configured. */
 static int lock_config(void)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
@@ -93,7 +93,7 @@ static int set_sizes(u64 packet_size, u64 ring_size)
 	return 0;
 }
 
-/* Up to the next power of two, as bytes. 0: it cannot be. */
+/* Rounds up to a power of two, in bytes. 0: not possible. */
 static u64 bytes_of_kb(u64 kb)
 {
 	return kb == 0 || kb > HODO_RING_MAX >> 10 ? 0 : roundup_pow_of_two(kb) << 10;
@@ -158,7 +158,7 @@ static int mode_take(void *data, char *text)
 	return 0;
 }
 
-/* Whatever was written. */
+/* Whatever is written. */
 static int reset_take(void *data, char *text)
 {
 	int err = mutex_lock_interruptible(&hodo_lock);
@@ -172,7 +172,8 @@ static int reset_take(void *data, char *text)
 
 /* ------------------------------------------------------------- begin, end */
 
-/* info is open to all by its mode, so that who has CAP_PERFMON alone can list what to record: see control_dir.c. */
+/* info's mode admits everybody, so that a process with only CAP_PERFMON can list what to record: see
+ * control_dir.c. */
 static const struct hodo_control_file files[] = {
 	{ "enabled", 0600, .show = enabled_show, .take = enabled_take },
 	{ "buffer_size_kb", 0600, .show = ring_size_show, .take = ring_size_take },

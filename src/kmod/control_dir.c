@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * control_dir.c - folders of the control tree, in sysfs, whose files are bin_attributes: they say and take more than a
+ * control_dir.c - folders of the control tree, in sysfs, whose files are bin_attributes: these can exceed a
  * page, and know who has them open.
  *
- * sysfs wants to be asked each time, since it opens files by their mode alone: what was opened by who may not look into
- * the kernel says nothing, nor does anything where the kernel is locked down for confidentiality, as in tracefs.
+ * Rights are checked at each operation, since sysfs opens files by their mode alone: a file opened by a
+ * process that may not look into the kernel gives nothing, nor does any if the kernel is locked down for
+ * confidentiality, as in tracefs.
  */
 #include "control.h"
 
@@ -19,7 +20,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#define SHOW_MAX (4u << 20) /* bytes that one file says */
+#define SHOW_MAX (4u << 20) /* bytes of one file */
 
 struct entry {
 	struct bin_attribute attribute; /* private: data */
@@ -32,7 +33,7 @@ struct hodo_control_dir {
 	struct entry entries[];
 };
 
-/* By who opened it, not by who was made to read or write it. */
+/* The rights of the process that opened it, not of one tricked into reading or writing it. */
 static int check(const struct file *opened)
 {
 	if (!file_ns_capable(opened, &init_user_ns, CAP_PERFMON) &&
@@ -41,7 +42,7 @@ static int check(const struct file *opened)
 	return security_locked_down(LOCKDOWN_TRACEFS);
 }
 
-/* Room for twice as much, or for the first time. */
+/* Doubles the room, or makes it for the first time. */
 static int grow(struct seq_file *m)
 {
 	size_t size = m->buf ? 2 * m->size : PAGE_SIZE;
@@ -84,7 +85,7 @@ static ssize_t entry_read(struct file *opened, struct kobject *kobj, hodo_bin_at
 	return n;
 }
 
-/* Wherever in the file: each write is one text. */
+/* The offset does not matter: each write is one text. */
 static ssize_t entry_write(struct file *opened, struct kobject *kobj, hodo_bin_attribute *attribute, char *from,
 			   loff_t offset, size_t len)
 {
@@ -108,7 +109,7 @@ static int add_entry(struct hodo_control_dir *dir, const struct hodo_control_fil
 	struct bin_attribute *a = &e->attribute;
 
 	e->file = file;
-	/* The lock validator is to know one kind from the other: see control.h. */
+	/* The lock validator must distinguish the two kinds: see control.h. */
 	if (data)
 		sysfs_bin_attr_init(a);
 	else

@@ -93,7 +93,7 @@ static const struct hodo_control_file event_files[] = {
 	{ "format", 0400, .show = hodo_control_format },
 };
 
-/* sysfs says it loudly in the log when a name is taken, and knows no folders of the others. */
+/* sysfs logs a warning if a name is taken, and other names cannot be folders. */
 static bool name_has_place(const char *name)
 {
 	return strcmp(name, "enable") != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -103,7 +103,7 @@ static struct provider *find_provider(const char *name)
 {
 	struct provider *p;
 
-	/* Events come provider by provider: it is the first, or there is none. */
+	/* Events are added provider by provider: it is the first, or there is none. */
 	list_for_each_entry(p, &providers, list)
 		if (strcmp(p->name, name) == 0)
 			return p;
@@ -137,7 +137,7 @@ static void forget_provider(struct provider *p)
 	kfree(p);
 }
 
-/* An event that gets no folder (no memory, or a name such as "enable") can be recorded all the same. */
+/* An event without a folder (no memory, or a name such as "enable") can still be recorded. */
 void hodo_control_event_added(struct hodo_event *event)
 {
 	struct provider *p;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * control_filter.c - events/PROVIDER/NAME/filter: an expression as hodo-filter(7) has it, compiled by the core's
+ * control_filter.c - events/PROVIDER/NAME/filter: an expression of hodo-filter(7), compiled by the core's
  * parser.
  *
- * What is refused leaves the filter that is in force as it was; the file shows both, and why.
+ * A refused expression leaves the active filter unchanged; the file shows both, and the reason.
  */
 #include "control.h"
 
@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-/* Memory to compile one in. */
+/* Working memory of the compiler. */
 struct work {
 	struct hodo_filter_parser parser;
 	struct hodo_filter bound;
@@ -32,7 +32,7 @@ static int refuse(struct work *w, const char *where, const char *what, const cha
 	return -EINVAL;
 }
 
-/* Names that the event has not, and programs that no event of its kind can pass, are mistakes. */
+/* Unknown names, and programs that no event of its kind can pass, are mistakes. */
 static int check_program(struct work *w, const struct hodo_event *event)
 {
 	const char *names[HODO_FIELDS_MAX];
@@ -71,7 +71,7 @@ static int compile(struct work *w, const struct hodo_event *event, const char *e
 	return check_program(w, event);
 }
 
-/* What the file says from now on of what was refused: the expression, a mark below the column, and why. */
+/* The file's text about a refused expression: the expression, a mark below the column, and the reason. */
 static char *refusal(const struct work *w, const char *expr)
 {
 	const char *number = strrchr(w->error, ' ');
@@ -87,7 +87,7 @@ static char *refusal(const struct work *w, const char *expr)
 	return text;
 }
 
-/* The operation goes on with the lock held; what is not used any more is freed. */
+/* The operation continues with the lock held; unused memory is freed. */
 static int take(struct hodo_event *event, struct work *w, const char *expr, int wrong)
 {
 	char *text = NULL, *refused = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* control_text.c - what the control tree says: info, overflow, and each event's format. */
+/* control_text.c - texts of the control tree: info, overflow, and each event's format. */
 #include "control.h"
 #include "recording.h"
 
@@ -46,14 +46,14 @@ static int info_show(struct seq_file *m, void *v)
 }
 
 /*
- * sysfs asks for a page at a time, by its place in the text. To find that again, all lines before it would be written
- * again: so it is kept where readers go on. By ids, since events come and go.
+ * sysfs reads a page at a time, by its offset in the text. To find that again, all earlier lines would have
+ * to be written again: so we remember where readers continue. By ids, since events come and go.
  */
 struct place {
-	const struct file *file; /* for comparing alone: it may have been closed */
+	const struct file *file; /* only compared: it may have been closed */
 	loff_t offset;
 	uint32_t id; /* of the event whose line comes next; 0: the head */
-	size_t skip; /* bytes of it that were read already */
+	size_t skip; /* how much of it was already read */
 };
 static struct place places[8]; /* under hodo_lock, as all of this */
 static unsigned int places_next;
@@ -66,7 +66,7 @@ static struct place *find_place(const struct file *file, loff_t offset)
 	return NULL;
 }
 
-/* The event at the id, or the one that comes after it. */
+/* The event with the id, or the next one. */
 static struct hodo_event *event_from(uint32_t id)
 {
 	struct hodo_event *e;
@@ -77,7 +77,7 @@ static struct hodo_event *event_from(uint32_t id)
 	return NULL;
 }
 
-/* Whole lines as long as there is room, or a part of one that has none. at: from where, and then where it ended. */
+/* Whole lines while there is room, or a part of one that does not fit. at: the start, then the end. */
 static ssize_t put_lines(struct seq_file *m, struct place *at, bool exact, char *to, size_t len)
 {
 	struct hodo_event *e = event_from(at->id);
@@ -101,7 +101,7 @@ static ssize_t put_lines(struct seq_file *m, struct place *at, bool exact, char 
 			if (at->skip < m->count)
 				break;
 		}
-		/* A line that has become shorter costs the next one nothing. */
+		/* A line that has become shorter must not affect the next one. */
 		at->skip = exact ? 0 : at->skip - m->count;
 		if (line != SEQ_START_TOKEN)
 			e = list_is_last(&e->list, &hodo_events) ? NULL : list_next_entry(e, list);
@@ -135,8 +135,8 @@ ssize_t hodo_control_info(const struct file *file, char *to, loff_t offset, size
 /* --------------------------------------------------------------- overflow */
 
 /*
- * Events that are no more in the ring since later ones were written over them: those before its oldest packet. Beside
- * the writer: when the packet's number is the same before and after, what was read between is that packet's.
+ * Events overwritten by later ones: those before the ring's oldest packet. Runs beside the writer: if the
+ * packet's number is the same before and after, what was read in between belongs to that packet.
  */
 static uint64_t overwritten(struct hodo_memory *m, uint32_t ring)
 {
@@ -192,7 +192,7 @@ int hodo_control_overflow(struct seq_file *m, void *data)
 
 /* ----------------------------------------------------------------- format */
 
-/* As ftrace's. offset counts from the payload's beginning; behind a field whose size changes there is none. */
+/* Like ftrace's. offset counts from the payload's beginning; after a field of variable size there is none. */
 static void say_field(struct seq_file *m, const struct hodo_field *f, int *offset)
 {
 	unsigned int fixed = hodo_fields_fixed_size(f->type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* descriptor.c - what a state of an instrumented module says of its event: checked, taken over, compared. */
+/* descriptor.c - event descriptors in states of instrumented modules: checks, copies and compares them. */
 #include "descriptor.h"
 #include "sites.h"
 

@@ -11,28 +11,29 @@
  *	}
  *
  * From any context: process, soft and hard interrupt, NMI. Between begin and end interrupts are
- * off; nothing there may sleep, fault or take long. len is known before: what may grow meanwhile (a text that
- * another CPU writes) is measured once, and no more than that is copied.
+ * off; nothing there may sleep, fault or take long. len is known beforehand: what may grow meanwhile (a text
+ * that another CPU writes) is measured once, and no more than that is copied.
  *
  *                 | process | softirq | hardirq | NMI     | other CPU | consumer
  *   writer of     | before  | before  | before  | inside  | beside    | beside
  *   a CPU's ring  | or after|         |         |         |           |
  *
- * Interrupts are off, so that on one CPU only an NMI can come in between, or an event that filling in another one
- * brings about. Both find `busy` set and write to the fallback ring, whose `busy` is a lock that all CPUs try, and
- * never wait for: who does not get it has lost its event, which is counted (lost_busy). So nesting ends at the
- * second level.
+ * Interrupts are off, so that on one CPU only an NMI can come in between, or an event caused by filling in
+ * another one. Both find `busy` set and write to the fallback ring, whose `busy` is a lock that all CPUs try,
+ * but never wait for: a writer that does not get it loses its event, which is counted (lost_busy). So nesting
+ * ends at the second level.
  *
- * An NMI between the check of busy and its store has written its event as a whole before we go on: nothing
- * of the writer was loaded yet. barrier() keeps the compiler from loading earlier; a CPU sees its own stores in order.
+ * An NMI between the check of busy and its store has completely written its event before we continue: nothing
+ * of the writer has been loaded yet. barrier() stops the compiler from loading earlier; a CPU sees its own
+ * stores in order.
  *
- * The commit is one release store of the ring's word, as in user space: without it a reader on another CPU could see
- * the position before the bytes.
+ * The commit is one release store of the ring's word, as in user space: otherwise, a reader on another CPU
+ * could see the position before the bytes.
  *
- * What the last anchor of the open packet says (hodo/abi.h), the writer knows: tid and epoch. An event of another
- * thread or epoch goes the rare way, which writes an anchor in front of it. Nobody writes in between, so that needs no
- * second step as in user space. Where rules look at the event first, the anchor is committed with it; if they refuse
- * it, tid and epoch are again what they were, and the next event is written over both.
+ * The writer remembers the last anchor of the open packet (hodo/abi.h): tid and epoch. An event of another
+ * thread or epoch takes the slow path, which writes an anchor before it. Nobody writes in between, so that
+ * needs no second step as in user space. If rules look at the event first, the anchor is committed with it;
+ * if they refuse it, tid and epoch are restored, and the next event overwrites both.
  */
 #ifndef HODO_KMOD_EMIT_H
 #define HODO_KMOD_EMIT_H
@@ -54,7 +55,7 @@
 /* Of one CPU, or the fallback ring's. */
 struct hodo_writer {
 	uint8_t *at;    /* where the next event goes; NULL: nothing is recorded, or there is no packet yet */
-	uint8_t *limit; /* no event ends behind it: see hodo_ring_need() */
+	uint8_t *limit; /* no event ends after it: see hodo_ring_need() */
 	struct hodo_ring *ring;
 	uint32_t busy;
 	uint32_t cpu; /* HODO_CPU_ANY: the fallback ring */
@@ -72,7 +73,8 @@ struct hodo_emit {
 	uint32_t len;    /* of its payload */
 };
 
-/* Declares one. The kernel's compiler clears what is on the stack, which costs as much as storing the event's head. */
+/* Declares one. The kernel's compiler would clear it on the stack, which costs as much as storing the event's
+ * head. */
 #if __has_attribute(uninitialized)
 #define HODO_EMIT(e) struct hodo_emit e __attribute__((uninitialized))
 #else
@@ -81,19 +83,19 @@ struct hodo_emit {
 
 /* writer.c */
 struct hodo_writer *hodo_emit_nested(void);
-/* Writes the head of an event for which the packet has no room, or whose clock is not the TSC. Where it is; NULL: it is
- * lost, and was counted. */
+/* Writes the head of an event for which the packet has no room, or whose clock is not the TSC. Returns its
+ * place; NULL: lost, and counted. */
 uint8_t *hodo_emit_room(struct hodo_writer *w, const struct hodo_event *event, uint32_t len);
-/* … for which there is room, with an anchor in front of it if need be. tid: this thread's. */
+/* … for which there is room, preceded by an anchor if necessary. tid: this thread's. */
 uint8_t *hodo_emit_anchor(struct hodo_writer *w, const struct hodo_event *event, uint32_t tid);
-/* rules.c: hodo_emit_end() of an event that is to be looked at: commits it if it is to be recorded, and does what its
- * triggers say. By value: a struct hodo_emit whose address nobody takes lives in registers. */
+/* rules.c: hodo_emit_end() of an event with rules: commits it if it is to be recorded, and performs its
+ * triggers' actions. By value: a struct hodo_emit whose address is not taken stays in registers. */
 void hodo_rules_commit(struct hodo_writer *w, uint8_t *record, uint32_t len, struct hodo_event *event,
 		   unsigned long flags);
 
 /*
- * They are called through saved.S where there is one, which keeps all registers: a probe that calls C functions
- * saves up to six of its own on every event.
+ * Called through saved.S if available, which preserves all registers: a probe that calls C functions saves up
+ * to six registers for every event.
  */
 #ifdef CONFIG_X86_64
 static __always_inline struct hodo_writer *hodo_emit_nested_rare(void)
@@ -157,7 +159,7 @@ static __always_inline uint64_t hodo_ticks(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/* Whether an event can be written at p without more ado, in a recording by the TSC. */
+/* Whether an event can be written at p directly, in a recording that uses the TSC. */
 static __always_inline bool hodo_emit_has_room(const struct hodo_writer *w, const uint8_t *p, uint32_t len)
 {
 #ifdef CONFIG_X86
@@ -167,7 +169,7 @@ static __always_inline bool hodo_emit_has_room(const struct hodo_writer *w, cons
 #endif
 }
 
-/* Writes an event's head there. False: the last anchor is of another thread or epoch. */
+/* Writes an event's head there. False: the last anchor is for another thread or epoch. */
 static __always_inline bool hodo_emit_head(const struct hodo_writer *w, uint8_t *p, const struct hodo_event *event)
 {
 #ifdef CONFIG_X86
@@ -175,14 +177,14 @@ static __always_inline bool hodo_emit_head(const struct hodo_writer *w, uint8_t 
 
 	if (unlikely(w->tid != (uint32_t)current->pid))
 		return false;
-	/* The TSC's bits from HODO_EPOCH_SHIFT on. The compiler would take four instructions. */
+	/* The TSC's bits from HODO_EPOCH_SHIFT on. The compiler would need four instructions. */
 	asm volatile("rdtsc\n\tshldl %2, %%eax, %%edx"
 		     : "=a"(low), "=d"(epoch)
 		     : "i"(32 - HODO_EPOCH_SHIFT)
 		     : "cc");
 	if (unlikely(w->epoch != epoch))
 		return false;
-	/* The payload comes over the last two bytes. */
+	/* The payload overwrites the last two bytes. */
 	put_unaligned(event->head | (low & HODO_TIME_MASK), (uint64_t *)p);
 	return true;
 #else
@@ -198,12 +200,12 @@ static __always_inline void *hodo_emit_payload(struct hodo_emit *e, uint32_t len
 	e->writer = w;
 	e->record = record;
 	e->len = len;
-	if (!payload) /* which the compiler would think possible */
+	if (!payload) /* the compiler would consider it possible */
 		__builtin_unreachable();
 	return payload;
 }
 
-/* Release: of the fallback ring's writers, the next one sees what this one has stored. */
+/* Release: the next writer of the fallback ring sees what this one has stored. */
 static __always_inline void hodo_emit_leave(struct hodo_writer *w, unsigned long flags)
 {
 	smp_store_release(&w->busy, 0);
@@ -241,9 +243,9 @@ out:
 }
 
 /*
- * The same where interrupts are on for certain, without calling any function. NULL: it cannot be done like that;
- * nothing has happened, and the caller goes the way of hodo_emit_begin(), in a function of its own that it ends with.
- * Then a probe has no register to save.
+ * The same if interrupts are certainly on, without calling any function. NULL: not possible; nothing has
+ * happened, and the caller uses hodo_emit_begin(), in a separate function that it tail-calls. Then a probe
+ * need not save registers.
  */
 static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const struct hodo_event *event, uint32_t len)
 {
@@ -271,7 +273,7 @@ static __always_inline void *hodo_emit_try_enabled(struct hodo_emit *e, const st
 #endif
 }
 
-/* bytes: the record's, and those of an anchor in front of it that is not committed yet. */
+/* bytes: the record's, and those of an uncommitted anchor before it. */
 static __always_inline void hodo_emit_commit(struct hodo_writer *w, uint8_t *end, uint32_t bytes)
 {
 	w->at = end;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * functions.c - entry and exit of the kernel's functions, by the kernel's own means:
+ * functions.c - entry and exit of the kernel's functions, by the kernel's own mechanisms:
  *
  *	fprobe      any functions, entry and exit            func:entry, func:exit
  *	kretprobe   where there is no fprobe, functions that the recorder names one by one, by address
  *	ftrace      any functions, entry alone               func:reached
  *
- * Which one it is, is settled when the recording begins. What the recorder wants are globs, which
- * the kernel itself compares with its names ("*", "?", "[...]", as in hodo_glob()), globs with "!", and addresses
- * 0xSTART-0xEND, of which the function at START is meant. The functions of modules that are loaded later are taken in.
+ * The mechanism is chosen when the recording begins. The recorder sends globs, which the kernel itself
+ * compares with its names ("*", "?", "[...]", as in hodo_glob()), globs with "!", and addresses
+ * 0xSTART-0xEND, which mean the function at START. Functions of modules loaded later are included.
  *
  *                    | handler (any context, any CPU) | start, stop, set (hodo_lock) | module comes (hodo_lock)
  *   on[], frames     | reads                          | writes                       |
  *   probes           |                                | before and after all handlers| adds functions
  *
- * Nothing of this module can be traced, as it is built without the calls that ftrace patches (Kbuild); what it calls
- * elsewhere can: the kernel's mark of recursion, one for each context, keeps a handler from being entered by
- * what it calls itself. An event that another event's probe brings about goes to the fallback ring (emit.h).
+ * This module itself cannot be traced, since it is built without the calls that ftrace patches (Kbuild);
+ * functions that it calls can: the kernel's recursion mark, one for each context, prevents a handler from
+ * being entered through its own calls. An event caused by another event's probe goes to the fallback ring
+ * (emit.h).
  */
 #include "emit.h"
 #include "functions.h"
@@ -85,7 +86,7 @@ void hodo_function_reached(unsigned long addr, uint32_t frame)
 
 /* ---------------------------------------------------------- what is wanted */
 
-/* "0xSTART-0xEND"; the end is behind the start. */
+/* "0xSTART-0xEND"; the end is after the start. */
 static bool parse_range(const char *p, unsigned long *start)
 {
 	unsigned long end;
@@ -94,7 +95,7 @@ static bool parse_range(const char *p, unsigned long *start)
 	return sscanf(p, "%lx-%lx%c", start, &end, &more) == 2 && *start < end;
 }
 
-/* A digit in front would be the number of a function, to ftrace, and '!' and ':' have meanings of their own. */
+/* To ftrace, a leading digit would be the number of a function, and '!' and ':' have special meanings. */
 static bool glob_is_valid(const char *p)
 {
 	return *p && *p != '!' && !(*p >= '0' && *p <= '9') && strlen(p) < HODO_FUNCTION_GLOB_MAX && !strpbrk(p, ":\n");
@@ -136,7 +137,7 @@ static int take_all(struct hodo_function_wanted *w, const struct hodo_functions_
 	return 0;
 }
 
-/* Records entries and exits, and no more than that: the rest is made from them when the recording is read. */
+/* Records only entries and exits: the rest is derived from them when the recording is read. */
 static bool is_offered(const struct hodo_functions_config *c)
 {
 	return get_unaligned(&c->tracers) == 1u << HODO_TRACER_RECORD && get_unaligned(&c->depth_max) == 0 &&
@@ -145,7 +146,7 @@ static bool is_offered(const struct hodo_functions_config *c)
 
 /* ------------------------------------------------------------- start, stop */
 
-/* The first that can do what is wanted. */
+/* The first mechanism that can do what is wanted. */
 static const struct hodo_function_probe *choose(const struct hodo_function_wanted *w)
 {
 	static const struct hodo_function_probe *const probes[] = {
@@ -225,7 +226,10 @@ static void end_probes(void)
 static int set(struct hodo_event *event, bool to)
 {
 	WRITE_ONCE(on[event - events], to);
-	/* The event's rules go when all are off: handlers that RCU does not wait for could still be looking at it. */
+	/*
+	 * The event's rules are freed when all are off: handlers that RCU does not wait for could still use
+	 * them.
+	 */
 	if (!to)
 		end_probes();
 	return 0;

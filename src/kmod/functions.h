@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* functions.h - the ways in which the kernel reports calls of functions, which functions_*.c use; under hodo_lock. */
+/* functions.h - the mechanisms by which the kernel reports calls of functions, in functions_*.c; under
+ * hodo_lock. */
 #ifndef HODO_KMOD_FUNCTIONS_H
 #define HODO_KMOD_FUNCTIONS_H
 
@@ -8,7 +9,7 @@
 
 #include <linux/ftrace.h>
 
-#define HODO_FUNCTION_ADDRESSES_MAX 384u /* what a message has room for, and probes one by one bear */
+#define HODO_FUNCTION_ADDRESSES_MAX 384u /* limited by the size of a message, and the cost of single probes */
 #define HODO_FUNCTION_GLOB_MAX 512u
 
 struct hodo_function_wanted {
@@ -16,7 +17,8 @@ struct hodo_function_wanted {
 	uint32_t patterns; /* none: all functions */
 	uint32_t globs, without, addresses;
 	unsigned long address[HODO_FUNCTION_ADDRESSES_MAX];
-	/* Set by start(): as many functions were found, and are traced; patterns where the kernel does not say. */
+	/* Set by start(): how many functions were found, and are traced; patterns if the kernel does not
+	 * tell. */
 	uint32_t found, set;
 };
 
@@ -37,8 +39,8 @@ extern const struct hodo_function_probe hodo_function_fprobe, hodo_function_kret
 /* Sets ftrace's filter as wanted. 0 or negative errno. functions_ftrace.c */
 int hodo_function_filter(struct ftrace_ops *ops, struct hodo_function_wanted *wanted);
 
-/* What handlers call, in any context. frame: HODO_FRAME32() of where the return address lies. */
-bool hodo_function_entered(unsigned long addr, uint32_t frame); /* false: nobody wants to know of the exit */
+/* Called by handlers, in any context. frame: HODO_FRAME32() of where the return address is. */
+bool hodo_function_entered(unsigned long addr, uint32_t frame); /* false: the exit is not wanted */
 void hodo_function_left(unsigned long addr, uint32_t frame);
 void hodo_function_reached(unsigned long addr, uint32_t frame);
 

@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------ filter */
 
-/* ftrace takes the text apart in place. */
+/* ftrace modifies the text. */
 static int set_glob(struct ftrace_ops *ops, const char *glob, bool without)
 {
 	unsigned char text[HODO_FUNCTION_GLOB_MAX];
@@ -37,14 +37,14 @@ int hodo_function_filter(struct ftrace_ops *ops, struct hodo_function_wanted *w)
 		if (p[without] == '0')
 			continue; /* an address */
 		err = set_glob(ops, p + without, without);
-		/* What it says of a glob that nothing matches: no loss if others match, or to leave out. */
+		/* Its error for a glob without matches: harmless if others match, or for an exclusion. */
 		if (err && err != -EINVAL && err != -ENOENT)
 			return err;
 		set += !err && !without;
 	}
 	for (uint32_t i = 0; i < w->addresses; i++)
 		set += ftrace_set_filter_ip(ops, w->address[i], 0, 0) == 0;
-	/* Without any, all functions would be meant. */
+	/* Without any, it would trace all functions. */
 	if (w->globs + w->addresses == 0)
 		set += set_glob(ops, "*", false) == 0;
 	w->found = w->globs + w->addresses ? w->globs + w->addresses : 1;
@@ -73,7 +73,7 @@ static struct ftrace_ops ops;
 static void ftrace_reset(void)
 {
 	ftrace_free_filter(&ops);
-	/* The pointers to what was freed stay in there otherwise. */
+	/* Otherwise, dangling pointers stay in there. */
 	memset(&ops, 0, sizeof(ops));
 }
 
@@ -100,7 +100,7 @@ static uint64_t ftrace_stop(void)
 	int err = unregister_ftrace_function(&ops);
 
 	if (err) {
-		/* ftrace has switched itself off, for good; the functions' calls of ours stay in them. */
+		/* ftrace has switched itself off for good; the calls of our code stay in the functions. */
 		pr_err("functions: ftrace: error %d: hodo.ko stays\n", -err);
 		__module_get(THIS_MODULE);
 	} else {
@@ -117,7 +117,7 @@ const struct hodo_function_probe hodo_function_ftrace = {
 
 #ifdef HODO_HAVE_FPROBE
 
-/* Calls that are on their way at one time. */
+/* Calls in progress at one time. */
 #define ACTIVE_MAX 32768u
 #define ACTIVE 8192u
 #define ACTIVE_CPU 512u
@@ -150,7 +150,7 @@ static int fprobe_start(struct hodo_function_wanted *w)
 	err = hodo_function_filter(&fprobe.ops, w);
 	if (err)
 		goto fail;
-	/* It adds what it is given to the filter; this must be something that the filter already has. */
+	/* It adds its argument to the filter, so pass something that the filter already has. */
 	for (uint32_t i = 0; i < w->patterns; i++, p += strlen(p) + 1)
 		if (*p != '!' && *p != '0' && (err = register_fprobe(&fprobe, p, NULL)) != -EINVAL)
 			goto registered;
@@ -164,7 +164,7 @@ static int fprobe_start(struct hodo_function_wanted *w)
 fail:
 	ftrace_free_filter(&fprobe.ops);
 registered:
-	/* Where it has failed, it has freed the filter itself, and left the pointers to it in there. */
+	/* On failure, it has freed the filter, but left dangling pointers to it. */
 	if (err)
 		memset(&fprobe, 0, sizeof(fprobe));
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* functions_kretprobe.c - entry and exit of functions that are named one by one, by a kretprobe each. */
+/* functions_kretprobe.c - entry and exit of individually named functions, by a kretprobe each. */
 #include "functions.h"
 #include "kmod.h"
 
@@ -8,7 +8,7 @@
 
 #ifdef CONFIG_KRETPROBES
 
-#define ACTIVE 128 /* calls of one function that are on their way at one time */
+#define ACTIVE 128 /* calls of one function in progress at one time */
 
 static struct kretprobe *probes;    /* [nprobes]; those that could not be registered have no address */
 static struct kretprobe **pointers; /* to those that were */
@@ -38,7 +38,7 @@ static int on_exit(struct kretprobe_instance *call, struct pt_regs *regs)
 	return 0;
 }
 
-/* Probes are for functions that are known one by one, and few. */
+/* Probes are only for a small number of known functions. */
 static bool kretprobe_can(const struct hodo_function_wanted *w)
 {
 	return w->addresses > 0 && w->globs == 0 && w->without == 0;
@@ -70,7 +70,7 @@ static int kretprobe_start(struct hodo_function_wanted *w)
 		p->handler = on_exit;
 		p->data_size = sizeof(uint64_t);
 		p->maxactive = ACTIVE;
-		/* Refused: functions that must not be probed, and addresses that are none of a function. */
+		/* Refused: functions that must not be probed, and addresses that are not functions'. */
 		if (register_kretprobe(p) == 0)
 			pointers[nset++] = p;
 		cond_resched();

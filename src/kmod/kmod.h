@@ -11,10 +11,10 @@
 #define pr_fmt(fmt) "hodo: " fmt
 
 void hodo_writers_exit(void); /* writer.c */
-int hodo_control_init(void); /* control.c: the control tree, with folders of the events there are */
-void hodo_control_close(void); /* nobody has a file of it open from then on */
+int hodo_control_init(void); /* control.c: the control tree, with folders of the present events */
+void hodo_control_close(void); /* nobody has one of its files open afterwards */
 void hodo_control_exit(void); /* when all events are removed */
-int hodo_recorder_init(void); /* recorder.c: /dev/hodo, and what there is in debugfs */
+int hodo_recorder_init(void); /* recorder.c: /dev/hodo, and the files in debugfs */
 void hodo_recorder_exit(void);
 int hodo_tracepoints_init(void); /* tracepoints.c: the kernel's own */
 void hodo_tracepoints_exit(void);
@@ -29,7 +29,8 @@ void hodo_functions_exit(void);
 void hodo_control_event_added(struct hodo_event *event);
 void hodo_control_event_removed(struct hodo_event *event);
 
-/* functions.c: the recording wants functions, as its config says, or no more. Under hodo_lock. 0 or negative errno. */
+/* functions.c: the recording wants the functions in its config, or none any more. Under hodo_lock. 0 or
+ * negative errno. */
 int hodo_functions_start(const struct hodo_functions_config *config);
 void hodo_functions_stop(void);
 

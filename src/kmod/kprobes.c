@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kprobes.c - probes in any code of the kernel, by its own kprobes and kretprobes: on a function's entry these
- * are calls of ftrace, elsewhere jumps or breakpoints, as the kernel decides.
+ * kprobes.c - probes in any code of the kernel, by its own kprobes and kretprobes: at a function's entry
+ * these use ftrace, elsewhere jumps or breakpoints, as the kernel decides.
  *
  *             | handler, same CPU     | handler, other CPU | set()         | removal
  *   handler   | one at a time: `busy` | beside             | beside: `on`  | before: unregistered, hodo_quiesce()
  *
- * The kernel runs one handler on a CPU at a time, and counts the others as missed: a probe in what a handler calls,
- * or in an interrupt that comes in meanwhile. Should two meet all the same, `busy` of the CPU is set, and the inner one
- * is counted by us. The values are put together in memory of the CPU before the event is begun: a text's length is not
- * known before it is read, and nothing that could fault is read within the writer.
+ * The kernel runs one handler on a CPU at a time, and counts the others as missed: a probe in a function that
+ * a handler calls, or in an interrupt meanwhile. If two meet anyway, the CPU's `busy` is set, and we count
+ * the inner one. The values are collected in the CPU's memory before the event is begun: a text's length is
+ * only known once it is read, and nothing that could fault is read inside the writer.
  *
  * Handlers run with preemption off, which is what hodo_quiesce() waits for.
  */
@@ -29,7 +29,7 @@
 
 #if defined(CONFIG_KPROBES) && defined(CONFIG_KRETPROBES)
 
-#define ACTIVE 1024 /* calls of one function whose return is awaited, at one time */
+#define ACTIVE 1024 /* calls of one function with pending returns, at one time */
 
 struct kprobe_event {
 	struct hodo_event event;
@@ -39,7 +39,7 @@ struct kprobe_event {
 	bool returns;
 	uint32_t keeps; /* of the entry, for the return */
 	atomic_long_t missed; /* by us */
-	struct kretprobe probe; /* its kp alone, where the event is not at the return */
+	struct kretprobe probe; /* only its kp, if the event is not at the return */
 	struct hodo_field fields[HODO_FIELDS_MAX];
 };
 
@@ -73,7 +73,7 @@ static void on_event(struct kprobe_event *p, struct pt_regs *regs, const struct 
 		return;
 	}
 	s->busy = 1;
-	barrier(); /* who comes in between is on this CPU */
+	barrier(); /* interruptions come from this CPU */
 	write_event(p, s->bytes, hodo_kprobe_fetch(p->program, regs, entry, s->bytes) - s->bytes);
 	barrier();
 	s->busy = 0;
@@ -84,7 +84,7 @@ static int on_reached(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct kprobe_event *p = container_of(kp, struct kprobe_event, probe.kp);
 
-	/* Acquire: the id that the event was given before it was switched on. */
+	/* Acquire: sees the id that the event got before it was switched on. */
 	if (smp_load_acquire(&p->on))
 		on_event(p, regs, NULL);
 	return 0;
@@ -124,7 +124,7 @@ NOKPROBE_SYMBOL(on_return);
 
 static int set(struct hodo_event *event, bool on)
 {
-	/* The id is there before: see on_reached(). */
+	/* After the id is set: see on_reached(). */
 	smp_store_release(&container_of(event, struct kprobe_event, event)->on, on);
 	return 0;
 }
@@ -207,7 +207,7 @@ static void free_event(struct kprobe_event *p)
 	kfree(p);
 }
 
-/* Whether what lies at the offset is still the function's. Under hodo_lock. */
+/* Whether the offset is still inside the function. Under hodo_lock. */
 static bool is_inside(const struct kprobe *kp)
 {
 	static char function[KSYM_SYMBOL_LEN], place[KSYM_SYMBOL_LEN];
@@ -217,14 +217,14 @@ static bool is_inside(const struct kprobe *kp)
 	return strcmp(function, place) == 0;
 }
 
-/* The probe first, which may be refused; it does nothing as long as its event is off. */
+/* The probe first, which may be refused; it does nothing while its event is off. */
 static int begin(struct kprobe_event *p)
 {
 	int err = register_probe(p);
 
 	if (err)
 		return err;
-	/* In the module's own code its writers would be asked to write of themselves. */
+	/* In this module's code, its writers would have to write about themselves. */
 	if (within_module((unsigned long)p->probe.kp.addr, THIS_MODULE))
 		err = -EINVAL;
 	else if (!is_inside(&p->probe.kp))
@@ -286,7 +286,7 @@ static void warn_of_missed(const struct kprobe_event *p)
 	hodo_catalog_warning(hodo_recording.memory, text);
 }
 
-/* All at once, since each would wait for every CPU; the kernel takes lists of either kind. */
+/* All at once, since each would wait for every CPU; the kernel accepts lists of either kind. */
 static void unregister_all(struct hodo_kprobes *kprobes)
 {
 	struct kretprobe **exits = kvmalloc_array(kprobes->n, sizeof(*exits), GFP_KERNEL);

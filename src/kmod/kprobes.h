@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* kprobes.h - probes in any code of the kernel, of an open file of /dev/hodo: their events, and what these read. */
+/* kprobes.h - probes in any code of the kernel, owned by an open file of /dev/hodo: their events, and reading
+ * their values. */
 #ifndef HODO_KMOD_KPROBES_H
 #define HODO_KMOD_KPROBES_H
 
@@ -14,24 +15,25 @@ struct hodo_kprobes {
 	uint32_t n;
 };
 
-/* k: from user space, whole; kvfree()d in time unless this fails. 0, or a negative errno as HODO_IOC_KPROBE says. */
+/* k: from user space, complete; kvfree()d later unless this fails. 0, or a negative errno as for
+ * HODO_IOC_KPROBE. */
 int hodo_kprobe_add(struct hodo_kprobes *kprobes, struct hodo_kprobe *k);
-/* All of them; no handler runs afterwards. says: how many were missed is reported to the recording that runs. */
+/* Removes all; no handler runs afterwards. says: reports how many were missed to the running recording. */
 void hodo_kprobes_remove(struct hodo_kprobes *kprobes, bool says);
 
-/* What a function is called with, as far as it is wanted, kept until it returns. */
+/* The wanted arguments of a call, kept until it returns. */
 struct hodo_kprobe_entry {
 	uint64_t ns;
 	unsigned long argument[HODO_KPROBE_ARGUMENTS];
 };
 
 /* kprobes_fetch.c: any context. */
-/* What hodo_kprobe_fetch() will want of the entry: a bit an argument, and HODO_KPROBE_KEEPS_TIME. */
+/* What hodo_kprobe_fetch() will need from the entry: a bit for each argument, and HODO_KPROBE_KEEPS_TIME. */
 uint32_t hodo_kprobe_keeps(const struct hodo_kprobe *k);
 #define HODO_KPROBE_KEEPS_TIME (1u << HODO_KPROBE_ARGUMENTS)
 void hodo_kprobe_keep(struct hodo_kprobe_entry *entry, uint32_t keeps, struct pt_regs *regs);
-/* Stores the values one behind the other; returns what is behind them: hodo_kprobe_bytes() later at most. entry: NULL
- * where the function does not return. */
+/* Stores the values consecutively; returns their end, at most hodo_kprobe_bytes() later. entry: NULL unless
+ * the function returns. */
 uint8_t *hodo_kprobe_fetch(const struct hodo_kprobe *k, struct pt_regs *regs, const struct hodo_kprobe_entry *entry,
 			   uint8_t *to);
 

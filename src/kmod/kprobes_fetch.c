@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kprobes_fetch.c - reads an event's values: registers, and memory that a pointer leads to, which may be
- * anywhere. Nothing that is read can fault: what is not there is 0, as a text "(fault)".
+ * kprobes_fetch.c - reads an event's values: registers, and memory behind pointers, which may be anywhere.
+ * Reading never faults: unmapped memory gives 0, or the text "(fault)".
  *
- * The program is checked by hodo_kprobe_check() before; a text ends at its bound, and the others have the size
- * of their type.
+ * hodo_kprobe_check() has checked the program; a text ends at its bound, and the others have the size of
+ * their type.
  */
 #include "compat.h"
 #include "kprobes.h"
@@ -51,7 +51,7 @@ void hodo_kprobe_keep(struct hodo_kprobe_entry *entry, uint32_t keeps, struct pt
 		entry->ns = ktime_get_mono_fast_ns();
 }
 
-/* Of the kernel, or of the process that is in it. */
+/* Memory of the kernel, or of the current process. */
 static bool read_memory(void *to, unsigned long from, size_t size)
 {
 #ifdef TASK_SIZE_MAX
@@ -63,7 +63,7 @@ static bool read_memory(void *to, unsigned long from, size_t size)
 	return copy_from_kernel_nofault(to, (const void *)from, size) == 0;
 }
 
-/* What a value begins with. */
+/* A value's start. */
 static bool begin(const struct hodo_kprobe_value *v, struct pt_regs *regs, const struct hodo_kprobe_entry *entry,
 		  uint64_t *value)
 {
@@ -136,7 +136,7 @@ static uint8_t *put_number(const struct hodo_kprobe_value *v, uint64_t value, bo
 	return to + size;
 }
 
-/* In pieces that lie within a page; its length without the NUL, -1: nothing of it is there. */
+/* In pieces within a page; its length without the NUL, -1: not mapped. */
 static long read_text(uint8_t *to, unsigned long from, uint32_t max)
 {
 	uint32_t n = 0;

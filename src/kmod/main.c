@@ -10,7 +10,7 @@ struct part {
 	void (*exit)(void);
 };
 
-/* Before what they record goes. */
+/* Before the recorded events go. */
 static void end_recordings(void)
 {
 	mutex_lock(&hodo_lock);
@@ -20,8 +20,9 @@ static void end_recordings(void)
 }
 
 /*
- * The device comes last, when nothing can fail any more: the kernel frees a module whose init function fails, whoever
- * has it open. Once the tree is closed nobody can begin a recording; events then free their folders themselves.
+ * The device comes last, when nothing can fail any more: the kernel frees a module whose init function fails,
+ * even if it is open. Once the tree is closed, nobody can begin a recording; events then free their own
+ * folders.
  */
 static const struct part parts[] = {
 	{ hodo_tracepoints_init, hodo_tracepoints_exit },

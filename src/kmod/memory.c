@@ -2,8 +2,8 @@
 /*
  * memory.c - a recording's memory and its mappings.
  *
- * Mappings are for reading only, and stay so. A page is found when it is touched; what the recording has
- * no memory for (a CPU that was not there, the rest of the catalogue's room) reads as zeros.
+ * Mappings are read-only, and stay so. A page is mapped when it is touched; parts without memory (a CPU that
+ * was absent, the rest of the catalogue) read as zeros.
  */
 #include "memory.h"
 #include "kmod.h"
@@ -43,14 +43,14 @@ void hodo_memory_put(struct hodo_memory *memory)
 		kref_put(&memory->kref, memory_free);
 }
 
-/* Of each CPU that is there, near it; and the fallback ring's. */
+/* For each present CPU, on its node; and for the fallback ring. */
 static bool new_data(struct hodo_memory *m)
 {
 	unsigned int cpu, n = num_present_cpus() + 1;
 	uint64_t pages = max(si_mem_available(), 0L) / 2;
 
-	/* vmalloc() would take whatever there is, and what others have: they would be killed for it. Half of what there
-	 * is leaves them room, also where an earlier recording's memory is still held. */
+	/* vmalloc() would take all memory, even from others, which would be killed for it. Half of it leaves
+	 * them room, even if an earlier recording's memory is still held. */
 	if (m->layout.ring_size > (pages << PAGE_SHIFT) / n)
 		return false;
 	m->data = kvcalloc(m->layout.rings, sizeof(*m->data), GFP_KERNEL);
@@ -78,7 +78,7 @@ struct hodo_memory *hodo_memory_new(uint32_t packet_size, uint64_t ring_size, ui
 		goto fail;
 	m->catalog_size = CATALOG_BYTES;
 	m->shm = (struct hodo_shm *)get_zeroed_page(GFP_KERNEL);
-	/* Not the kernel's own: not every kernel counts mappings of that. */
+	/* Not the kernel's zero page: not every kernel counts mappings of that. */
 	m->zeros = alloc_page(GFP_KERNEL | __GFP_ZERO);
 	m->threads = vzalloc(HODO_THREADS_MAX * sizeof(*m->threads));
 	m->catalog = vzalloc(m->catalog_size);
@@ -182,7 +182,7 @@ static const struct vm_operations_struct ring_ops = {
 static int map(struct hodo_memory *m, struct vm_area_struct *vma, uint64_t pages, uint64_t first,
 	       const struct vm_operations_struct *ops)
 {
-	/* VM_MAYSHARE: of a file that was opened for reading only, a shared mapping has no VM_SHARED. */
+	/* VM_MAYSHARE: a shared mapping of a read-only file has no VM_SHARED. */
 	if ((vma->vm_flags & (VM_WRITE | VM_EXEC)) || !(vma->vm_flags & VM_MAYSHARE))
 		return -EPERM;
 	if (vma->vm_pgoff > pages || vma_pages(vma) > pages - vma->vm_pgoff)

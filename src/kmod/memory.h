@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * memory.h - a recording's memory, laid out as that of a process (<hodo/abi.h>), so that the same reader takes it.
+ * memory.h - a recording's memory, in the layout of a process's (<hodo/abi.h>), so that the same reader
+ * works.
  *
  * It lives as long as anybody holds it: the recording, open files, mappings.
  */
@@ -21,9 +22,9 @@ struct hodo_memory {
 	struct hodo_thread *threads; /* HODO_THREADS_MAX */
 	uint8_t *catalog;
 	uint64_t catalog_size;
-	uint8_t *control;            /* a page a ring: struct hodo_ring */
-	uint8_t **data;              /* of each ring; NULL: that CPU has none */
-	struct page *zeros;          /* what is mapped where there is nothing */
+	uint8_t *control;            /* a page for each ring: struct hodo_ring */
+	uint8_t **data;              /* of each ring; NULL: the CPU has none */
+	struct page *zeros;          /* mapped where there is no memory */
 };
 
 /* NULL: no memory. rates: with room for counts of what is over its rate. */

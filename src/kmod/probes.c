@@ -6,11 +6,11 @@
  *   event            | beside             | beside               | beside
  *   register, unreg. |                    | excluded (hodo_lock) | excluded (hodo_lock)
  *
- * An event has preemption off from before it loads the list until the last probe has returned. A list that was
- * replaced is freed, and unregister returns, after synchronize_rcu(), which waits for all who had preemption off
- * before. Without it the event could be in a list that is freed, or in a probe whose module goes.
+ * An event has preemption off from before it loads the list until the last probe has returned. A replaced
+ * list is freed, and unregister returns, after synchronize_rcu(), which waits for everything that had
+ * preemption off before. Without it, the event could be in a freed list, or in a probe whose module goes.
  *
- * Each probe holds hodo.ko: it does not go while somebody counts on being called.
+ * Each probe holds hodo.ko, which cannot be unloaded while somebody expects to be called.
  */
 #include "kmod.h"
 #include "sites.h"
@@ -22,7 +22,7 @@
 
 #define PROBES_MAX 64u /* of one tracepoint */
 
-/* Lists of probes this CPU is inside of: an event in an interrupt comes on top of one in a process. */
+/* How many lists of probes this CPU is inside of: an event in an interrupt may interrupt one in a process. */
 static DEFINE_PER_CPU(unsigned int, inside);
 
 notrace const struct hodo_probes *hodo_probe_enter(struct hodo_kernel_state *state)
@@ -39,7 +39,10 @@ notrace void hodo_probe_leave(void)
 	this_cpu_dec(inside);
 }
 
-/* Whether the caller is a probe, and would wait for itself. Nobody else can be on a CPU that is inside of one. */
+/*
+ * Whether the caller is a probe, and would wait for itself. Nothing else can run on a CPU that is inside of
+ * one.
+ */
 static bool called_by_probe(void)
 {
 	bool yes;
@@ -73,7 +76,7 @@ static uint32_t count(const struct hodo_probes *list, is_fn *is, const void *wha
 	return n;
 }
 
-/* The event's places call this from now on. The old list, which those who are inside still have. */
+/* The event's places call this from now on. Returns the old list, which events inside may still use. */
 static const struct hodo_probes *publish(struct hodo_site_event *event, const struct hodo_probes *list)
 {
 	const struct hodo_probes *old = event->probes;
@@ -84,8 +87,8 @@ static const struct hodo_probes *publish(struct hodo_site_event *event, const st
 }
 
 /*
- * The event's probes are from now on those that are not `is`, and one more, unless it is NULL. Without a place for
- * their list, the old one would have to be changed under those who read it: -ENOMEM.
+ * Replaces the event's probes by those that are not `is`, and one more unless it is NULL. Without memory for
+ * the new list, the old one would have to change under its readers: -ENOMEM.
  */
 static int replace(struct hodo_site_event *event, is_fn *is, const void *what, const struct hodo_probe *more,
 		   const struct hodo_probes **old)
@@ -170,7 +173,10 @@ void hodo_probes_drop(struct hodo_site_event *event)
 	event->probes = NULL;
 }
 
-/* Takes the module's probes off the event; how many. The old list, if any, must be freed after a grace period. */
+/*
+ * Removes the module's probes from the event; returns how many. Free the old list, if any, after a grace
+ * period.
+ */
 static uint32_t forget(struct hodo_site_event *event, struct module *mod, const struct hodo_probes **old)
 {
 	uint32_t n = count(event->probes, is_within, mod);
@@ -188,7 +194,7 @@ static uint32_t forget(struct hodo_site_event *event, struct module *mod, const 
 	return n;
 }
 
-/* Its functions are there until all have been notified that it goes. */
+/* Its functions exist until all notifiers have run. */
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct hodo_site_event *event;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * recorder.c - /dev/hodo, and in debugfs the files `record`, `memory`, buffers/cpuN and buffers/fallback, each of which
- * is a part of what the device can; see <hodo/abi_kernel.h>. The reader of a ring says by ioctl() how far it has read.
+ * recorder.c - /dev/hodo, and in debugfs the files `record`, `memory`, buffers/cpuN and buffers/fallback,
+ * each of which is a part of the device's interface; see <hodo/abi_kernel.h>. The reader of a ring reports by
+ * ioctl() how far it has read.
  *
- * An open file holds the memory of one recording, whatever comes after it: the one that it began, or that there was
- * when it was opened. mmap() runs with the caller's mmap_lock held, and copying from user space takes it: so hodo_lock
- * is never held around a copy, and never taken by mmap(), which finds the memory in the open file.
+ * An open file holds the memory of one recording, whatever follows: the one that it began, or the one present
+ * when it was opened. mmap() runs with the caller's mmap_lock held, and copying from user space takes it: so
+ * hodo_lock is never held around a copy, and mmap() never takes it, but finds the memory in the open file.
  *
  *            | writer | another reader
  *   reader   | beside | beside; a position only grows, and never beyond the open packet: hodo_ring_put_consumed()
@@ -31,7 +32,7 @@
 /* An open file. memory is set once, after the others, and kept until the file is closed. */
 struct reader {
 	struct hodo_memory *memory;
-	uint32_t ring;   /* WHOLE: all of them, and what else is in the memory */
+	uint32_t ring;   /* WHOLE: all of them, and the rest of the memory */
 	uint32_t number; /* of the recording that this file began; 0: none */
 	struct hodo_kprobes kprobes; /* under hodo_lock */
 };
@@ -47,7 +48,7 @@ static int new_reader(struct file *file, uint32_t ring)
 	return 0;
 }
 
-/* What perf asks for; and where the kernel is locked down, what ftrace asks for. */
+/* The same rights as for perf; if the kernel is locked down, as for ftrace. */
 static int device_open(struct inode *inode, struct file *file)
 {
 	int err = perfmon_capable() ? security_locked_down(LOCKDOWN_TRACEFS) : -EPERM;
@@ -140,7 +141,7 @@ static ssize_t record_write(struct file *file, const char __user *from, size_t l
 	return err ? err : len;
 }
 
-/* As kprobes by tracefs, where the kernel keeps its secrets. */
+/* As for kprobes through tracefs, if the kernel is locked down. */
 static int add_kprobe(struct reader *r, const void __user *from)
 {
 	int err = security_locked_down(LOCKDOWN_KPROBES);
@@ -252,7 +253,7 @@ static long buffer_ioctl(struct file *file, unsigned int command, unsigned long 
 	return copy_to_user((void __user *)arg, &value, sizeof(value)) ? -EFAULT : 0;
 }
 
-/* From now on the file is as `memory`, or as a ring's. */
+/* From now on the file is like `memory`, or like a ring's. */
 static int choose(struct reader *r, const void __user *from)
 {
 	const struct hodo_memory *memory;
@@ -291,7 +292,7 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		return -ENODATA;
 	if (r->ring != WHOLE)
 		return buffer_ioctl(file, command, arg);
-	/* Who looks at all of another's recording only looks. */
+	/* A reader of another's whole recording may only read. */
 	return r->number ? record_ioctl(file, command, arg) : -ENOTTY;
 }
 
@@ -313,7 +314,10 @@ static __poll_t reader_poll(struct file *file, struct poll_table_struct *wait)
 		return EPOLLERR;
 	poll_wait(file, &hodo_ring_wait, wait);
 	WRITE_ONCE(hodo_ring_waited, true);
-	/* Before looking. Without it, a packet that is closed now could be missed by us, and we by who closed it. */
+	/*
+	 * Before checking. Without it, we could miss a packet that is closed now, and its writer could miss
+	 * us.
+	 */
 	smp_mb();
 	return (has_closed(r, memory) ? EPOLLIN | EPOLLRDNORM : 0) |
 	       (smp_load_acquire(&memory->shm->ended) ? EPOLLHUP : 0);
@@ -340,7 +344,7 @@ static const struct file_operations buffer_ops = {
 
 /* ---------------------------------------------------------------- begin, end */
 
-/* Who may open it, device_open() decides. */
+/* device_open() decides who may open it. */
 static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR, .name = "hodo", .mode = 0666, .fops = &device_ops,
 };
@@ -355,8 +359,9 @@ static void link_to_tree(const char *name)
 }
 
 /*
- * All by the names that it had when debugfs was its only place, where there is a debugfs. "unsafe": its own wrapper
- * knows no mmap(). These files are removed when the module goes, which it does not while one is open: .owner.
+ * The same under the names from when debugfs was the only place, if there is a debugfs. "unsafe": its own
+ * wrapper does not support mmap(). These files are removed when the module goes, which is not possible while
+ * one is open: .owner.
  */
 static void debug_init(void)
 {

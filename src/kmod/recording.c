@@ -51,7 +51,7 @@ static void fill_moment(struct hodo_moment *m)
 	m->real_ns = ktime_get_real_ns();
 }
 
-/* What it says of itself, also to those who did not begin it. */
+/* Its description, also for readers that did not begin it. */
 static void fill_shm(const struct hodo_recording *r, enum hodo_clock clock)
 {
 	struct hodo_memory *m = r->memory;
@@ -108,7 +108,7 @@ detach:
 	return err;
 }
 
-/* The latest recording's memory is no longer to be had. */
+/* The latest recording's memory is no longer available. */
 static void drop(struct hodo_recording *r)
 {
 	hodo_memory_put(r->memory);
@@ -126,7 +126,7 @@ static bool sizes_valid(const struct hodo_ring_config *c)
 }
 
 /*
- * What the one before has left stays to be read where this one does not begin; but it gives way where there is no room
+ * The previous recording's memory stays readable if this one cannot begin, but is freed if there is no room
  * for both.
  */
 static int start(struct hodo_recording *r, enum hodo_recorded by, enum hodo_clock clock)
@@ -204,7 +204,7 @@ void hodo_recording_stop(void)
 	fill_moment(&f->last[0]);
 	f->ended = 1;
 	smp_store_release(&r->memory->shm->ended, 1);
-	/* Nobody else would: no packet is closed any more. */
+	/* No more packets are closed, so nobody else would wake them. */
 	hodo_ring_waited = false;
 	wake_up_all(&hodo_ring_wait);
 }

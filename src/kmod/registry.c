@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * registry.c - all events that the kernel has at present: their ids, and their places in the catalogue of the
- * recording that runs.
+ * registry.c - all present events of the kernel: their ids, and their places in the running recording's
+ * catalogue.
  *
- * An id belongs to its event as long as that is known, and beyond that until the recording ends that has it in
- * its catalogue: an event that comes again meanwhile, with its module, gets its id again.
+ * An id belongs to its event as long as that is known, and further until the recording with it in the
+ * catalogue ends: an event that returns meanwhile, with its module, gets its id back.
  */
 #include "catalog.h"
 #include "kmod.h"
@@ -24,8 +24,8 @@
 DEFINE_MUTEX(hodo_lock);
 LIST_HEAD(hodo_events);
 static DEFINE_HASHTABLE(by_name, 11);
-static DECLARE_BITMAP(ids, HODO_EVENTS_MAX); /* that are not to be given */
-static bool some_retired; /* of these, some are only in the recording's catalogue */
+static DECLARE_BITMAP(ids, HODO_EVENTS_MAX); /* in use or reserved */
+static bool some_retired; /* some of these are only in the recording's catalogue */
 static LIST_HEAD(all_labels);
 
 static uint32_t key_of(const char *provider, const char *name)
@@ -49,8 +49,8 @@ void hodo_quiesce(void)
 	unsigned long before = get_state_synchronize_rcu();
 
 	/*
-	 * Instrumented modules' sites have preemption off. Probes of tracepoints run in what this waits for: up to
-	 * Linux 6.18 that has a grace period of RCU's in it, later not any more, and the sites need one of theirs.
+	 * Instrumented modules' sites run with preemption off. This waits for probes of tracepoints: up to
+	 * Linux 6.18 it includes a grace period of RCU; later it does not, and the sites need their own.
 	 */
 	tracepoint_synchronize_unregister();
 	cond_synchronize_rcu(before);
@@ -69,7 +69,7 @@ bool hodo_event_matches(const char *pattern, const void *of)
 	       (suffix && len > suffix && hodo_glob(pattern, n, name, len - suffix));
 }
 
-/* If the recording wants it, or triggers look at it. */
+/* Switches it on if the recording wants it, or triggers look at it. */
 static int switch_on(struct hodo_event *event)
 {
 	int err;
@@ -80,7 +80,7 @@ static int switch_on(struct hodo_event *event)
 	if (err == HODO_RULES_NEVER)
 		return 0;
 	if (!err && !event->described) {
-		/* One that the catalogue has no room for could not be read. */
+		/* Without room in the catalogue, it could not be read. */
 		err = hodo_catalog_event(hodo_recording.memory, event);
 		event->described = err == 0;
 	}
@@ -227,7 +227,7 @@ static bool name_is_valid(const char *name)
 	return len > 0 && len <= HODO_NAME_MAX && !strchr(name, '/');
 }
 
-/* In the order of ids, so that `info` is. Nearly always the last. */
+/* In the order of ids, for `info`. Nearly always the last. */
 static void add_in_order(struct hodo_event *event)
 {
 	struct hodo_event *e;
@@ -262,7 +262,7 @@ int hodo_event_add(struct hodo_event *event)
 	return 0;
 }
 
-/* Off, and nobody inside. */
+/* It is off, and nobody is inside. */
 static void forget(struct hodo_event *event)
 {
 	hodo_control_event_removed(event);

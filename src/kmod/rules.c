@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * rules.c - whether an event is recorded: triggers, then the filter, then rates, looked at where the event was
- * filled in, before it is committed. What triggers ask for is done after the commit, so that it is in the snapshot, or
- * the last one.
+ * rules.c - whether an event is recorded: triggers, then the filter, then rates, evaluated after the event is
+ * filled in, before it is committed. Triggers' actions follow the commit, so that the event is in the
+ * snapshot, or is the last one.
  *
  *                  | commit      | bind, free         | prepare
  *   commit         | beside      | event off, nobody  | no event on
@@ -31,8 +31,8 @@ struct hodo_rules {
 
 static struct hodo_condition_parts conditions[HODO_CONDITIONS_MAX];
 static uint32_t nconditions;
-static bool awaits_start;        /* no start trigger was met yet */
-static bool stopped;       /* a stop or exit trigger was */
+static bool awaits_start;        /* no start trigger has been met yet */
+static bool stopped;       /* a stop or exit trigger has been met */
 static bool rules_for_all; /* because of these */
 
 /* ---------------------------------------------------------------- binding */
@@ -80,7 +80,7 @@ static void binder_init(struct kernel_binder *b, const struct hodo_event *event)
 					  .keep = keep };
 }
 
-/* The filter that decides whether the event is recorded. As hodo_binder_filter(). */
+/* Binds the filter that decides whether the event is recorded. As hodo_binder_filter(). */
 static int bind_filter(const struct kernel_binder *b, const struct hodo_filter **filter)
 {
 	const struct hodo_msg_config *asked = hodo_recording.asked;
@@ -245,7 +245,7 @@ static bool look_at(struct hodo_writer *w, uint8_t *record, uint32_t len, struct
 void hodo_rules_commit(struct hodo_writer *w, uint8_t *record, uint32_t len, struct hodo_event *event,
 		   unsigned long flags)
 {
-	bool anchor = record != w->at; /* in front of it, which is committed with it */
+	bool anchor = record != w->at; /* before it, committed with it */
 
 	if (!look_at(w, record, len, event) && anchor) {
 		w->tid = w->old_tid;

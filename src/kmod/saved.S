@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * saved.S - what writers call seldom, keeping all registers but the one of the result.
+ * saved.S - rare calls of writers, which preserve all registers except the result's.
  *
- * A probe that calls a C function anywhere keeps its values in registers that it has to save first, on every event,
- * though the call comes once in a packet. Of these the compiler knows what they change (emit.h): nothing.
+ * A probe that calls a C function anywhere keeps its values in registers that it must first save, for every
+ * event, although the call happens once in a packet. The compiler knows that these calls change nothing
+ * (emit.h).
  *
  *	rax = function(rdi, rsi, rdx, rcx, r8); all others as they were
  */
@@ -43,8 +44,8 @@ saved hodo_emit_anchor_seldom hodo_emit_anchor
 saved hodo_rules_commit_saved hodo_rules_commit
 
 /*
- * hodo_emit_anchor() of an event in its CPU's own ring which no rules look at, in a recording by the TSC: not as
- * seldom, since each thread that comes to a CPU has one. With the registers kept as above it would take twice as long.
+ * hodo_emit_anchor() of an event in its CPU's own ring without rules, in a recording that uses the TSC: less
+ * rare, since each thread that comes to a CPU has one. Saving registers as above would take twice as long.
  *
  *	rax = function(rdi writer, rsi event, edx tid); rdx is lost, all others as they were
  */

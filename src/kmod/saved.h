@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* saved.h - where saved.S finds what it knows of structs; writer.c asserts it. Constants alone. */
+/* saved.h - the offsets of structs for saved.S; writer.c asserts them. Only constants. */
 #ifndef HODO_KMOD_SAVED_H
 #define HODO_KMOD_SAVED_H
 

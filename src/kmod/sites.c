@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * sites.c - events of instrumented modules: found when a module comes, or hodo.ko does; gone when either goes.
+ * sites.c - events of instrumented modules: found when a module or hodo.ko is loaded; gone when either is
+ * unloaded.
  *
- * The kernel notifies us of modules that have tracepoints, among which are the states of <hodo/trace_kernel.h>, which
- * also has the table of who may run beside whom. It does so after the module's static keys can be switched and before
- * its init function runs, so that events of that are not missed; of all modules that were there before, when the
- * notifier is registered; and of a module that goes, after its exit function. Not of modules with another license, or
- * that were loaded by force: they run untraced.
+ * The kernel notifies us of modules with tracepoints, among which are the states of <hodo/trace_kernel.h>,
+ * which also has the table of who may run beside whom. It does so once the module's static keys can be
+ * switched but before its init function runs, so that no events of that are missed; for all modules already
+ * loaded, when the notifier is registered; and for a module that goes, after its exit function. It does not
+ * for modules with another license, or loaded by force: they run untraced.
  *
- * Several places, in several modules, may be one event: same name, kind, fields and format. One that differs is
- * refused, and tried again when a module has gone.
+ * Several places, in several modules, may be one event: same name, kind, fields and format. A differing one
+ * is refused, and tried again when a module has gone.
  *
  * Locks: the kernel's list of modules with tracepoints, then hodo_lock, then those of static keys and text.
  */
@@ -43,7 +44,10 @@ struct site_labels {
 
 /* ------------------------------------------------------------------ events */
 
-/* By whole words: what is read and written behind the end is there, see <hodo/trace_kernel.h> and hodo_ring_need(). */
+/*
+ * By whole words: there is memory past the end to read and write, see <hodo/trace_kernel.h> and
+ * hodo_ring_need().
+ */
 static __always_inline void copy_words(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (size_t i = 0; i < len; i += 8)
@@ -56,7 +60,7 @@ static notrace void emit_fixed(struct hodo_kernel_state *state, const void *data
 	HODO_EMIT(e);
 	void *payload;
 
-	if (!event) /* on for its probes alone, or switched off by now */
+	if (!event) /* on only for its probes, or already switched off */
 		return;
 	payload = hodo_emit_begin(&e, event, len);
 	if (!payload)
@@ -74,7 +78,7 @@ static notrace void emit_pieces(struct hodo_kernel_state *state, const struct ho
 
 	if (!event)
 		return;
-	/* One that is too long for any packet is refused, and counted, there. */
+	/* One too long for any packet is refused, and counted, there. */
 	payload = hodo_emit_begin(&e, event, min_t(size_t, total, HODO_PACKET_MAX));
 	if (!payload)
 		return;
@@ -97,12 +101,12 @@ static const struct hodo_kernel_ops ops = {
 	.probe_unregister = hodo_probe_unregister,
 };
 
-/* What the state's event is now: stored before the key lets anybody look. */
+/* Stores the state's event before the key lets anybody read it. */
 static void update_state(struct hodo_kernel_state *state, struct hodo_event *event, const struct hodo_probes *probes)
 {
 	struct static_key *key = (struct static_key *)&state->tracepoint.key;
 
-	/* Release: id and rules of the event, and what is in the list, were stored before. */
+	/* Release: the event's id and rules, and the list's contents, were stored before. */
 	smp_store_release(&state->event, event);
 	smp_store_release(&state->probes, probes);
 	if (event || probes)
@@ -130,7 +134,7 @@ static const struct hodo_source source = { "module", set };
 
 /* ------------------------------------------------------------- come and go */
 
-/* A module that has the event at present: not always the one whose descriptor was the first. */
+/* A module that has the event now: not always the one with the first descriptor. */
 static const char *module_of(const struct hodo_event *event)
 {
 	const struct hodo_site_event *e = container_of(event, struct hodo_site_event, event);
@@ -142,7 +146,7 @@ static const char *module_of(const struct hodo_event *event)
 	return e->object;
 }
 
-/* Whether the state may be a place of other, which has its name. reported: not again. */
+/* Whether the state may be a place of other, which has its name. reported: do not report again. */
 static bool agree(const struct hodo_site_event *fresh, const struct hodo_event *other, bool reported)
 {
 	const struct hodo_event *e = &fresh->event;
@@ -185,7 +189,7 @@ static void leave(struct hodo_kernel_state *state)
 	state->known = NULL;
 }
 
-/* Makes the state a place of the event that it describes. False: it is refused, or it cannot be. */
+/* Makes the state a place of the event that it describes. False: refused, or not possible. */
 static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXTS], struct module *mod, bool reported)
 {
 	struct hodo_site_event *fresh = hodo_descriptor_event(state->desc, texts, mod);
@@ -211,7 +215,7 @@ static bool attach(struct hodo_kernel_state *state, const char *const texts[TEXT
 		update_state(state, fresh->on ? &fresh->event : NULL, fresh->probes);
 		return true;
 	}
-	join(state, fresh); /* a recording that runs switches it on at once */
+	join(state, fresh); /* a running recording switches it on at once */
 	list_add_tail(&fresh->list, &hodo_site_events);
 	err = hodo_event_add(&fresh->event);
 	if (err) {
@@ -307,7 +311,7 @@ static void module_coming(struct module *mod)
 	}
 }
 
-/* Those that were refused because of an event that is no more. */
+/* Tries states again that were refused because of an event that is gone. */
 static void try_again(void)
 {
 	struct site_module *m;
@@ -325,7 +329,7 @@ static void try_again(void)
 	}
 }
 
-/* Events that have lost their last place go. Waits once for all. */
+/* Removes events that have lost their last place. Waits once for all. */
 static void sweep(void)
 {
 	struct hodo_site_event *e, *next;
@@ -403,11 +407,11 @@ int hodo_sites_init(void)
 	return err;
 }
 
-/* The notifier is called for each module as if that went. */
+/* The notifier is called for each module as if the module went. */
 void hodo_sites_exit(void)
 {
 	unregister_tracepoint_module_notifier(&notifier);
-	/* Those who loaded ops before they were cleared are still in our code. */
+	/* Callers that loaded ops before they were cleared may still be in our code. */
 	hodo_quiesce();
 	hodo_probes_exit();
 }

@@ -11,17 +11,17 @@
 struct hodo_site_event {
 	struct hodo_event event;
 	struct list_head list;             /* of all of them */
-	struct hodo_kernel_state *states;  /* its places, one at least; linked by next */
+	struct hodo_kernel_state *states;  /* its places, at least one; linked by next */
 	bool on;                           /* it is recorded */
 	const struct hodo_probes *probes;  /* NULL: none; see probes.c */
-	char object[MODULE_NAME_LEN];      /* the module whose descriptor this is; another may have the event by now */
+	char object[MODULE_NAME_LEN];      /* the module of this descriptor; another may have the event by now */
 	struct hodo_field fields[HODO_FIELDS_MAX];
 	char text[];                       /* all names, format, file, function */
 };
 
 extern struct list_head hodo_site_events;
 
-/* What the event's places are to do has changed: they follow. Writers may still be inside. */
+/* Updates the event's places after a change. Writers may still be inside. */
 void hodo_site_event_update(struct hodo_site_event *event);
 
 /* probes.c */
@@ -31,7 +31,7 @@ const struct hodo_probes *hodo_probe_enter(struct hodo_kernel_state *state);
 void hodo_probe_leave(void);
 int hodo_probe_register(struct hodo_kernel_state *state, void (*func)(void), void *data);
 int hodo_probe_unregister(struct hodo_kernel_state *state, void (*func)(void), void *data);
-/* The event has no place any more: probes that were left behind are named in the log, and freed. No one is inside. */
+/* The event has no more places: probes left behind are logged and freed. Nobody is inside. */
 void hodo_probes_drop(struct hodo_site_event *event);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * syscalls.c - system calls by name: one probe where calls come in, one where they go out, and a table by number.
+ * syscalls.c - system calls by name: one probe at entry, one at exit, and a table by number.
  *
  * The probes are called by raw_syscalls:sys_enter and sys_exit, in process context, interrupts on. Up to Linux 6.12
  * preemption is off there; from 6.13 on it is not, and a probe may fault, which is what
- * tracepoint_synchronize_unregister() then waits for. We rely on neither: an event that is only registers is written
- * with interrupts off (emit.h), and for texts preemption is off as long as the CPU's buffer is in use. That interrupts
- * are on here, in all kernels, we do rely on: hodo_emit_try_enabled().
+ * tracepoint_synchronize_unregister() then waits for. We rely on neither: an event with only registers is
+ * written with interrupts off (emit.h), and for texts preemption is off while the CPU's buffer is in use. But
+ * we rely on interrupts being on here, in all kernels: hodo_emit_try_enabled().
  *
  *                     | enter, same CPU | enter, other CPU | set()   | removal
  *   probe, registers  | after           | beside           | beside  | before: hodo_quiesce()
  *   probe, texts      | after           | own buffer       | beside  | before
  *
- * "after": with preemption off nobody else makes a system call on this CPU, and no interrupt does. So the
- * buffer has one user at a time, though other events (an interrupt's, an NMI's) may be written while it is filled.
+ * "after": with preemption off, nobody else makes a system call on this CPU, and interrupts do not either. So
+ * the buffer has one user at a time, though other events (an interrupt's, an NMI's) may be written while it
+ * is filled.
  */
 #include "kmod.h"
 #include "emit.h"
@@ -26,7 +27,7 @@
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
-#define TEXT_MAX 4095u /* bytes of a text of the caller's: PATH_MAX without the NUL */
+#define TEXT_MAX 4095u /* bytes of a caller's text: PATH_MAX without the NUL */
 
 static struct hodo_event **calls; /* each in a struct hodo_call_event */
 static size_t ncalls;
@@ -34,11 +35,11 @@ static struct hodo_event *compat[2], *unknown[2]; /* enter, exit; NULL: off */
 static struct tracepoint *points[2];
 static unsigned int users[2]; /* events that are on; under hodo_lock */
 
-/* Room for the texts of a call as they are recorded. Allocated when the first event with texts is switched on. */
+/* Room for the recorded texts of a call. Allocated when the first event with texts is switched on. */
 static DEFINE_PER_CPU(uint8_t *, text_buffer);
 #define TEXT_BUFFER (HODO_CALL_TEXTS * (2 + TEXT_MAX) + 8)
 
-/* Calls of 32-bit programs. Those of x32 have numbers of their own, which nothing has here: unknown. */
+/* Calls of 32-bit programs. x32's calls have other numbers, which count as unknown. */
 static __always_inline bool call_is_compat(void)
 {
 #ifdef CONFIG_X86_64
@@ -57,8 +58,8 @@ static __always_inline bool call_is_compat(void)
 #endif
 
 /*
- * Each argument is stored as a whole register, in order: what is too much of one the next one covers. Up to 7 bytes
- * behind the last one are written to, which belong to nobody yet: see hodo_ring_need().
+ * Each argument is stored as a whole register, in order: the next one overwrites its excess bytes. Up to 7
+ * bytes past the last one are written, which nobody uses yet: see hodo_ring_need().
  */
 static __always_inline void put_register(uint8_t *p, const struct hodo_call_shape *call, const unsigned long *args,
 					 unsigned int i)
@@ -77,7 +78,7 @@ static __always_inline void put_registers(uint8_t *p, const struct hodo_call_sha
 		put_register(p, call, args, i);
 }
 
-/* Of a call without texts. Three at a time are faster than a loop, though some are stored twice. */
+/* For a call without texts. Three at a time are faster than a loop, though some are stored twice. */
 static __always_inline void put_all_registers(uint8_t *p, const struct hodo_call_shape *call,
 					      const unsigned long *args)
 {
@@ -95,9 +96,9 @@ static __always_inline void put_all_registers(uint8_t *p, const struct hodo_call
 
 #ifdef CONFIG_X86_64
 /*
- * Copies a text without its NUL, at most TEXT_MAX bytes; its length, or -EFAULT. As strncpy_from_user() does, but in
- * place, and without checks of a destination that is ours: half of what an event with a short path took. Eight bytes
- * at a time; where these reach into a page that is not there, one by one.
+ * Copies a text without its NUL, at most TEXT_MAX bytes; its length, or -EFAULT. Like strncpy_from_user(),
+ * but inline, and without checks of our own destination: those took half the time of an event with a short
+ * path. Eight bytes at a time; one by one if these reach into an unmapped page.
  */
 static __always_inline long copy_text(uint8_t *to, const char __user *from)
 {
@@ -105,7 +106,7 @@ static __always_inline long copy_text(uint8_t *to, const char __user *from)
 	unsigned long n = 0, word, zeros, max;
 	char c;
 
-	/* Beyond, there may be addresses that no page table has: touching them is no page fault. */
+	/* Beyond, addresses may be non-canonical: touching them is not a page fault. */
 	if ((unsigned long)from >= TASK_SIZE_MAX)
 		return -EFAULT;
 	max = min_t(unsigned long, TEXT_MAX, TASK_SIZE_MAX - (unsigned long)from);
@@ -141,7 +142,7 @@ static __always_inline long copy_text(uint8_t *to, const char __user *from)
 }
 #endif
 
-/* Stores a text's length and bytes, and returns what is behind them. */
+/* Stores a text's length and bytes, and returns their end. */
 static __always_inline uint8_t *put_text(uint8_t *at, const char __user *from)
 {
 	long n;
@@ -150,7 +151,7 @@ static __always_inline uint8_t *put_text(uint8_t *at, const char __user *from)
 		n = HODO_NULL_TEXT_LEN;
 		memcpy(at + 2, HODO_NULL_TEXT, HODO_NULL_TEXT_LEN);
 	} else {
-		/* What is not in memory stays there: the kernel's own access will bring it in, or fail. */
+		/* Do not page in absent memory: the kernel's own access will, or fail. */
 		pagefault_disable();
 		n = copy_text(at + 2, from);
 		pagefault_enable();
@@ -161,7 +162,7 @@ static __always_inline uint8_t *put_text(uint8_t *at, const char __user *from)
 	return at + 2 + n;
 }
 
-/* Up to 7 bytes more: see put_registers(); and there are as many behind the buffer. */
+/* Up to 7 bytes more: see put_registers(); the buffer has as many spare. */
 static __always_inline void put_bytes(uint8_t *to, const uint8_t *from, uint32_t len)
 {
 	uint32_t i;
@@ -197,7 +198,7 @@ static noinline void notrace enter_texts(struct hodo_event *event, const struct 
 	preempt_enable_notrace();
 }
 
-/* A compat call, or one that there is none of. */
+/* A compat call, or an unknown one. */
 static noinline void notrace enter_other(struct hodo_event *event, struct pt_regs *regs, long nr)
 {
 	unsigned long args[HODO_CALL_ARGS];
@@ -233,7 +234,7 @@ static noinline void notrace exit_other(struct hodo_event *event, long nr, long 
 	hodo_emit_end(&e, event);
 }
 
-/* Where hodo_emit_try_enabled() does not do. */
+/* Used if hodo_emit_try_enabled() is not possible. */
 static noinline void notrace enter_slowly(struct hodo_event *event, const struct hodo_call_shape *call,
 					  struct pt_regs *regs)
 {
@@ -271,7 +272,9 @@ static void notrace on_enter(void *data, struct pt_regs *regs, long nr)
 		return enter_other(smp_load_acquire(&unknown[0]), regs, nr);
 	nr = array_index_nospec(nr, HODO_CALLS_END); /* the caller's number */
 	call = &hodo_call_shapes[nr];
-	/* Acquire: the id that the event was given before it was switched on, and the buffers for its texts. */
+	/*
+	 * Acquire: sees the id that the event got before it was switched on, and the buffers for its texts.
+	 */
 	event = smp_load_acquire(&call->enter);
 	if (!event) {
 		if (call->ntexts == HODO_CALL_UNKNOWN)
@@ -334,7 +337,7 @@ static int make_buffers(void)
 			continue;
 		per_cpu(text_buffer, cpu) = kvmalloc_node(TEXT_BUFFER, GFP_KERNEL, cpu_to_node(cpu));
 		if (!per_cpu(text_buffer, cpu))
-			return -ENOMEM; /* those there are serve the next try */
+			return -ENOMEM; /* the next try uses the existing ones */
 	}
 	return 0;
 }
@@ -344,7 +347,7 @@ static bool has_texts(const struct hodo_call_event *e)
 	return !e->exit && e->nr < HODO_CALLS_END && hodo_call_shapes[e->nr].ntexts;
 }
 
-/* One event more or less of a direction: its probe is registered as long as there is one. */
+/* Counts events of a direction: its probe is registered as long as there are any. */
 static int use(bool exit, bool on)
 {
 	void *probe = exit ? (void *)on_exit : (void *)on_enter;

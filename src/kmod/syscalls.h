@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* syscalls.h - what syscalls.c and syscalls_table.c have in common: the calls, as the kernel's headers declare them. */
+/* syscalls.h - shared by syscalls.c and syscalls_table.c: the calls, as the kernel's headers declare them. */
 #ifndef HODO_KMOD_SYSCALLS_H
 #define HODO_KMOD_SYSCALLS_H
 
@@ -18,11 +18,11 @@ struct hodo_call_arg {
 struct hodo_call {
 	uint16_t nr;
 	uint16_t first; /* of hodo_call_args */
-	uint8_t nargs;  /* HODO_CALL_ARGS of unsigned long: nobody says */
+	uint8_t nargs;  /* HODO_CALL_ARGS of unsigned long: not known */
 	const char *name;
 };
 
-/* The type of what a register holds, by the C type that the call takes. */
+/* The type of a register's value, from the call's C type. */
 #define HODO_TYPE_OF(type)                                                                                        \
 	_Generic((type)0, char: HODO_TYPE_CHAR, signed char: HODO_TYPE_I8, unsigned char: HODO_TYPE_U8,           \
 		 bool: HODO_TYPE_BOOL, short: HODO_TYPE_I16, unsigned short: HODO_TYPE_U16, int: HODO_TYPE_I32,   \
@@ -33,15 +33,18 @@ struct hodo_call {
 #include "syscalls_generated.h" /* HODO_CALLS_END, HODO_CALL_TEXTS */
 
 /*
- * What the probes read of a number, half a cache line. All but the two pointers is constant from the
- * time on that the first event is known.
+ * What the probes read for a number, half a cache line. Everything except the two pointers is constant once
+ * the first event is registered.
  */
 struct hodo_call_shape {
 	struct hodo_event *enter, *exit; /* NULL: off */
-	uint8_t fixed;  /* bytes of the arguments that are no texts */
-	uint8_t nregs;  /* so many of them */
+	uint8_t fixed;  /* bytes of the arguments other than texts */
+	uint8_t nregs;  /* how many of them */
 	uint8_t ntexts; /* HODO_CALL_UNKNOWN: no call has this number */
-	/* Where each goes, and where it is (hodo_call_args_of()); then where the texts are, or the last one again. */
+	/*
+	 * Where each goes, and where it comes from (hodo_call_args_of()); then where the texts are, or the
+	 * last one repeated.
+	 */
 	uint8_t offset[HODO_CALL_ARGS];
 	uint8_t reg[HODO_CALL_ARGS];
 } __aligned(32);
@@ -60,7 +63,7 @@ struct hodo_call_event {
 	struct hodo_field fields[HODO_CALL_ARGS];
 };
 
-/* An event of each call in both directions, and the four others; their shapes are set. 0 or -ENOMEM. */
+/* Makes an event for each call in both directions, and the four others; sets their shapes. 0 or -ENOMEM. */
 int hodo_calls_make(const struct hodo_source *source, struct hodo_event ***events, size_t *n);
 void hodo_calls_free(struct hodo_event **events); /* NULL: nothing */
 

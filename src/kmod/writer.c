@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * writer.c - what writers do seldom: the first packet, the next one, the fallback ring; see emit.h for who may
- * run beside whom. All of it may run in an NMI.
+ * writer.c - the rare work of writers: the first packet, the next one, the fallback ring; see emit.h for who
+ * may run beside whom. All of it may run in an NMI.
  */
 #include "writer.h"
 #include "emit.h"
@@ -25,9 +25,9 @@ DEFINE_STATIC_KEY_FALSE(hodo_clock_monotonic);
 static struct hodo_writer fallback = { .cpu = HODO_CPU_ANY };
 static struct hodo_ring_config ring_config; /* changes while no event is on */
 
-/* In a writer's tid: no thread's number. */
+/* In a writer's tid: not a thread id. */
 #define NO_ANCHOR (~0u)        /* the open packet has none yet */
-#define OF_FALLBACK (1u << 31) /* so that all its events go the rare way, where their time is looked at */
+#define OF_FALLBACK (1u << 31) /* makes all its events take the slow path, where their time is checked */
 
 /* saved.h's. */
 static_assert(offsetof(struct hodo_writer, at) == HODO_WRITER_AT &&
@@ -52,7 +52,7 @@ static void wake(struct irq_work *work)
 }
 static DEFINE_IRQ_WORK(wake_work, wake);
 
-/* A writer may hold any lock of the scheduler: who waits is woken from an interrupt of its own. */
+/* A writer may hold any lock of the scheduler: waiters are woken from a separate interrupt. */
 static void packet_closed(void)
 {
 	/* After the word was stored. Without it, the waiter could set its flag and then miss the packet, while we
@@ -73,16 +73,16 @@ static void take_place(struct hodo_writer *w)
 	w->tid = NO_ANCHOR;
 	position = hodo_word_position(w->ring->word);
 	w->at = w->view.data + (position & w->view.mask);
-	/* As hodo_ring_has_room() has it. */
+	/* As in hodo_ring_has_room(). */
 	w->limit = (uint8_t *)hodo_ring_packet(&w->view, position) + w->view.packet_size -
 		   (hodo_ring_need(0) - HODO_EVENT_HEADER);
 }
 
 /*
- * A time for the ring, no earlier than the last one: what ran back would be taken for a time an epoch later. The
- * fallback ring's writers are on several CPUs, whose clocks may differ by some ticks; and what an NMI reads of
- * CLOCK_MONOTONIC while the kernel corrects its pace may be ahead of what is read next. Without the two bits that
- * records do not have, so that no packet begins after its first event.
+ * A time for the ring, no earlier than the last one: a time that ran back would be read as one an epoch
+ * later. The fallback ring's writers are on several CPUs, whose clocks may differ by some ticks; and an NMI
+ * that reads CLOCK_MONOTONIC while the kernel adjusts it may be ahead of the next reading. Without the two
+ * bits that records lack, so that no packet begins after its first event.
  */
 static uint64_t not_back(const struct hodo_writer *w, uint64_t ticks)
 {
@@ -103,11 +103,11 @@ static bool next_packet(struct hodo_writer *w)
 	return true;
 }
 
-/* There is room for an event now. False: it is lost, and was counted. */
+/* Makes room for an event. False: it is lost, and counted. */
 static bool make_room(struct hodo_writer *w, uint32_t len)
 {
 	if (w->view.packet_size == 0) {
-		if (w->ring) /* a CPU that came after the recording began */
+		if (w->ring) /* a CPU that came online after the recording began */
 			w->ring->lost_full++;
 		return false;
 	}
@@ -132,7 +132,7 @@ static void put_anchor(uint8_t *p, uint32_t tid, uint64_t ticks)
 {
 	uint64_t words[2];
 
-	hodo_anchor_words(words, ticks, tid, 0); /* no call's record stands behind it that would need a window */
+	hodo_anchor_words(words, ticks, tid, 0); /* no call's record follows that would need a window */
 	memcpy(p, words, sizeof(words));
 }
 
@@ -172,16 +172,16 @@ uint8_t *hodo_emit_room(struct hodo_writer *w, const struct hodo_event *event, u
 	return hodo_emit_anchor(w, event, (uint32_t)current->pid);
 }
 
-/* Pairs with the release of busy: what the last writer has stored is seen by the next. */
+/* Pairs with the release of busy: the next writer sees what the last one has stored. */
 static bool lock_fallback(void)
 {
 	uint32_t free = 0;
 
 	if (fallback.view.packet_size == 0 || !hodo_cas_acquire(&fallback.busy, &free, 1))
 		return false;
-	/* The clock is not read before the lock is ours. Without it, rdtsc may run ahead of the lock, as no memory
-	 * barrier holds it back, and give a time before that of the last writer, on another CPU: the event would get
-	 * that one's, see not_back(). */
+	/* The clock must not be read before the lock is ours. Otherwise rdtsc, which memory barriers do not
+	 * hold back, may run ahead of the lock and give a time before the last writer's, on another CPU: the
+	 * event would get that one's, see not_back(). */
 	rmb(); /* on x86 lfence, which the kernel's own rdtsc_ordered() has for that */
 	return true;
 }
@@ -210,7 +210,8 @@ static void flush(struct hodo_writer *w, uint64_t age)
 		if (age == 0 || now - p->timestamp_begin > age)
 			next_packet(w);
 	} else if (now - p->timestamp_begin > age && w->at == (uint8_t *)(p + 1)) {
-		/* It begins anew, so that it has its age with its first event, too. Behind an anchor it is too late. */
+		/* Restarts it, so that its age counts from its first event. After an anchor it is too late.
+		 * */
 		WRITE_ONCE(p->timestamp_begin, now);
 	}
 }
@@ -220,7 +221,7 @@ static void flush_this(void *age)
 {
 	struct hodo_writer *w = this_cpu_ptr(&hodo_writers);
 
-	/* An interrupt comes in where no writer is, but an NMI may come in here. */
+	/* An interrupt cannot interrupt a writer, but an NMI may interrupt this. */
 	if (w->busy)
 		return;
 	w->busy = 1;
@@ -236,12 +237,12 @@ void hodo_writers_flush(uint64_t age)
 
 	cpus_read_lock();
 	on_each_cpu(flush_this, &age, 1);
-	/* Those that are off write nothing, and do not come while the lock is held. */
+	/* Offline CPUs write nothing, and cannot come online while the lock is held. */
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
 			flush(per_cpu_ptr(&hodo_writers, cpu), age);
 	cpus_read_unlock();
-	/* So that the lock is not held any longer than by a writer. */
+	/* So that the lock is not held longer than by a writer. */
 	raw_local_irq_save(flags);
 	if (lock_fallback()) {
 		flush(&fallback, age);
@@ -253,7 +254,7 @@ void hodo_writers_flush(uint64_t age)
 bool hodo_tsc_usable(void)
 {
 #ifdef CONFIG_X86
-	/* The kernel finds out itself where it stands still, changes its pace or differs between CPUs. */
+	/* The kernel detects whether it stops, changes its rate or differs between CPUs. */
 	return boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
 #else
 	return false;
@@ -262,7 +263,7 @@ bool hodo_tsc_usable(void)
 
 /* ----------------------------------------------------------- attach, detach */
 
-/* m: NULL: nowhere any more. */
+/* m: NULL: detaches. */
 static void attach(struct hodo_writer *w, struct hodo_memory *m, uint32_t ring)
 {
 	w->ring = m ? hodo_memory_ring(m, ring) : NULL;
@@ -313,7 +314,7 @@ uint64_t hodo_ring_consumed(struct hodo_memory *memory, uint32_t ring)
 	return READ_ONCE(hodo_memory_ring(memory, ring)->consumed);
 }
 
-/* The open packet's number; false: the ring was never used. */
+/* Finds the open packet's number; false: the ring was never used. */
 static bool open_packet(struct hodo_memory *memory, uint32_t ring, uint64_t *seq, uint64_t *offset)
 {
 	const struct hodo_layout *l = &memory->layout;
@@ -332,7 +333,7 @@ static bool open_packet(struct hodo_memory *memory, uint32_t ring, uint64_t *seq
 		p = (const struct hodo_packet *)(memory->data[ring] +
 						 (position & (l->ring_size - 1) & ~((uint64_t)l->packet_size - 1)));
 		*seq = smp_load_acquire(&p->packet_seq_num);
-		/* A switch in between has stored another number there, or is about to in its next lap. */
+		/* A switch in between has stored another number there, or is about to, in the next lap. */
 	} while (hodo_word_position(smp_load_acquire(&r->word)) / l->packet_size != position / l->packet_size);
 	*offset = position & (l->packet_size - 1);
 	return true;
@@ -359,7 +360,8 @@ int hodo_ring_put_consumed(struct hodo_memory *memory, uint32_t ring, uint64_t p
 			return -EINVAL;
 		if (packets > old && (!open_packet(memory, ring, &seq, &offset) || packets > seq))
 			return -EINVAL;
-		/* Release: the packet is the writer's again when it sees this; what was read of it was read before. */
+		/* Release: when the writer sees this, the packet is its own again; all reads of it came
+		 * before. */
 	} while (!__atomic_compare_exchange_n(&r->consumed, &old, packets, false, __ATOMIC_RELEASE,
 					      __ATOMIC_RELAXED));
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compile.c - makes the program of a probe: its values, their names, and what is recorded where none are named. */
+/* compile.c - makes the program of a probe: its values, their names, and the defaults if none are given. */
 #include "internal.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct program {
 	uint32_t n;
 };
 
-/* The last member or variable, and elements behind it. */
+/* The last member or variable, and elements after it. */
 static void name_field(const struct hodo_kprobe_text_value *text, char name[HODO_NAME_MAX + 1])
 {
 	const char *word = text->root + (text->root[0] == '$' || text->root[0] == '%');
@@ -39,7 +39,7 @@ static void name_field(const struct hodo_kprobe_text_value *text, char name[HODO
 		len += (size_t)snprintf(name + len, HODO_NAME_MAX + 1 - len, "_%u", text->step[from].number);
 }
 
-/* Of two equal names the later gets its number appended. */
+/* The later of two equal names gets its number appended. */
 static void make_unique(struct program *p)
 {
 	char *name = p->field[p->n];
@@ -70,7 +70,7 @@ static int add_value(struct program *p, const struct hodo_kprobe_walk *like, con
 	return 0;
 }
 
-/* What is recorded of a probe that names nothing: what fits of the arguments; what comes back, and when. */
+/* The default values: those arguments that fit; at a return, the result and the duration. */
 static int add_usual(struct program *p, const struct hodo_kprobe_walk *like)
 {
 	struct hodo_kprobe_text_value text = { .root = "$retval" };
@@ -87,10 +87,10 @@ static int add_usual(struct program *p, const struct hodo_kprobe_walk *like)
 		const struct btf_type *type = id ? hodo_kprobe_type(like->btf, &id) : NULL;
 
 		text.root = btf__name_by_offset(like->btf, btf_params(t)[i].name_off);
-		/* What a function may be about to fill is no text yet. */
+		/* A buffer that the function may be about to fill is not a text yet. */
 		text.type = type && btf_is_ptr(type) && !hodo_kprobe_is_const(like->btf, type->type) ? "ptr" : NULL;
 		if (text.root && *text.root)
-			(void)add_value(p, like, &text); /* what cannot be recorded is left out */
+			(void)add_value(p, like, &text); /* values that cannot be recorded are left out */
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kprobe.h - probes in the kernel: `kprobe:vfs_read(count, file->f_path.dentry->d_name.name)`, read, then made
- * a program for hodo.ko with the types that the kernel says its functions have (BTF).
+ * kprobe.h - probes in the kernel: `kprobe:vfs_read(count, file->f_path.dentry->d_name.name)`, parsed, then
+ * compiled for hodo.ko with the kernel's type information (BTF).
  *
  *	kprobe:FUNCTION[+OFFSET][%return][(VALUE, ...)]
  *	VALUE: [NAME=]['*']ROOT{->MEMBER | .MEMBER | [NUMBER]}[:TYPE]
@@ -18,16 +18,16 @@
 
 #define HODO_KPROBE_WHY_MAX 512u
 
-/* One of them, as text that was understood: its parts lie in text. */
+/* A parsed one: its parts are in text. */
 struct hodo_kprobe_step {
 	const char *member; /* NULL: an element */
 	uint32_t number;
 };
 #define HODO_KPROBE_STEPS_TEXT_MAX 16
 struct hodo_kprobe_text_value {
-	const char *name; /* NULL: it follows from the others */
+	const char *name; /* NULL: derived from the others */
 	const char *root; /* with its $ or % */
-	const char *type; /* NULL: as the kernel says */
+	const char *type; /* NULL: from the kernel's types */
 	bool follows;     /* there was a '*' in front */
 	uint32_t nsteps;
 	struct hodo_kprobe_step step[HODO_KPROBE_STEPS_TEXT_MAX];
@@ -49,19 +49,19 @@ struct hodo_kprobe_list {
 	uint32_t n;
 };
 
-/* Whether what -e names is a probe: kprobe:..., and no pattern that leaves out. */
+/* Whether an argument of -e is a probe: kprobe:..., and not an exclusion. */
 bool hodo_kprobe_is(const char *text);
 
-/* Reads one. 0; or a negative errno and a line for the user in why. */
+/* Parses one. 0; or a negative errno and a line for the user in why. */
 int hodo_kprobe_parse(struct hodo_kprobe_text *p, const char *text, char *why, size_t size);
 void hodo_kprobe_text_free(struct hodo_kprobe_text *p);
-/* Reads one and puts it into the list. As hodo_kprobe_parse(); -EEXIST: there is one of that event. */
+/* Parses one and adds it to the list. As hodo_kprobe_parse(); -EEXIST: the event exists. */
 int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, char *why, size_t size);
 void hodo_kprobe_list_free(struct hodo_kprobe_list *list);
 
 /*
- * Makes the program for hodo.ko, of k->size bytes; k has room for HODO_KPROBE_SIZE_MAX. btf: the types among which the
- * function's are, NULL: nobody says them. 0; or a negative errno and a line for the user in why.
+ * Compiles it for hodo.ko, to k->size bytes; k has room for HODO_KPROBE_SIZE_MAX. btf: the types with the
+ * function's, NULL: not available. 0; or a negative errno and a line for the user in why.
  */
 struct btf;
 int hodo_kprobe_compile(const struct hodo_kprobe_text *p, const struct btf *btf, struct hodo_kprobe *k, char *why,

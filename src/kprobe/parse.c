@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parse.c - reads what the user writes of a probe in the kernel; what the names mean, compile.c finds out. */
+/* parse.c - parses a probe in the kernel; compile.c resolves the names. */
 #include "internal.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ bool hodo_kprobe_is(const char *text)
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
-/* A copy of the text is cut up, see take_name(). */
+/* Splits a copy of the text, see take_name(). */
 struct parser {
 	char *at;
 	char *why;
@@ -64,7 +64,7 @@ static bool is_part(char c, bool first)
 	return isalpha((unsigned char)c) || c == '_' || (!first && isdigit((unsigned char)c));
 }
 
-/* An identifier, with a NUL behind it. NULL: there is none. */
+/* An identifier, NUL-terminated, or NULL. */
 static char *take_name(struct parser *p, const char *prefixes)
 {
 	char *name, *to;
@@ -77,8 +77,8 @@ static char *take_name(struct parser *p, const char *prefixes)
 		return NULL;
 	while (is_part(*p->at, false))
 		p->at++;
-	/* One place to the left, so that the NUL has room: what is there is a token that was read, or the
-	 * space between. */
+	/* Moved one place to the left, to make room for the NUL: there is only a token already read, or a
+	 * space. */
 	to = name - 1;
 	memmove(to, name, (size_t)(p->at - name));
 	to[p->at - name] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* set.c - sets the probes of a recording in the kernel: its types, its modules', its answers. */
+/* set.c - sets the probes of a recording in the kernel: the kernel's and modules' types, and its answers. */
 #include "internal.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static void types_close(struct types *t)
 
 /* --------------------------------------------------------------- functions */
 
-/* One line of the kernel's list of symbols: ADDRESS TYPE NAME[\t[MODULE]]. False: it is no function's. */
+/* One line of the kernel's list of symbols: ADDRESS TYPE NAME[\t[MODULE]]. False: not a function. */
 static bool read_line(char *line, const char **name, const char **module)
 {
 	char *save, *word = strtok_r(line, " ", &save), *type = word ? strtok_r(NULL, " ", &save) : NULL;
@@ -58,8 +58,8 @@ static bool read_line(char *line, const char **name, const char **module)
 	return true;
 }
 
-/* The module that has the function, "": the kernel itself. near: gets names that come near, NULL: not wanted. -ENOENT:
- * there is none. Where the list cannot be read, it is the kernel's. */
+/* The function's module, "": the kernel itself. near: collects similar names, NULL: not wanted. -ENOENT: not
+ * found. If the list cannot be read, assumes the kernel. */
 static int find_function(const char *function, char *module, size_t size, struct hodo_near *near)
 {
 	FILE *f = fopen(KALLSYMS, "re");
@@ -84,7 +84,7 @@ static int find_function(const char *function, char *module, size_t size, struct
 	return found ? 0 : -ENOENT;
 }
 
-/* Those of the module that has the function. NULL: nobody says them. */
+/* The types of the function's module. NULL: not available. */
 static const struct btf *module_types(struct types *t, const char *module)
 {
 	if (strcmp(module, t->module_name) != 0) {
@@ -139,7 +139,7 @@ static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, st
 	int err;
 
 	if (!hodo_kprobe_prototype(btf, p->function)) {
-		/* Names are compared with care only where that is of use: there are two hundred thousand. */
+		/* Search for similar names only if that helps: there are two hundred thousand. */
 		if (find_function(p->function, module, sizeof(module), NULL) < 0 &&
 		    find_function(p->function, module, sizeof(module), &near) < 0)
 			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,

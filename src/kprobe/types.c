@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 32 /* names of names of types, structs without a name in structs */
+#define DEPTH_MAX 32 /* typedefs of typedefs, anonymous structs in structs */
 
 const struct btf_type *hodo_kprobe_type(const struct btf *btf, uint32_t *id)
 {
@@ -130,7 +130,7 @@ static uint8_t integer(unsigned int bytes, bool is_signed)
 	return 0;
 }
 
-/* Compilers of before 2022 do not say whether an enum has a sign. */
+/* Compilers before 2022 do not tell whether an enum is signed. */
 static bool enum_is_signed(const struct btf_type *t)
 {
 	if (btf_kflag(t))
@@ -170,8 +170,8 @@ const struct btf_type *hodo_kprobe_prototype(const struct btf *btf, const char *
 }
 
 /*
- * x86-64: words go to six registers, what has two to two of them if there are as many; what is larger, or
- * comes too late, is on the stack, behind the return address.
+ * x86-64: words go to six registers, two-word values to two of them if available; larger or later ones are on
+ * the stack, after the return address.
  */
 bool hodo_kprobe_place(const struct btf *btf, const struct btf_type *prototype, uint32_t parameter,
 		       struct hodo_kprobe_value *v)

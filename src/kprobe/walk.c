@@ -14,7 +14,7 @@
 
 #define FAIL(w, err, ...) hodo_kprobe_fail((w)->why, (w)->size, err, __VA_ARGS__)
 
-/* As struct pt_regs has them. */
+/* As in struct pt_regs. */
 #ifdef __x86_64__
 static const char *const registers[] = { "r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx",
 					 "dx", "si", "di", "orig_ax", "ip", "cs", "flags", "sp", "ss", NULL };
@@ -38,7 +38,7 @@ static int fail_unknown(struct hodo_kprobe_walk *w, const char *name)
 	return FAIL(w, -EINVAL, "%s: %s has no argument '%s': it has (%s)", w->probe->event, w->probe->function, name, list);
 }
 
-/* An argument, by its place among them. */
+/* An argument, by its index. */
 static int begin_argument(struct hodo_kprobe_walk *w, uint32_t n)
 {
 	const struct btf_type *t = w->prototype;
@@ -73,7 +73,7 @@ static int begin_returned(struct hodo_kprobe_walk *w)
 	return 0;
 }
 
-/* The number behind a word, such as the 3 of $arg3; -1: it is not that word. */
+/* The number after a word, such as the 3 in $arg3; -1: another word. */
 static long numbered(const char *name, const char *word)
 {
 	size_t len = strlen(word);
@@ -146,7 +146,7 @@ static int begin(struct hodo_kprobe_walk *w, const char *root)
 
 /* ------------------------------------------------------------------- steps */
 
-/* What is at the place is a pointer: to where it leads. */
+/* Follows the pointer at the place. */
 static int follow(struct hodo_kprobe_walk *w)
 {
 	struct hodo_kprobe_value *v = w->v;
@@ -275,7 +275,7 @@ static int end_number(struct hodo_kprobe_walk *w, uint8_t type)
 	if (!w->in_memory)
 		return 0;
 	if (w->bits) {
-		/* As little as they lie in, from the byte on in which they begin. */
+		/* The fewest bytes that contain them, starting with their first byte. */
 		for (bytes = 1; 8 * bytes < w->shift + w->bits && bytes < 8;)
 			bytes *= 2;
 		if (8 * bytes < w->shift + w->bits)
@@ -288,7 +288,7 @@ static int end_number(struct hodo_kprobe_walk *w, uint8_t type)
 	return 0;
 }
 
-/* TYPE behind a colon. */
+/* TYPE after a colon. */
 static int end_as(struct hodo_kprobe_walk *w, const char *name)
 {
 	static const struct {
@@ -309,7 +309,7 @@ static int end_as(struct hodo_kprobe_walk *w, const char *name)
 	return FAIL(w, -EINVAL, "%s: there is no type '%s': there are i8, u8 ... i64, u64, bool, ptr and str", w->probe->event, name);
 }
 
-/* As the kernel says; without its word a whole register. */
+/* By the kernel's types; without them, a whole register. */
 static int end(struct hodo_kprobe_walk *w)
 {
 	const struct btf_type *t = w->type ? hodo_kprobe_type(w->btf, &w->type) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* archive.c - see archive.h. The format is POSIX's ustar, with GNU's binary numbers for what is larger than 8 GiB. */
+/* archive.c - see archive.h. The format is POSIX ustar, with GNU's binary numbers for sizes above 8 GiB. */
 #include "archive.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define BLOCK      512u
 #define FIRST_NAME ".hodo"
 #define FIRST_TEXT "hodo-pack 1\n"
-#define PATH_ROOM  100u /* in a header: longer ones are not written, and none of ours is */
+#define PATH_ROOM  100u /* in a header: longer paths are not written, and ours are shorter */
 
 struct header {
 	char name[PATH_ROOM];
@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct header) == BLOCK, "a header is a block");
 
 /* ---------------------------------------------------------------------------- a header */
 
-/* The sum of all bytes, where that itself is taken for blanks. */
+/* The sum of all bytes, with the checksum field counted as blanks. */
 static unsigned int checksum(const struct header *h)
 {
 	const uint8_t *p = (const uint8_t *)h;
@@ -49,7 +49,7 @@ static unsigned int checksum(const struct header *h)
 	return sum;
 }
 
-/* A number in octal digits, or with its first bit set in binary. UINT64_MAX: it is none. */
+/* A number in octal digits, or binary if its first bit is set. UINT64_MAX: not valid. */
 static uint64_t number_of(const char *text, size_t len)
 {
 	uint64_t n = 0;
@@ -129,7 +129,7 @@ static void blame(struct hodo_archive *a, uint64_t at, uint64_t bytes, const cha
 	a->fault.bytes += bytes;
 }
 
-/* Its own name for what it is. 0 or a negative errno. */
+/* Checks the first member, which identifies the format. 0 or a negative errno. */
 static int check_first(int fd, uint64_t *at)
 {
 	struct {
@@ -147,7 +147,15 @@ static int check_first(int fd, uint64_t *at)
 	return memcmp(first.text, FIRST_TEXT, sizeof(FIRST_TEXT)) == 0 ? 0 : -EPROTONOSUPPORT;
 }
 
-/* Whether something that is a folder of the path is a file already. */
+bool hodo_archive_is(int fd)
+{
+	uint64_t at;
+	int err = check_first(fd, &at);
+
+	return err == 0 || err == -EPROTONOSUPPORT;
+}
+
+/* Whether a folder of the path already exists as a file. */
 static bool is_in_file(const struct hodo_archive *a, const char *path)
 {
 	char folder[PATH_ROOM + 1];
@@ -163,7 +171,7 @@ static bool is_in_file(const struct hodo_archive *a, const char *path)
 	return false;
 }
 
-/* Takes a member that may be one; what it is called otherwise is passed over. 0 or -ENOMEM. */
+/* Takes a member with a valid path, and skips others. 0 or -ENOMEM. */
 static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uint64_t size, uint64_t left)
 {
 	struct hodo_member m = { .at = at, .bytes = size < left ? size : left };
@@ -177,10 +185,6 @@ static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uin
 		blame(a, at, left, "is cut short");
 	if (!len || h->prefix[0] || !hodo_archive_path_ok(path))
 		blame(a, at, m.bytes, "has a name that no recording's file has");
-	else if (a->n && strcmp(a->members[a->n - 1].path, path) >= 0)
-		blame(a, at, m.bytes, "occurs twice, or out of order");
-	else if (is_in_file(a, path))
-		blame(a, at, m.bytes, "is in a file");
 	else if (a->n == HODO_ARCHIVE_MEMBERS)
 		blame(a, at, m.bytes, "is one file too many");
 	else {
@@ -188,6 +192,35 @@ static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uin
 		return m.path ? hodo_vec_push(a->members, a->n, m) : -ENOMEM;
 	}
 	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct hodo_member *x = a, *y = b;
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Brings them into the order of their paths. Of two with the same path the first in the file stays. */
+static void settle(struct hodo_archive *a)
+{
+	uint32_t kept = 0;
+
+	if (a->n)
+		qsort(a->members, a->n, sizeof(*a->members), by_path);
+	for (uint32_t i = 0, n = a->n; i < n; i++) {
+		const struct hodo_member m = a->members[i];
+
+		a->n = kept; /* for the search among those */
+		if (kept && strcmp(a->members[kept - 1].path, m.path) == 0)
+			blame(a, m.at, m.bytes, "occurs twice");
+		else if (is_in_file(a, m.path))
+			blame(a, m.at, m.bytes, "is in a file");
+		else
+			a->members[kept++] = m;
+	}
+	a->n = kept;
 }
 
 static bool is_end(const struct header *h)
@@ -228,6 +261,8 @@ int hodo_archive_find(struct hodo_archive *a, int fd)
 		err = take(a, &h, at, size, end - at);
 		size = (size + BLOCK - 1) / BLOCK * BLOCK;
 	}
+	if (!err)
+		settle(a);
 	return err;
 }
 
@@ -266,7 +301,7 @@ int hodo_archive_add(struct hodo_archive_out *o, const void *bytes, size_t n)
 	return err;
 }
 
-/* Room for the header, which says how long it is. */
+/* Leaves room for the header, which needs the length. */
 int hodo_archive_member(struct hodo_archive_out *o)
 {
 	o->member = o->at;

@@ -9,7 +9,7 @@
 
 #include "frames.h"
 
-#define HODO_ARCHIVE_DEPTH   3u /* names in a path */
+#define HODO_ARCHIVE_DEPTH   4u /* names in a path */
 #define HODO_ARCHIVE_MEMBERS (1u << 20)
 
 struct hodo_member {
@@ -24,21 +24,23 @@ struct hodo_archive {
 	struct hodo_frames_fault fault;
 };
 
-/* Whether such a path can be one: names that are none of "", ".", "..", and not too many. */
+/* Whether a path is valid: no name is "", "." or "..", and there are not too many. */
 bool hodo_archive_path_ok(const char *path);
 
-/* Finds the members. 0; -ENOTDIR: it is none; -EPROTONOSUPPORT; or another negative errno. */
+/* Whether a file begins like a packed recording. */
+bool hodo_archive_is(int fd);
+/* Finds the members. 0; -ENOTDIR: not an archive; -EPROTONOSUPPORT; or another negative errno. */
 int hodo_archive_find(struct hodo_archive *a, int fd);
 void hodo_archive_free(struct hodo_archive *a);
-/* The number of the first member that is not before the path. */
+/* The index of the first member at or after the path. */
 uint32_t hodo_archive_search(const struct hodo_archive *a, const char *path);
 
-/* Writing: in the order of the paths. All return 0 or a negative errno. */
+/* Writing, in any order. All return 0 or a negative errno. */
 struct hodo_archive_out {
 	int fd;
 	uint64_t at;     /* where the next bytes go */
 	bool failed;     /* it cannot be written */
-	uint64_t member; /* where its header goes; it has all that is between there and at */
+	uint64_t member; /* where its header goes; everything from there to `at` belongs to it */
 };
 int hodo_archive_begin(struct hodo_archive_out *o, int fd);
 int hodo_archive_member(struct hodo_archive_out *o);

@@ -21,10 +21,10 @@
 #define TABLE_END        9u
 #define TABLE_ENTRY      8u
 #define LEVEL_FAST       2  /* zstd's fastest strategy: up to this one */
-#define SHORT_MATCH      5  /* bytes: of a call all but its time is often there already */
+#define SHORT_MATCH      5  /* bytes: all of a call except its time often occurs before */
 #define PLANES_MIN       16384u
 #define TRIAL            8192u
-#define CLEARLY_LESS     8u /* an eighth: what is seen in a piece holds for the whole then */
+#define CLEARLY_LESS     8u /* an eighth: then the result for a piece holds for the whole */
 #define CALL             8u  /* bytes */
 
 struct hodo_compressor {
@@ -75,7 +75,7 @@ void hodo_compressor_free(struct hodo_compressor *c)
 	free(c);
 }
 
-/* Compressed bytes of a piece in planes; record 0: as it is. SIZE_MAX: no memory. */
+/* Compressed size of a piece in planes; record 0: unchanged. SIZE_MAX: no memory. */
 static size_t try_planes(struct hodo_compressor *c, const uint8_t *piece, uint32_t record)
 {
 	size_t n;
@@ -87,8 +87,8 @@ static size_t try_planes(struct hodo_compressor *c, const uint8_t *piece, uint32
 }
 
 /*
- * Of what size the records are that are better compressed in planes; 0: they are not. A piece is tried both ways: with
- * what its bytes look like, and with the size of a call.
+ * The record size with which planes compress better; 0: they do not. A piece is tried with the size that its
+ * bytes suggest, and with that of a call.
  */
 static uint32_t choose_planes(struct hodo_compressor *c, const uint8_t *body, size_t len)
 {
@@ -111,7 +111,7 @@ static uint32_t choose_planes(struct hodo_compressor *c, const uint8_t *body, si
 	return best;
 }
 
-/* No byte may stand for more than HODO_FRAME_RATIO: behind a smaller frame follows one that is passed over. */
+/* No byte may expand to more than HODO_FRAME_RATIO bytes: a skippable frame pads a smaller one. */
 static size_t pad(uint8_t *out, size_t len, size_t size)
 {
 	size_t least = size / HODO_FRAME_RATIO + 1, padding;
@@ -151,7 +151,7 @@ ssize_t hodo_compress(struct hodo_compressor *c, const void *head, size_t head_l
 		left = ZSTD_compressStream2(c->context, &out, &first, ZSTD_e_flush);
 	if (!left)
 		left = ZSTD_compressStream2(c->context, &out, &second, ZSTD_e_end);
-	/* There is room for all of it: what can be missing is memory. */
+	/* There is room for all of it: only memory can be missing. */
 	if (left)
 		return -ENOMEM;
 	*frame = c->out;
@@ -181,7 +181,7 @@ ssize_t hodo_seek_table_make(const struct hodo_seek_table *t, uint8_t **table)
 		hodo_put_le32(p + 4, t->entries[i].size);
 	}
 	hodo_put_le32(p, t->n);
-	p[4] = 0; /* entries have no checksums: frames do */
+	p[4] = 0; /* entries have no checksums; frames do */
 	hodo_put_le32(p + 5, TABLE_END_MAGIC);
 	return (ssize_t)(SKIPPABLE_HEADER + len);
 }

@@ -32,7 +32,7 @@ static int walk_dir(const struct walk *w, const char *path)
 	return hodo_tree_list(w->tree, *path ? path : ".", add, &below);
 }
 
-/* What starts with a dot is being written, or not ours: but for the symbols. */
+/* Names that start with a dot are being written, or not ours, except for the symbols. */
 static bool is_wanted(const struct walk *w, const char *name, enum hodo_tree_kind kind)
 {
 	bool dir = kind == HODO_TREE_DIR;
@@ -85,7 +85,7 @@ int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree)
 		return err;
 	if (f->n)
 		qsort(f->files, f->n, sizeof(*f->files), by_path);
-	/* A stream that is there compressed and as it was: readers take the latter. */
+	/* If a stream exists compressed and uncompressed, readers take the latter. */
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (kept && strcmp(f->files[kept - 1].path, f->files[i].path) == 0)
 			f->skipped++;

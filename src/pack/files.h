@@ -11,7 +11,7 @@ struct hodo_files {
 	struct hodo_arena memory;
 	struct hodo_file_name {
 		const char *path;  /* without .zst */
-		bool suffixed;     /* it has that in the tree */
+		bool suffixed;     /* the name in the tree has it */
 	} *files;
 	uint32_t n;
 	uint32_t skipped;
@@ -21,7 +21,7 @@ struct hodo_files {
 int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree);
 void hodo_files_free(struct hodo_files *f);
 
-/* One of them, as it was before compression. */
+/* Reads one of them, as it was before compression. */
 struct hodo_file_reader {
 	struct hodo_tree_file file;
 	struct hodo_frames_pool pool;
@@ -29,7 +29,7 @@ struct hodo_file_reader {
 	uint64_t size;
 };
 int hodo_file_reader_open(struct hodo_file_reader *r, const struct hodo_tree *tree, const struct hodo_file_name *name);
-/* All of len bytes: 0; -EIO: there are fewer; or another negative errno. */
+/* Reads all len bytes: 0; -EIO: there are fewer; or another negative errno. */
 int hodo_file_reader_read(struct hodo_file_reader *r, void *to, size_t len, uint64_t at);
 void hodo_file_reader_close(struct hodo_file_reader *r);
 

@@ -9,7 +9,7 @@
 #include <core/search.h>
 
 #define KEPT_MAX_BYTES (256ull << 20) /* of all files of a pool */
-#define PEEK_MAX       128u           /* of what a frame begins with */
+#define PEEK_MAX       128u           /* of a frame's beginning */
 
 size_t hodo_frames_name(const char *name)
 {
@@ -50,7 +50,7 @@ void hodo_frames_rest(struct hodo_frames *f)
 	f->kept_of = UINT32_MAX;
 }
 
-/* Room to keep a frame in; what others keep gives way. */
+/* Makes room to keep a frame, dropping what others keep. */
 static int make_room(struct hodo_frames *f, size_t size)
 {
 	struct hodo_frames_pool *pool = f->pool;
@@ -119,7 +119,7 @@ const struct hodo_frames_fault *hodo_frames_fault(const struct hodo_frames *f)
 	return &f->fault;
 }
 
-/* All of a frame. A damaged one is zeros. */
+/* Decodes a whole frame. A damaged one gives zeros. */
 static int decode(struct hodo_frames *f, int fd, struct frame *frame, uint8_t *to)
 {
 	uint64_t mark = frame->planes.record ? HODO_PLANES_MARK : 0;
@@ -134,7 +134,7 @@ static int decode(struct hodo_frames *f, int fd, struct frame *frame, uint8_t *t
 	return 0;
 }
 
-/* off is in one of them. */
+/* off must be inside one of them. */
 static uint32_t frame_of(const struct hodo_frames *f, uint64_t off)
 {
 	uint32_t last = f->last;
@@ -144,7 +144,7 @@ static uint32_t frame_of(const struct hodo_frames *f, uint64_t off)
 	return hodo_search(i, f->n, f->frames[i].off > off) - 1;
 }
 
-/* Some of the bytes, of one frame. How many, or a negative errno. */
+/* Reads some of the bytes, from one frame. How many, or a negative errno. */
 static ssize_t read_some(struct hodo_frames *f, int fd, uint8_t *to, size_t len, uint64_t off)
 {
 	uint32_t i = frame_of(f, off);

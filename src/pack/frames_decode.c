@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* frames_decode.c - one frame, from the file to what it was made of. */
+/* frames_decode.c - decodes one frame of the file. */
 #include "frames_impl.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <base/file.h>
 #include <base/vec.h>
 
-#define PEEK_BYTES     1024u /* of the file, for what begins a frame */
+#define PEEK_BYTES     1024u /* of the file, for the beginning of a frame */
 #define WINDOW_LOG_MAX 24
 
 static int make_decoder(struct hodo_frames_pool *pool)
@@ -32,7 +32,7 @@ void hodo_frames_decoder_free(struct hodo_frames_pool *pool)
 	*pool = (struct hodo_frames_pool){ 0 };
 }
 
-/* Reads so many bytes of the frame as it is in the file. 0 or a negative errno. */
+/* Reads that many bytes of the encoded frame from the file. 0 or a negative errno. */
 static int fetch(struct hodo_frames_pool *pool, int fd, const struct frame *frame, size_t bytes)
 {
 	ssize_t n;

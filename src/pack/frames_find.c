@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames_find.c - finds the frames of a file by their headers and those of their blocks, as RFC 8878 has them. A table
- * at the end of the file, which others may use, is not looked at: a file that is being written has none, and what was
- * found by walking needs no second check.
+ * frames_find.c - finds the frames of a file by their headers and those of their blocks (RFC 8878). It
+ * ignores the table at the end of the file, which is for others: a file being written has none, and walking
+ * needs no second check.
  */
 #include "frames_impl.h"
 
@@ -41,21 +41,21 @@ struct walk {
 	uint8_t window[WINDOW];
 	uint64_t window_at;
 	size_t window_len;
-	uint64_t blocks_left; /* a sound file has a third as many as it has bytes, at most */
-	uint64_t proof_left;  /* bytes that may yet be decompressed for a proof */
+	uint64_t blocks_left; /* a sound file has at most a third as many as bytes */
+	uint64_t proof_left;  /* bytes that may still be decompressed as proof */
 	int err;
 };
 
-/* What stands at some place. */
+/* What is at some place. */
 struct found {
-	struct hodo_planes planes; /* it is a mark of them */
-	uint64_t bytes; /* of it in the file; 0: nothing that is whole */
-	uint64_t size;  /* of what is in it; NO_SIZE: it does not say */
+	struct hodo_planes planes; /* if it is a mark */
+	uint64_t bytes; /* its size in the file; 0: nothing complete */
+	uint64_t size;  /* decompressed size; NO_SIZE: not given */
 	bool skippable;
-	const char *why; /* it cannot be used */
+	const char *why; /* why it cannot be used */
 };
 
-/* The file's bytes, WINDOW at most; NULL: it has not as many, or they cannot be read. */
+/* The file's bytes, at most WINDOW; NULL: there are not as many, or they cannot be read. */
 static const uint8_t *bytes_at(struct walk *w, uint64_t at, size_t len)
 {
 	if (at > w->end || w->end - at < len)
@@ -81,7 +81,7 @@ static uint64_t little_endian(const uint8_t *p, size_t len)
 	return n;
 }
 
-/* Length of a frame's header; 0: it is none that can be. size: what the frame says it has in it. */
+/* Length of a frame's header; 0: not valid. size: the frame's claimed contents. */
 static size_t frame_header(struct walk *w, uint64_t at, struct found *found, bool *checksum)
 {
 	static const uint8_t dictionary_bytes[] = { 0, 1, 2, 4 }, size_bytes[] = { 0, 2, 4, 8 };
@@ -132,7 +132,7 @@ static struct found frame_at(struct walk *w, uint64_t at)
 	return found;
 }
 
-/* Whether at the frame's end there is the end of the file, or another frame, as far as there are bytes. */
+/* Whether the frame is followed by the end of the file, or another frame, as far as there are bytes. */
 static bool is_followed(struct walk *w, uint64_t at)
 {
 	uint64_t left = w->end - at;
@@ -147,8 +147,8 @@ static bool is_followed(struct walk *w, uint64_t at)
 }
 
 /*
- * Where a block's length is damaged, the blocks lead to anywhere, and past frames that are whole. So a frame with
- * nothing known behind it must prove itself, as long as that is in proportion to the file.
+ * If a block's length is damaged, the blocks lead anywhere, even past complete frames. So a frame with
+ * nothing recognised after it must prove itself, as long as that is in proportion to the file.
  */
 static void prove(struct walk *w, uint64_t at, struct found *found)
 {
@@ -187,7 +187,7 @@ static struct found find_at(struct walk *w, uint64_t at)
 	return found;
 }
 
-/* Where the frame begins that has been found: with its mark, if it has one behind from. */
+/* Where the found frame begins: with its mark, if it has one after `from`. */
 static uint64_t with_mark(struct walk *w, uint64_t from, uint64_t at)
 {
 	const uint8_t *p = at - from >= HODO_PLANES_MARK ? bytes_at(w, at - HODO_PLANES_MARK, HODO_PLANES_MARK) : NULL;
@@ -196,7 +196,7 @@ static uint64_t with_mark(struct walk *w, uint64_t from, uint64_t at)
 	return p && hodo_planes_read_mark(p, &planes) ? at - HODO_PLANES_MARK : at;
 }
 
-/* The next place behind at where a frame may begin; the end if there is none. */
+/* The next place after `at` where a frame may begin, or the end. */
 static uint64_t search(struct walk *w, uint64_t at)
 {
 	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -217,7 +217,7 @@ static uint64_t search(struct walk *w, uint64_t at)
 	return w->end;
 }
 
-/* Takes a frame that is whole. 0, -ENOMEM, or 1: it is not to be used, and none behind it. */
+/* Takes a complete frame. 0, -ENOMEM, or 1: neither it nor any later one is used. */
 static int take(struct walk *w, uint64_t at, struct found *found, const struct hodo_planes *planes)
 {
 	struct hodo_frames *f = w->f;

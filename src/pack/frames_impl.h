@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* frames_impl.h - frames_find.c finds frames, frames_decode.c decompresses one, frames.c reads what is in all. */
+/*
+ * frames_impl.h - frames_find.c finds frames, frames_decode.c decompresses one, frames.c reads their
+ * contents.
+ */
 #ifndef HODO_PACK_FRAMES_IMPL_H
 #define HODO_PACK_FRAMES_IMPL_H
 
@@ -10,11 +13,11 @@
 
 struct frame {
 	uint64_t at;    /* in the file */
-	uint64_t off;   /* of its first byte in what the file was made of */
+	uint64_t off;   /* of its first byte in the original */
 	uint32_t bytes; /* in the file */
 	uint32_t size;
-	struct hodo_planes planes; /* in which what is in it stands */
-	bool damaged; /* as came out when it was read */
+	struct hodo_planes planes; /* the order of its contents */
+	bool damaged; /* found when it was read */
 };
 
 struct hodo_frames {
@@ -24,7 +27,7 @@ struct hodo_frames {
 	uint32_t last; /* the one that was read last */
 	uint64_t size;
 	struct hodo_frames_fault fault;
-	/* One frame as it was before. */
+	/* One decompressed frame. */
 	uint8_t *kept;
 	size_t kept_room;
 	uint32_t kept_of;
@@ -33,14 +36,14 @@ struct hodo_frames {
 
 /* Fills in frames, their number, size and fault. 0 or a negative errno. */
 int hodo_frames_find(struct hodo_frames *f, int fd, uint64_t at, uint64_t bytes);
-/* Notes bytes of the file that cannot be used. */
+/* Notes unusable bytes of the file. */
 void hodo_frames_blame(struct hodo_frames *f, uint64_t at, uint64_t bytes, const char *why);
 
-/* All of a frame: size bytes. 1; 0: it is damaged; or a negative errno. */
+/* Decodes a whole frame: size bytes. 1; 0: damaged; or a negative errno. */
 int hodo_frames_decode(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to);
 /*
- * What the frame begins with, a packet's header, without the rest: the recorder makes a block of its own of it. 1; 0:
- * it cannot be had so; or a negative errno.
+ * Decodes only the frame's beginning, a packet's header, which the recorder puts into a separate block. 1; 0:
+ * not possible; or a negative errno.
  */
 int hodo_frames_peek(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to, size_t len);
 void hodo_frames_decoder_free(struct hodo_frames_pool *pool);

@@ -22,10 +22,10 @@ _Static_assert(PIECE_BYTES + HODO_PACKET_MAX <= HODO_FRAME_MAX, "a frame holds a
 struct packing {
 	struct hodo_archive_out out;
 	struct hodo_compressor *compressor;
-	uint8_t *buffer; /* HODO_PACKET_MAX bytes: no frame has more in it */
+	uint8_t *buffer; /* HODO_PACKET_MAX bytes: the most in a frame */
 };
 
-/* Bytes of the packet that begins there; 0: none does. */
+/* Size of the packet that begins there; 0: none. */
 static uint64_t packet_at(struct hodo_file_reader *r, uint64_t at)
 {
 	struct hodo_packet h;
@@ -37,7 +37,8 @@ static uint64_t packet_at(struct hodo_file_reader *r, uint64_t at)
 	return h.packet_size % 8 == 0 && size >= HEADER && size <= HODO_PACKET_MAX && size <= r->size - at ? size : 0;
 }
 
-/* How much goes into the next frame: packets, PIECE_BYTES or one; or a piece of what is none. head: of a packet. */
+/* How much goes into the next frame: PIECE_BYTES of packets, or a larger one; or a piece of other data. head:
+ * of a packet. */
 static size_t next_piece(struct hodo_file_reader *r, uint64_t at, size_t *head)
 {
 	uint64_t len = 0, packet;
@@ -98,8 +99,39 @@ static int pack_file(struct packing *p, const struct hodo_tree *tree, const stru
 	return err;
 }
 
-int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_totals *totals, char *error,
-	      size_t size)
+static bool is_below(const char *path, const char *below)
+{
+	size_t len = strlen(below);
+
+	return len == 0 || (strncmp(path, below, len) == 0 && path[len] == '/');
+}
+
+static bool is_metadata(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return strcmp(base ? base + 1 : path, "metadata") == 0;
+}
+
+/* Metadata comes first: where the rest of the file is missing, what is there can be read. */
+static int pack_files(struct packing *p, const struct hodo_tree *tree, const struct hodo_files *files,
+		      const char *below, bool metadata, struct hodo_pack_totals *totals, char *error, size_t size)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < files->n && !err; i++) {
+		const struct hodo_file_name *file = &files->files[i];
+
+		if (!is_below(file->path, below) || is_metadata(file->path) != metadata)
+			continue;
+		snprintf(error, size, "%s", file->path);
+		err = pack_file(p, tree, file, totals);
+	}
+	return err;
+}
+
+int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
+		    char *error, size_t size)
 {
 	HODO_AUTO(hodo_files_free) struct hodo_files files;
 	struct packing p = { .compressor = hodo_compressor_new(level), .buffer = malloc(HODO_PACKET_MAX) };
@@ -109,10 +141,10 @@ int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_
 	snprintf(error, size, "%s", "the list of files");
 	if (!err)
 		err = p.compressor && p.buffer ? hodo_archive_begin(&p.out, fd) : -ENOMEM;
-	for (uint32_t i = 0; i < files.n && !err; i++) {
-		snprintf(error, size, "%s", files.files[i].path);
-		err = pack_file(&p, tree, &files.files[i], totals);
-	}
+	if (!err)
+		err = pack_files(&p, tree, &files, below, true, totals, error, size);
+	if (!err)
+		err = pack_files(&p, tree, &files, below, false, totals, error, size);
 	if (!err)
 		err = hodo_archive_end(&p.out);
 	totals->packed_bytes = p.out.at;
@@ -120,4 +152,10 @@ int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_
 	hodo_compressor_free(p.compressor);
 	free(p.buffer);
 	return err;
+}
+
+int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_totals *totals, char *error,
+	      size_t size)
+{
+	return hodo_pack_below(tree, "", fd, level, totals, error, size);
 }

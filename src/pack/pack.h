@@ -12,16 +12,18 @@ struct hodo_pack_totals {
 	uint64_t plain_bytes;  /* of the files as they were before compression */
 	uint64_t packed_bytes; /* of the file that was made */
 	uint32_t skipped;      /* what is there and no recording's: links, devices, names that start with a dot */
-	bool unwritten;        /* an error was the file's that is written, not the recording's */
-	uint32_t damaged;      /* files of which something is missing */
+	bool unwritten;        /* the error was in writing the file, not in the recording */
+	uint32_t damaged;      /* files with missing data */
 };
 
 /*
- * Writes all files of a recording to fd, an empty regular file. What is written depends on what is in the files and on
- * their names, and on nothing else. error: which file it was. 0 or a negative errno.
+ * Writes all files of a recording, or only those below a folder of it, to fd, an empty regular file. The output depends
+ * only on the files' contents and names. error: which file failed. 0 or a negative errno.
  */
 int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_totals *totals, char *error,
 	      size_t size);
+int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
+		    char *error, size_t size);
 
 /* Writes all files of a recording into the empty directory dirfd, none of them compressed. Likewise. */
 int hodo_unpack(const struct hodo_tree *tree, int dirfd, struct hodo_pack_totals *totals, char *error, size_t size);

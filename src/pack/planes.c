@@ -29,7 +29,7 @@ uint32_t hodo_planes_guess(const uint8_t *bytes, size_t len)
 	for (uint32_t distance = RECORD_MIN; distance <= HODO_PLANES_MAX && distance < len; distance++) {
 		uint32_t n = equal_at(bytes, len, distance);
 
-		/* At twice the distance as many are equal: the shortest is meant. */
+		/* At twice the distance, as many are equal: take the shortest. */
 		if (n > most + most / CLEARLY_MORE) {
 			most = n;
 			best = distance;

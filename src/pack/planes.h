@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planes.h - bytes put in another order before they are compressed: of records of one size, first the first byte of
- * each, then the second of each, and so on ("shuffle" in Blosc and HDF5). What changes little from record to record is
- * then side by side, and what changes much is apart.
+ * planes.h - reorders bytes before they are compressed: of records of one size, first the first byte of each,
+ * then the second of each, and so on ("shuffle" in Blosc and HDF5). Bytes that change little between records
+ * are then adjacent.
  *
- * A frame in that order has a frame to be skipped before it, the mark: what is before the records, and their size.
+ * A skippable frame before such a frame, the mark, gives the bytes before the records, and the records' size.
  */
 #ifndef HODO_PACK_PLANES_H
 #define HODO_PACK_PLANES_H
@@ -21,15 +21,18 @@ struct hodo_planes {
 	uint32_t record; /* bytes of one; 0: all bytes stay where they are */
 };
 
-/* The distance at which bytes are most often equal, which records may have; 0: none stands out. */
+/* The distance at which bytes are most often equal, the probable record size; 0: none stands out. */
 uint32_t hodo_planes_guess(const uint8_t *bytes, size_t len);
 
-/* Records of these bytes, and what is left of one at the end, which stays. Both of len bytes, not the same. */
+/*
+ * Splits the records in these bytes; a partial one at the end stays. to and from have len bytes and must
+ * differ.
+ */
 void hodo_planes_split(uint8_t *to, const uint8_t *from, size_t len, uint32_t record);
 void hodo_planes_join(uint8_t *to, const uint8_t *from, size_t len, uint32_t record);
 
 void hodo_planes_write_mark(uint8_t mark[HODO_PLANES_MARK], struct hodo_planes planes);
-/* Whether it is a mark that makes sense. */
+/* Whether it is a valid mark. */
 bool hodo_planes_read_mark(const uint8_t mark[HODO_PLANES_MARK], struct hodo_planes *planes);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.h - the files of a recording, which is a directory or packed into one file.
+ * tree.h - the files of a recording, which is a directory or packed into one file. A directory may have packed parts,
+ * part-NNNN.hodo, which look like the directories that they were.
  *
- * A packed one is an archive of tar whose members are compressed, docs/design/compressed.md. It is hostile: paths that
- * lead elsewhere, members that are there twice and lengths beyond the file are passed over. In both, only directories
- * and regular files are opened, and links are not followed.
+ * A packed one is an archive of tar whose members are compressed, docs/design/compressed.md. It is hostile:
+ * paths that lead elsewhere, duplicate members and lengths beyond the file are skipped. In both forms, only
+ * directories and regular files are opened, and links are not followed.
  */
 #ifndef HODO_PACK_TREE_H
 #define HODO_PACK_TREE_H
@@ -37,22 +38,24 @@ struct hodo_tree_file {
 /* 0; -ENOTDIR: neither a directory nor packed; -EPROTONOSUPPORT: packed by a later version; or another errno. */
 int hodo_tree_open(struct hodo_tree **tree, const char *path);
 void hodo_tree_close(struct hodo_tree *t);
-/* Of the directory; -1: it is packed. */
+/* The directory's descriptor; -1: packed. */
 int hodo_tree_dirfd(const struct hodo_tree *t);
-/* What is wrong with a packed one. */
-const struct hodo_frames_fault *hodo_tree_fault(const struct hodo_tree *t);
+/* The i-th packed part of a directory; NULL: there are fewer. */
+const char *hodo_tree_part(const struct hodo_tree *t, uint32_t i);
+/* What is wrong with the i-th packed file of it, and which part that is, "." if it is all; NULL: there are fewer. */
+const struct hodo_frames_fault *hodo_tree_fault(const struct hodo_tree *t, uint32_t i, const char **part);
 
-/* Whether anything has that path, and no link on its way but in front of the last name. */
+/* Whether the path exists, with no link on the way except for the last name. */
 bool hodo_tree_has(const struct hodo_tree *t, const char *path);
 /*
- * Calls each() for what is in dir, in any order; ".": the tree itself. Names are those that the files had: without .zst
- * where they are packed. 0, what each() returned that was not 0, or a negative errno.
+ * Calls each() for the entries of dir, in any order; ".": the tree itself. Names are the original ones:
+ * without .zst if packed. 0, a result of each() other than 0, or a negative errno.
  */
 int hodo_tree_list(const struct hodo_tree *t, const char *dir, int (*each)(void *arg, const char *name,
 									   enum hodo_tree_kind kind), void *arg);
-/* 0, or a negative errno: -ESTALE: it is no regular file. The descriptor is the caller's. */
+/* 0, or a negative errno: -ESTALE: not a regular file. The caller owns the descriptor. */
 int hodo_tree_file(const struct hodo_tree *t, const char *path, struct hodo_tree_file *file);
-/* Appends all of a file as it was, max bytes at most: 0 or a negative errno, -EFBIG. */
+/* Appends the whole original file, at most max bytes: 0 or a negative errno, such as -EFBIG. */
 int hodo_tree_read(const struct hodo_tree *t, const char *path, size_t max, struct hodo_text *text, uid_t *owner);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack.c - the files of a recording as they were. No path leads out of the directory, and no link is followed. */
+/* unpack.c - restores the files of a recording. No path leads out of the directory, and no link is followed.
+ * */
 #include "pack.h"
 
 #include <errno.h>

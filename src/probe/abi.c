@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi.c - parameters at a function's entry and results at its exits, as the System V ABI for x86-64 has them (chapter
- * 3.2.3): each 8 bytes of a value have a class, which says in what kind of register they are.
+ * abi.c - parameters at a function's entry and results at its exits, by the System V ABI for x86-64 (chapter
+ * 3.2.3): each 8 bytes of a value have a class, which determines the kind of register.
  */
 #include "location.h"
 
@@ -17,7 +17,7 @@ static const uint8_t integer[HODO_ABI_INTEGERS] = { HODO_FETCH_RDI, HODO_FETCH_R
 
 struct classes {
 	enum class of[2];
-	uint64_t base; /* of what is being looked at */
+	uint64_t base; /* of the current value */
 	unsigned depth, *left;
 };
 
@@ -98,7 +98,7 @@ static void classify(struct classes *c, const struct hodo_ctype *t, uint64_t at)
 	}
 }
 
-/* Those that C++ copies by functions of its own are passed by their address. */
+/* Types that C++ copies by its own functions are passed by address. */
 static bool by_reference(const struct hodo_ctype *t)
 {
 	Dwarf_Die die = t->die;
@@ -132,7 +132,7 @@ static struct classes classes_of(const struct hodo_ctype *t)
 	return c;
 }
 
-/* Whether the function follows the System V ABI as a whole: Rust and others promise nothing. */
+/* Whether the function follows the whole System V ABI: Rust and others do not promise to. */
 static bool is_system_v(Dwarf_Die *function)
 {
 	Dwarf_Die unit;
@@ -156,7 +156,10 @@ static bool is_system_v(Dwarf_Die *function)
 	}
 }
 
-/* What all compilers take alike: a number, an address, or a pair that fills two registers, as Rust's &str. */
+/*
+ * Types that all compilers pass alike: a number, an address, or a pair that fills two registers, such as
+ * Rust's &str.
+ */
 static bool is_common(const struct hodo_ctype *t)
 {
 	struct classes c = classes_of(t);
@@ -243,7 +246,7 @@ static bool returns_in_memory(Dwarf_Die *function)
 				       (hodo_ctype_is_aggregate(&type) || hodo_ctype_is_array(&type)));
 }
 
-/* float stands in the place of a double where a function of C has no prototype. */
+/* In a C function without a prototype, a float is passed as a double. */
 static bool promoted(Dwarf_Die *function, const struct hodo_ctype *type)
 {
 	Dwarf_Attribute a;

@@ -15,7 +15,7 @@
 
 #define ADDRESS "addr"
 
-/* By address, as the list is. */
+/* The list is sorted by address. */
 static bool is_wanted(const struct hodo_probe_target *t, uint64_t address)
 {
 	uint32_t from = 0, to = t->nfunctions;
@@ -34,7 +34,7 @@ static bool is_wanted(const struct hodo_probe_target *t, uint64_t address)
 	return false;
 }
 
-/* Those that have a value, behind the function's address. */
+/* The fields with a value, after the function's address. */
 static int take_fields(struct hodo_probe_event *e, struct hodo_probe_point *p)
 {
 	struct hodo_probe_field *f = hodo_vec_add(e->fields, e->nfields);

@@ -38,7 +38,7 @@ static int add_system_call(void *arg, uint64_t addr)
 	return hodo_build_add_item(b, &w, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 }
 
-/* What unwinders ask is answered by libhodo for slots. Without it, all goes on but they. */
+/* For slots, libhodo answers unwinders. Without this function, everything works except unwinding. */
 static int add_finder(struct hodo_build *b)
 {
 	struct hodo_probe_window w;
@@ -52,7 +52,7 @@ static int add_finder(struct hodo_build *b)
 	return err == -EAGAIN ? 0 : err;
 }
 
-/* In front of the call that is recorded stands what events have there. */
+/* The events' code precedes that of the recorded call. */
 static int add_call_hook(struct hodo_build *b, struct hodo_build_place *place, enum hodo_plan_hook_kind kind,
 			 uint64_t function)
 {
@@ -99,7 +99,7 @@ static int add_exits(struct hodo_build *b, const struct hodo_probe_function *f, 
 	return err;
 }
 
-/* Its entry, if it has one, or nothing: calls that have no begin are not recorded. */
+/* Without an entry, nothing: calls without a begin are not recorded. */
 static int add_function(struct hodo_build *b, uint32_t function)
 {
 	const struct hodo_probe_function *f = &b->target->object->functions[function];
@@ -125,12 +125,29 @@ static int add_function(struct hodo_build *b, uint32_t function)
 	return 0;
 }
 
+static int add_slotted(struct hodo_build *b)
+{
+	const struct hodo_probe_target *t = b->target;
+
+	for (uint32_t i = 0; i < t->nslotted; i++) {
+		struct hodo_plan_function *x = hodo_vec_add(b->slotted, b->nslotted);
+
+		if (!x)
+			return -ENOMEM;
+		*x = (struct hodo_plan_function){ .addr = t->object->functions[t->slotted[i]].start + t->bias,
+						  .entry = HODO_PLAN_NO_WINDOW };
+	}
+	b->built->slotted += t->nslotted;
+	return 0;
+}
+
 /* ------------------------------------------------------------------------- places */
 
-/* So much of memory on each side of the code is looked at: the slots must reach it as well, from farther. */
+/* How much memory on each side of the code is searched: the slots, which are farther away, must reach it,
+ * too. */
 #define NEAR (512ull << 20)
 
-/* Pages for data, which nothing else is in, near all of the object's code. */
+/* Separate pages for data, near all of the object's code. */
 static int place_data(struct hodo_build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_object *o = b->target->object;
@@ -187,7 +204,7 @@ static void put_distance(uint8_t *to, uint64_t from, uint64_t target)
 
 static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import import, uint64_t address, uint8_t *to)
 {
-	/* The first address of the function but 3 whose lowest bits are 0, and 1. */
+	/* The function's first address whose lowest two bits are 0, plus 1. */
 	uint64_t in_function = ((x->function + 3) & ~3ull) + 1;
 
 	memcpy(to, "\xff\x15", 2);
@@ -196,7 +213,7 @@ static void put_call(const struct hodo_plan_item *x, enum hodo_plan_import impor
 	put_distance(to + 9, address + 6, in_function);
 }
 
-/* What runs in the place of the instruction. */
+/* The code that replaces the instruction. */
 static size_t put_own(const struct hodo_plan_item *x, uint64_t address, uint8_t *to)
 {
 	bool call = x->flags & HODO_PLAN_ALWAYS;
@@ -209,7 +226,7 @@ static size_t put_own(const struct hodo_plan_item *x, uint64_t address, uint8_t 
 	return x->own_bytes;
 }
 
-/* Events, or those of them that are about a call, at its begin or end. Returns how many bytes there are then. */
+/* Events, or only those about a call's begin or end. Returns the total size. */
 static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, bool of_calls, uint64_t address,
 			 uint8_t *to, size_t n)
 {
@@ -221,8 +238,8 @@ static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, b
 }
 
 /*
- * First events, then the jump to another function, behind which the call begins or ends: of who calls the one that is
- * replaced all the same. Calls that are left by this one have ended before it begins.
+ * First events, then the jump to another function, after which the call begins or ends: for callers that
+ * still call the replaced one. Calls that this one leaves end before it begins.
  */
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
@@ -264,8 +281,8 @@ static int functions_by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* All windows of a function stand beside each other, but for those of system calls and events, and so do the functions
- * in the same order. */
+/* All windows of a function are adjacent, except for those of system calls and events, and so are the
+ * functions, in the same order. */
 static void number(struct hodo_build *b)
 {
 	uint32_t k = 0;
@@ -285,13 +302,21 @@ static void number(struct hodo_build *b)
 	}
 }
 
+static bool has_windows(const struct hodo_probe_target *t)
+{
+	return t->nfunctions || t->nevents || t->nreplacements || t->start || t->landings || t->system_calls;
+}
+
 static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_target *t = b->target;
-	int err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
+	int err = add_slotted(b);
 
+	if (err || !has_windows(t))
+		return err;
+	err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
 	b->windows = hodo_build_no_windows;
-	/* They must be had: that a jump enters one, and traps each time, is no hindrance. */
+	/* These windows are mandatory, even if a jump enters one and traps each time. */
 	t->object->enter_windows = true;
 	if (!err && t->system_calls)
 		err = hodo_probe_syscalls(t->object, add_system_call, b);
@@ -299,7 +324,8 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 	if (!err && t->system_calls && t->object->finder)
 		err = add_finder(b);
 	for (uint32_t i = 0; i < t->nevents && !err; i++) {
-		/* A trap where a jump enters its window is better than no event for who has named the place. */
+		/* To a user who has named the place, a trap where a jump enters its window is better than no
+		 * event. */
 		t->object->enter_windows = t->events[i].exits;
 		err = hodo_build_add_event(b, &t->events[i]);
 	}
@@ -314,14 +340,32 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 	return err;
 }
 
+/* Once the others have their windows' numbers. */
+static int merge_slotted(struct hodo_build *b)
+{
+	for (uint32_t i = 0; i < b->nslotted; i++) {
+		struct hodo_plan_function *x = hodo_vec_add(b->functions, b->nfunctions);
+
+		if (!x)
+			return -ENOMEM;
+		*x = b->slotted[i];
+	}
+	if (b->nslotted)
+		qsort(b->functions, b->nfunctions, sizeof(*b->functions), functions_by_address);
+	return 0;
+}
+
 static int write_file(struct hodo_build *b, const struct hodo_plan_data *data, unsigned n,
 		      const struct hodo_probe_space *space)
 {
-	const struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .functions = b->functions,
-					       .nfunctions = b->nfunctions, .data = data, .ndata = n,
-					       .hook = put_hook };
+	struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .data = data, .ndata = n,
+					 .hook = put_hook };
 
 	number(b);
+	if (merge_slotted(b) < 0)
+		return -ENOMEM;
+	parts.functions = b->functions;
+	parts.nfunctions = b->nfunctions;
 	for (uint32_t i = 0; i < b->nitems; i++)
 		b->items[i].flags |= b->items[i].hooks && !b->items[i].function ? HODO_PLAN_EVENT : 0;
 	b->built->windows = b->nitems;
@@ -335,20 +379,26 @@ int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct
 	HODO_AUTO_FREE struct hodo_plan_data *data = calloc(n + 1, sizeof(*data));
 	struct hodo_build b = { .built = built };
 	int err = data ? 0 : -ENOMEM;
+	unsigned ndata = 0;
 
 	*built = (struct hodo_probe_built){ .fd = -1 };
 	hodo_probe_space_settle(space);
 	for (unsigned i = 0; i < n && !err; i++) {
 		b.target = &targets[i];
-		b.data = &data[i];
+		b.data = &data[ndata];
 		err = plan_target(&b, space);
+		ndata += data[ndata].pages > 0;
 	}
+	/* Nothing refers to data then. */
+	if (!b.nitems)
+		ndata = space->npages = 0;
 	if (!err)
 		err = place_all(&b, space);
 	if (!err)
-		err = write_file(&b, data, n, space);
+		err = write_file(&b, data, ndata, space);
 	free(b.items);
 	free(b.functions);
+	free(b.slotted);
 	hodo_arena_free(&b.hooks);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build_events.c - the windows of events, and what their slots run (event_code.h). */
+/* build_events.c - the windows of events, and the code in their slots (event_code.h). */
 #include <errno.h>
 #include <hodo/abi_plan.h>
 
@@ -13,7 +13,7 @@ static uint64_t import(const struct hodo_plan_item *x, enum hodo_plan_import imp
 	return x ? x->pool + sizeof(uint64_t) * import : 0;
 }
 
-/* x: NULL: to know how long it is. */
+/* x: NULL: only finds the length. */
 static size_t event_code(const struct hodo_plan_hook *h, uint64_t bias, const struct hodo_plan_item *x,
 			 uint64_t address, uint8_t *to)
 {
@@ -29,7 +29,7 @@ static size_t event_code(const struct hodo_plan_hook *h, uint64_t bias, const st
 	return hodo_probe_event_code(&code, address, to, HODO_PROBE_HOOK_BYTES);
 }
 
-/* Where the place says; it has the reason where there can be none. */
+/* Adds a hook at the place; if that is not possible, the place has the reason. */
 static int add_hook(struct hodo_build *b, struct hodo_probe_event *e, enum hodo_probe_event_part part, bool tail,
 		    struct hodo_build_place *place)
 {
@@ -57,7 +57,7 @@ static int take_event(struct hodo_build *b, struct hodo_probe_event *e)
 	struct hodo_build_place place;
 	int err;
 
-	/* An entry's is behind its endbr64, where all registers are what they were. */
+	/* At an entry it comes after endbr64, where all registers are unchanged. */
 	if (f && f->start == e->addr && !f->part)
 		err = hodo_build_entry(b, f, false, &place);
 	else
@@ -69,7 +69,7 @@ static int take_event(struct hodo_build *b, struct hodo_probe_event *e)
 	return err;
 }
 
-/* An event at exits: without the entry there is none, and calls that leave by an exit without a window have none. */
+/* An event at exits: it needs the entry, and calls that leave by an exit without a window do not have it. */
 static int take_exits(struct hodo_build *b, struct hodo_probe_event *e)
 {
 	const struct hodo_probe_object *o = b->target->object;
@@ -107,7 +107,7 @@ static int take_exits(struct hodo_build *b, struct hodo_probe_event *e)
 	return 0;
 }
 
-/* What a function returns, where it returns. */
+/* A function's result, where it returns. */
 static int take_results(struct hodo_build *b, struct hodo_probe_event *e)
 {
 	const struct hodo_probe_object *o = b->target->object;

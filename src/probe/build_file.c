@@ -80,7 +80,7 @@ static uint64_t desc_bytes(const struct hodo_probe_event *e)
 	return (bytes + 7) / 8 * 8;
 }
 
-/* Each once, whatever the number of its hooks. Returns where they end. */
+/* Each once, however many hooks it has. Returns where they end. */
 static uint64_t place_descs(const struct hodo_plan_parts *p, uint64_t at)
 {
 	for (uint32_t i = 0; i < p->nitems; i++)
@@ -127,7 +127,7 @@ static bool is_data(const struct hodo_plan_parts *p, uint64_t addr)
 	return false;
 }
 
-/* Pages of one kind beside each other are one range. */
+/* Adjacent pages of one kind form one range. */
 static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 {
 	struct hodo_plan_pages *list = table(f, &f->head->pages);
@@ -146,7 +146,7 @@ static void put_pages(const struct file *f, const struct hodo_plan_parts *p)
 	f->head->pages.n = n;
 }
 
-/* Where the program is when the event happens: an unwinder looks at the byte before. */
+/* Where the program is when the event happens: an unwinder looks up the byte before. */
 static void put_state(const struct file *f, const struct hodo_plan_item *x, const struct hodo_plan_hook *h)
 {
 	struct hodo_plan_state state = { .state = { .outline = HODO_OUTLINE_PLANNED }, .stack = h->stack };
@@ -222,7 +222,7 @@ static int put_item(const struct file *f, struct hodo_plan_item *x, hodo_probe_h
 
 	if (err)
 		return err;
-	/* A slot may be in two pages, which need not be beside each other in the file. */
+	/* A slot may span two pages, which need not be adjacent in the file. */
 	for (unsigned k = 0; k < x->recipe.bytes; k++)
 		*byte_of(f, x->slot + k) = code[k];
 	*w = (struct hodo_plan_window){ .addr = x->recipe.addr, .len = x->window.len, .flags = x->flags,
@@ -295,7 +295,7 @@ static int seal(const struct file *f)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Before the file is laid out: how much there is to say of a slot is known when its code is. */
+/* Before the file is laid out: the size of a slot's description depends on its code. */
 static int describe(struct file *f, const struct hodo_plan_parts *p)
 {
 	int err = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build_landings.c - windows at the entries of functions by which calls are left (landings.h). Where there can be none,
- * calls are found to be left later, by the next event that shows it.
+ * build_landings.c - windows at the entries of functions by which calls are left (landings.h). If a window is
+ * not possible, left calls are found later, by the next event that shows it.
  */
 #include <errno.h>
 #include <hodo/abi_plan.h>
@@ -9,7 +9,7 @@
 #include "build_impl.h"
 #include "event_code.h"
 
-/* x: NULL: to know how long it is. */
+/* x: NULL: only finds the length. */
 static size_t code(const struct hodo_plan_item *x, uint64_t what, uint64_t address, uint8_t *to)
 {
 	const struct hodo_probe_event_code code = {

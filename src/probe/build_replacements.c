@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build_replacements.c - functions in whose place others are called. The slot of the entry's window jumps to the other
- * function, and behind that jump stands what any slot has: the copy of the first instructions, and the way back. Who
- * calls that calls the function as it was.
+ * build_replacements.c - functions replaced by others. The slot of the entry's window jumps to the
+ * replacement; after that jump comes the usual content of a slot: the copy of the first instructions, and the
+ * way back. Calling that calls the original.
  *
- * And the place at which a program that has just started asks for the plan that has these.
+ * Also the place where a program that has just started asks for the plan with these.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "build_impl.h"
 
 #define JUMP_BYTES   6u  /* jmp or call *disp32(%rip) */
-#define ENDBR_BYTES  4u  /* the way to the first function may be an indirect call */
+#define ENDBR_BYTES  4u  /* the original may be called indirectly */
 #define HOOK_BYTES   (JUMP_BYTES + ENDBR_BYTES)
 
 static bool jumps(const struct hodo_instruction *i)
@@ -21,7 +21,10 @@ static bool jumps(const struct hodo_instruction *i)
 	       i->kind == HODO_INSTRUCTION_LOOP;
 }
 
-/* Whether it jumps to its own begin: each time round would call the other function, from the middle of the first. */
+/*
+ * Whether it jumps to its own begin: each iteration would call the replacement, from the middle of the
+ * original.
+ */
 static bool loops(const struct hodo_probe_object *o, const struct hodo_probe_function *f, uint64_t window)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, f->start);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build_windows.c - the windows of a plan, before they have places, and what their slots are to run: one window serves
- * all that is at its instructions, a function's entry, its exits, and any number of events.
+ * build_windows.c - the windows of a plan, before they have places, and the code for their slots: one window
+ * serves everything at its instructions, a function's entry, its exits, and any number of events.
  */
 #include <errno.h>
 
 #include "build_impl.h"
 #include "place.h"
 
-/* Of the target: by the address of its first byte in the file. */
+/* Within the target: the address of its first byte in the file. */
 struct window_key {
 	uint64_t addr;
 	uint32_t item;
@@ -23,7 +23,7 @@ static bool has_syscall(const struct hodo_probe_recipe *r)
 	return false;
 }
 
-/* All instructions with hooks have room for those of the one that has the longest. */
+/* Each instruction with hooks has room for the longest hooks of any of them. */
 static unsigned longest(const struct hodo_plan_item *x)
 {
 	unsigned bytes[HODO_PROBE_WINDOW_INSTRUCTIONS] = { 0 }, most = x->own_bytes;
@@ -35,7 +35,7 @@ static unsigned longest(const struct hodo_plan_item *x)
 	return most;
 }
 
-/* The recipe for the hooks that there are. A slot must reach the imports, too. */
+/* The recipe for the present hooks. A slot must also reach the imports. */
 static int make_recipe(struct hodo_plan_item *x)
 {
 	unsigned bytes = longest(x);
@@ -107,13 +107,13 @@ static bool find(const struct hodo_build *b, uint64_t addr, struct hodo_build_pl
 	return false;
 }
 
-/* What runs in the place of all others, or must not be waited in, has its window for itself. */
+/* Code that replaces all else, or must not be waited in, has its own window. */
 static bool is_shared(const struct hodo_plan_item *x)
 {
 	return !(x->flags & (HODO_PLAN_ALWAYS | HODO_PLAN_STAYS));
 }
 
-/* jump: a breakpoint will not do. */
+/* jump: a breakpoint is not acceptable. */
 static int join_or_add(struct hodo_build *b, const struct hodo_probe_window *w, uint64_t addr, bool jump,
 		       struct hodo_build_place *place)
 {
@@ -167,7 +167,7 @@ int hodo_build_at(struct hodo_build *b, uint64_t addr, struct hodo_build_place *
 	err = join_or_add(b, &w, addr, false, place);
 	if (err || place->reason != HODO_PROBE_SYSTEM_CALL)
 		return err;
-	/* One instruction: what another one of the window cannot have, it may. */
+	/* Try a single instruction: it may be possible where a larger window is not. */
 	b->target->object->no_jumps = true;
 	hodo_probe_window_at(b->target->object, addr, &w);
 	b->target->object->no_jumps = false;

@@ -62,7 +62,7 @@ const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object 
 	return i < o->nexits && o->exits[i].addr == address ? &o->exits[i] : NULL;
 }
 
-/* A segment without bytes: they are put into it. */
+/* Adds a segment, whose bytes are filled in later. */
 static struct hodo_probe_segment *add_segment(struct hodo_probe_object *o, uint64_t address, size_t len, int *err)
 {
 	struct hodo_probe_segment *s;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c - each function's instructions, from its begin to its end, once: what is found is kept as marks of the
- * bytes. Between the functions only what fills gaps is looked at: nop and int3.
+ * decode.c - decodes each function's instructions once, from its begin to its end, and keeps the results as
+ * marks on the bytes. Between functions, it only looks for padding: nop and int3.
  */
 #include "parts.h"
 
 #define LOCK_PREFIX 0xf0
 #define LEA         0x8d
 
-/* What the instruction says of other places. */
+/* Notes what the instruction tells about other places. */
 static void note(struct hodo_probe_object *o, uint32_t function, const struct hodo_instruction *i,
 		 struct hodo_probe_tables *tables)
 {
@@ -20,7 +20,7 @@ static void note(struct hodo_probe_object *o, uint32_t function, const struct ho
 		hodo_probe_tables_add(tables, (uint64_t)(int64_t)i->table);
 	if (i->kind != HODO_INSTRUCTION_PLAIN || !i->disp || i->opcode != LEA)
 		return;
-	/* A label of its own, to jump to or to reckon from. */
+	/* A label in the function, a jump target or a base for computations. */
 	if (i->target > tables->start && i->target < tables->end)
 		o->functions[function].labels = true;
 	else
@@ -48,7 +48,7 @@ static int decode_function(struct hodo_probe_object *o, uint32_t function, const
 		}
 		s->marks[at - s->start] |= i.length;
 		o->ninstructions++;
-		/* What fills a gap belongs to what follows: nothing goes on from it to there. */
+		/* Padding belongs to what follows: execution does not continue from here to there. */
 		if (ended && i.kind == HODO_INSTRUCTION_NOP)
 			continue;
 		if (ended)
@@ -63,7 +63,7 @@ static int decode_function(struct hodo_probe_object *o, uint32_t function, const
 	return err;
 }
 
-/* What fills the gap behind it: decoded, since a window may reach into it. */
+/* The padding after it is decoded, since a window may extend into it. */
 static void decode_gap(struct hodo_probe_object *o, uint32_t function)
 {
 	struct hodo_probe_function *f = &o->functions[function];
@@ -86,8 +86,8 @@ static void decode_gap(struct hodo_probe_object *o, uint32_t function)
 }
 
 /*
- * A jump that leads to where no instruction begins says that data stands in the function, or code that another decoder
- * sees otherwise. One behind a lock prefix is usual, and is of the same instruction.
+ * A jump to a place where no instruction begins shows that the function contains data, or code that decodes
+ * differently. A jump past a lock prefix is usual, and targets the same instruction.
  */
 static bool is_sure(const struct hodo_probe_segment *s, const struct hodo_probe_function *f)
 {

@@ -20,7 +20,7 @@
 
 #include "machine_code.h"
 
-#define BEFORE_BYTES 8u  /* of a value that is stored, read by eights: there is as much room */
+#define BEFORE_BYTES 8u  /* values are stored and read in units of 8: leave room */
 #define DATA_BYTES   16u /* a pointer and a length */
 #define WORD_BYTES   8u  /* "(fault)" and the like */
 #define ABSENT       "(absent)"
@@ -77,7 +77,7 @@ static void fetch(struct hodo_machine_code *c, const struct hodo_fetch *f, int32
 	hodo_code_store(c, reg, 8, disp);
 }
 
-/* How many bytes are asked for, to the length of the value: from 0 to most. */
+/* Stores the requested number of bytes as the value's length: from 0 to most. */
 static void put_length(struct hodo_machine_code *c, const struct hodo_probe_field *f, unsigned disp)
 {
 	if (!f->length.n) {
@@ -195,7 +195,10 @@ static void put_call(struct hodo_machine_code *c, const struct hodo_probe_event_
 	hodo_code_put_distance(c, e->call);
 }
 
-/* To the event's last field; one whose begin was not seen is none. Returns where the distance of the jump stands. */
+/*
+ * Stores the duration in the event's last field; without a known begin there is no event. Returns where the
+ * jump's distance is.
+ */
 static size_t put_duration(struct hodo_machine_code *c, const struct hodo_probe_event_code *e, unsigned at)
 {
 	size_t jump;
@@ -215,8 +218,8 @@ static void put_site(struct hodo_machine_code *c, const struct hodo_probe_event_
 	hodo_code_put32(c, 6 + 1 + 4);
 	hodo_code_put(c, "\xff\x25", 2);                  /* jmp *site(%rip) */
 	hodo_code_put_distance(c, e->site);
-	hodo_code_put(c, "\xa9", 1);                      /* test: nobody who decodes stumbles over the distance … */
-	hodo_code_put32(c, (int64_t)(e->state - (c->address + c->n + 4))); /* … from back, which is behind */
+	hodo_code_put(c, "\xa9", 1);                      /* test: makes the distance decodable … */
+	hodo_code_put32(c, (int64_t)(e->state - (c->address + c->n + 4))); /* … from back, which follows */
 }
 
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t address, uint8_t *to, size_t room)

@@ -39,7 +39,7 @@ static void put_name(const struct hodo_spec *s, const char *function, struct hod
 	}
 }
 
-/* Patterns are lists with commas, and names are shown in lines: what cannot be in them becomes `other`. */
+/* Patterns are comma-separated lists, and names are shown in lines: forbidden characters become `other`. */
 static char *take_text(struct hodo_text *t, const char *others, char other)
 {
 	char *name = t->error ? NULL : strndup(hodo_text_string(t), HODO_NAME_MAX);
@@ -51,7 +51,7 @@ static char *take_text(struct hodo_text *t, const char *others, char other)
 	return name;
 }
 
-/* The function as the text has it; of those that a pattern names, each its own. */
+/* The function as in the text; for a pattern, each function's own name. */
 static char *event_name(const struct hodo_spec *s, const struct hodo_probe_point *p)
 {
 	HODO_AUTO_FREE char *function = NULL;
@@ -94,7 +94,7 @@ char *hodo_probe_events_pattern(const struct hodo_spec *s)
 
 /* -------------------------------------------------------------------------- fields */
 
-/* What is missing here has the type that it has elsewhere. HODO_TYPE_NONE: nothing is known of it. */
+/* A value missing here has its type from other places. HODO_TYPE_NONE: not known. */
 static uint8_t type_elsewhere(const struct hodo_probe_points *points, const char *name)
 {
 	for (uint32_t i = 0; i < points->n; i++)
@@ -125,7 +125,7 @@ static void settle(const struct hodo_probe_points *points, struct hodo_probe_poi
 	}
 }
 
-/* How long the call took, behind the text's values. */
+/* The call's duration, after the text's values. */
 static int add_duration(struct hodo_probe_point *p)
 {
 	struct hodo_probe_field *f = hodo_vec_add(p->fields, p->nfields);
@@ -136,13 +136,13 @@ static int add_duration(struct hodo_probe_point *p)
 	return f->name ? 0 : -ENOMEM;
 }
 
-/* Whether a field of a return is what is returned: that alone, if no values are listed. */
+/* Whether a field of a return is the result: only that, if no values are listed. */
 static bool is_result(const struct hodo_spec *s, uint32_t at)
 {
 	return !s->listed || (at < s->nvalues && s->values[at].expr.base == HODO_SPEC_RETVAL);
 }
 
-/* The fields, without what a function that is jumped to returns. NULL: no memory, or they are the same. */
+/* The fields, without the result of a function that is jumped to. NULL: no memory, or they are the same. */
 static struct hodo_probe_field *tail_fields(const struct hodo_spec *s, const struct hodo_probe_point *p)
 {
 	struct hodo_probe_field *tail = calloc(p->nfields, sizeof(*tail));
@@ -205,7 +205,7 @@ void hodo_probe_event_free(struct hodo_probe_event *e)
 	for (uint32_t k = 0; k < e->nfields; k++)
 		hodo_probe_field_free(&e->fields[k]);
 	free(e->fields);
-	free((void *)e->tail); /* its texts are the fields' */
+	free((void *)e->tail); /* the fields own its texts */
 	free(e->provider);
 	free(e->name);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exits.c - where a call of a function ends: at its returns, and where it jumps to another function. Which functions
- * are parts of others, whose frames begin as those of functions do, only all jumps together show.
+ * exits.c - where a call of a function ends: at its returns, and where it jumps to another function. Some
+ * parts of functions have frames that begin like functions'; only all jumps together reveal them.
  */
 #include "parts.h"
 
@@ -26,7 +26,7 @@ static int add(struct hodo_probe_object *o, uint64_t addr, uint32_t function, ui
 	return 0;
 }
 
-/* The function that begins at the address, if that is not the one that names it. */
+/* The function that begins at the address, unless it is the one that contains the jump. */
 static struct hodo_probe_function *begins_at(const struct hodo_probe_object *o, uint32_t function, uint64_t address)
 {
 	const struct hodo_probe_function *f = &o->functions[function];
@@ -37,7 +37,7 @@ static struct hodo_probe_function *begins_at(const struct hodo_probe_object *o, 
 	return f && f->start == address ? &o->functions[f - o->functions] : NULL;
 }
 
-/* Whether an address that a jump leads to is of another function, and not of a part of this one. */
+/* Whether a jump's target is in another function, and not in a part of this one. */
 static bool is_elsewhere(const struct hodo_probe_object *o, const struct hodo_probe_function *f, uint64_t target)
 {
 	const struct hodo_probe_function *to;
@@ -45,15 +45,18 @@ static bool is_elsewhere(const struct hodo_probe_object *o, const struct hodo_pr
 	if (target >= f->start && target < f->end)
 		return false;
 	to = hodo_probe_function_at(o, target);
-	/* A part goes back into its function, and that to the part: neither leaves the call. */
+	/* A part jumps back into its function, and the function to the part: neither leaves the call. */
 	return !to || to->reason == HODO_PROBE_PLT || (!to->part && to->start == target);
 }
 
 #define SITE_BACK_BYTES 7u /* lea back(%rip),%r10 */
 #define SITE_BACK_MAX   64
 
-/* One of an event's, which comes back behind it: hodo/trace_user.h. */
-static bool is_site(const struct hodo_probe_object *o, uint32_t function, uint64_t addr)
+/*
+ * Whether it is an event's jump, which returns after it: hodo/trace_user.h. It is no exit, and the place where it
+ * returns is reached, although the instruction before that never goes on.
+ */
+static bool is_site(struct hodo_probe_object *o, uint32_t function, uint64_t addr)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, addr);
 	const uint8_t *lea = s->bytes + (addr - s->start) - SITE_BACK_BYTES;
@@ -62,7 +65,10 @@ static bool is_site(const struct hodo_probe_object *o, uint32_t function, uint64
 	if (addr - o->functions[function].start < SITE_BACK_BYTES || memcmp(lea, "\x4c\x8d\x15", 3) != 0)
 		return false;
 	memcpy(&distance, lea + 3, sizeof(distance));
-	return distance > 0 && distance <= SITE_BACK_MAX;
+	if (distance <= 0 || distance > SITE_BACK_MAX)
+		return false;
+	hodo_probe_mark(o, addr + (uint64_t)distance, addr + (uint64_t)distance + 1, HODO_PROBE_MARK_TARGET);
+	return true;
 }
 
 int hodo_probe_exits_take(struct hodo_probe_object *o, uint32_t function, const struct hodo_instruction *i,
@@ -78,7 +84,7 @@ int hodo_probe_exits_take(struct hodo_probe_object *o, uint32_t function, const 
 		return add(o, addr, function, tables->since, HODO_PROBE_TAIL);
 	case HODO_INSTRUCTION_JUMP_REGISTER:
 	case HODO_INSTRUCTION_JUMP_MEMORY:
-		if (i->notrack || i->indexed || is_site(o, function, addr))
+		if (is_site(o, function, addr) || i->notrack || i->indexed)
 			return 0;
 		return add(o, addr, function, tables->since, HODO_PROBE_TAIL_INDIRECT);
 	case HODO_INSTRUCTION_JUMP_IF:
@@ -106,7 +112,7 @@ void hodo_probe_exits_drop_tables(struct hodo_probe_object *o, struct hodo_probe
 	o->nexits = n;
 }
 
-/* A jump to what turned out to be a part of the function is none. */
+/* A jump to what turned out to be a part of the function is not an exit. */
 static bool is_exit(const struct hodo_probe_object *o, const struct hodo_probe_exit *x)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, x->addr);
@@ -117,7 +123,10 @@ static bool is_exit(const struct hodo_probe_object *o, const struct hodo_probe_e
 	       is_elsewhere(o, &o->functions[x->function], i.target);
 }
 
-/* Code behind an instruction that never goes on is reached by jumps alone: one must lead to it, or it may be data. */
+/*
+ * Code after an instruction that never continues is only reached by jumps: one must lead to it, or it may be
+ * data.
+ */
 static bool is_reached(const struct hodo_probe_object *o, const struct hodo_probe_exit *x)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, x->addr);
@@ -135,7 +144,7 @@ void hodo_probe_exits_settle(struct hodo_probe_object *o)
 {
 	uint32_t n = 0;
 
-	/* No compiler makes the call of a function a conditional jump where nothing else leads to the function. */
+	/* No compiler turns a call into a conditional jump if nothing else leads to the function. */
 	for (uint32_t i = 0; i < o->nfunctions; i++)
 		o->functions[i].part |= o->functions[i].branched && !o->functions[i].entered;
 	for (uint32_t i = 0; i < o->nfunctions; i++) {

@@ -8,12 +8,12 @@
 #include <base/text.h>
 #include <elf/sdt.h>
 
-/* Above the stack pointer stand return addresses, and above the first of them what started the thread; below it, the
- * red zone. */
+/* Above the stack pointer are return addresses, and above the first of them the code that started the thread;
+ * below it, the red zone. */
 #define STACK_BELOW (-128)
 #define STACK_ABOVE 2048
 
-/* DWARF's numbers of registers, in the order in which instructions have them. */
+/* DWARF's numbers of registers, in the order of instruction encodings. */
 static const uint8_t by_instruction[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 static const char *const names[HODO_FETCH_REGISTERS] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
@@ -73,7 +73,7 @@ bool hodo_fetch_index(struct hodo_fetch *f, unsigned reg, unsigned scale)
 						 .bytes = (uint8_t)scale });
 }
 
-/* The number is no more an address that is known. */
+/* The number is no longer a known address. */
 static bool forget(struct hodo_fetch *f)
 {
 	f->distance = f->low = f->high = 0;
@@ -182,7 +182,7 @@ bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes
 	const char *at = name;
 	unsigned reg;
 
-	/* The same names as those of USDT's operands. */
+	/* The same names as in USDT operands. */
 	if (!hodo_sdt_arg_next(&at, &arg) || arg.form != HODO_SDT_REGISTER)
 		return false;
 	if (arg.reg.kind == HODO_SDT_GENERAL && arg.reg.number < 16)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch.h - how a value is found where a probe is met: a short program of steps over one number of 64 bits. It has no
- * jumps, and needs no memory. Whoever runs it has the registers as they were, the process's memory, and the object's
- * bias. Any thread.
+ * fetch.h - how to find a value at a probe: a short program of steps over one 64-bit number. It has no jumps,
+ * and needs no memory. It runs with the original registers, the process's memory, and the object's bias. Any
+ * thread.
  */
 #ifndef HODO_PROBE_FETCH_H
 #define HODO_PROBE_FETCH_H
@@ -16,7 +16,7 @@
 #define HODO_FETCH_BYTES_MAX 1024u /* of a byte range */
 
 enum hodo_fetch_op {
-	/* The first step, and never another: */
+	/* Only the first step: */
 	HODO_FETCH_REGISTER, /* reg */
 	HODO_FETCH_CONSTANT, /* number */
 	HODO_FETCH_THREAD,   /* the thread's own address, fs */
@@ -26,12 +26,12 @@ enum hodo_fetch_op {
 	HODO_FETCH_INDEX,    /* + reg * bytes */
 	HODO_FETCH_AND,      /* & number */
 	HODO_FETCH_SHIFT,    /* << number */
-	HODO_FETCH_LOAD,     /* what stands there, `bytes` of it, without a sign or with one */
-	HODO_FETCH_BITS      /* `bits` of it from bit `at` on, without a sign or with one */
+	HODO_FETCH_LOAD,     /* load `bytes` from there, unsigned or signed */
+	HODO_FETCH_BITS      /* its `bits` bits from bit `at` on, unsigned or signed */
 };
 
-/* Registers are numbered as DWARF has them: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15, rip, xmm0 … xmm15 (their
- * lower 8 bytes). */
+/* DWARF's register numbers: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15, rip, xmm0 … xmm15 (their lower
+ * 8 bytes). */
 #define HODO_FETCH_RAX  0u
 #define HODO_FETCH_RSI  4u
 #define HODO_FETCH_RDI  5u
@@ -47,18 +47,19 @@ struct hodo_fetch_step {
 	uint8_t bytes; /* 1, 2, 4, 8 */
 	uint8_t at, bits; /* at + bits <= 64; bits > 0 */
 	bool is_signed;
-	bool may_fault; /* of a load: not at the stack pointer, nor in the object: it must be survived */
+	bool may_fault; /* of a load: neither at the stack pointer nor in the object, so a fault must be handled */
 	int64_t number;
 };
 
 struct hodo_fetch {
 	struct hodo_fetch_step step[HODO_FETCH_STEPS_MAX];
 	uint8_t n;
-	/* While steps are added: how far the number is from where it started, and which distances are mapped. */
+	/* While steps are added: the number's distance from where it started, and which distances are mapped.
+	 * */
 	int64_t distance, low, high;
 };
 
-/* Each adds a step; false: there are too many, or what is asked for cannot be. */
+/* Each adds a step; false: too many, or not possible. */
 bool hodo_fetch_start(struct hodo_fetch *f, enum hodo_fetch_op op, unsigned reg, int64_t number);
 bool hodo_fetch_add(struct hodo_fetch *f, int64_t number);
 bool hodo_fetch_index(struct hodo_fetch *f, unsigned reg, unsigned scale); /* a general register; 1, 2, 4, 8 */
@@ -67,19 +68,20 @@ bool hodo_fetch_shift(struct hodo_fetch *f, unsigned bits);
 bool hodo_fetch_load(struct hodo_fetch *f, unsigned bytes, bool is_signed);
 bool hodo_fetch_bits(struct hodo_fetch *f, unsigned at, unsigned bits, bool is_signed);
 
-/* Of what was just started: addresses from low to high, from there, are mapped. The stack pointer's are known. */
+/* After start: addresses from low to high, relative to it, are mapped. Those around the stack pointer are
+ * known. */
 void hodo_fetch_mapped(struct hodo_fetch *f, int64_t low, int64_t high);
-/* Whether reading so many bytes at the address that it ends with can fault. */
+/* Whether reading that many bytes at the final address can fault. */
 bool hodo_fetch_faults(const struct hodo_fetch *f, uint32_t bytes);
 
 struct hodo_text;
 /* In words: "rdi", "16(%rsp)", "rdi -> +24". */
 void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to);
-/* The number that DWARF has for a general register, of which instructions have that one: 0 to 15. */
+/* DWARF's number for a general register, from the instruction's: 0 to 15. */
 unsigned hodo_fetch_general(unsigned number);
 /* "rdi", "xmm0"; number: as above. */
 const char *hodo_fetch_register_name(unsigned reg);
-/* The register of a name with its %, which may be a part of one: %edi, %ah. False: there is no such. */
+/* The register with that name (with %), perhaps a part of one: %edi, %ah. False: none. */
 bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes);
 
 #endif

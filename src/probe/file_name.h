@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_name.h - what users call the file of a program or library. */
+/* file_name.h - users' names for the file of a program or library. */
 #ifndef HODO_PROBE_FILE_NAME_H
 #define HODO_PROBE_FILE_NAME_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Whether the text of so many bytes names the file: by its path, by its name or its soname as a glob, or by either up
- * to a dot ("libz.so" is libz.so.1). soname: "" if it has none.
+ * Whether the text of that many bytes names the file: by its path, by its name or its soname as a glob, or by
+ * either up to a dot ("libz.so" is libz.so.1). soname: "" if it has none.
  */
 bool hodo_probe_file_is(const char *text, size_t len, const char *path, const char *soname);
 

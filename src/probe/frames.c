@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - functions from .eh_frame, which stripped objects have as well. elfutils parses the descriptions; their
- * pointers and what says that one is no function are read here.
+ * frames.c - functions from .eh_frame, which stripped objects also have. elfutils parses the descriptions;
+ * here we read their pointers, and recognise those that are not functions.
  */
 #include "parts.h"
 
@@ -9,7 +9,7 @@
 #include <elfutils/libdw.h>
 #include <string.h>
 
-/* Bytes that are read up to their end; past it all is 0, and `ended`. */
+/* Reads bytes up to their end; past it everything is 0, and `ended` is set. */
 struct reader {
 	const uint8_t *at, *end;
 	bool ended;
@@ -59,7 +59,7 @@ static bool take_pointer(struct reader *r, uint8_t encoding, uint64_t *v)
 	return !r->ended;
 }
 
-/* How the description's pointers are written, and whether it is of a signal frame. */
+/* The encoding of the description's pointers, and whether it describes a signal frame. */
 static bool read_augmentation(const Dwarf_CIE *cie, uint8_t *encoding, bool *signal)
 {
 	struct reader r = { cie->augmentation_data, cie->augmentation_data + cie->augmentation_data_size, false };
@@ -72,7 +72,7 @@ static bool read_augmentation(const Dwarf_CIE *cie, uint8_t *encoding, bool *sig
 	for (const char *a = cie->augmentation; *a; a++) {
 		switch (*a) {
 		case 'R': *encoding = (uint8_t)take(&r, 1); break;
-		case 'P': /* what follows "P" is behind the pointer to the personality */
+		case 'P': /* skip the pointer to the personality */
 			if (!take_pointer(&r, (uint8_t)take(&r, 1), &ignored))
 				return false;
 			break;
@@ -85,8 +85,8 @@ static bool read_augmentation(const Dwarf_CIE *cie, uint8_t *encoding, bool *sig
 }
 
 /*
- * At the entry of a function the frame is the return address alone: CFA = rsp + 8. A part that was moved away, and the
- * linkage table, begin with another rule, and its instructions stand before the first that advances.
+ * At a function's entry, the frame is only the return address: CFA = rsp + 8. A moved part, and the linkage
+ * table, begin with another rule; its instructions come before the first one that advances.
  */
 static bool begins_inside(struct reader r)
 {
@@ -109,7 +109,10 @@ static bool begins_inside(struct reader r)
 		case DW_CFA_def_cfa_register:
 		case DW_CFA_def_cfa_expression: return true;
 		default:
-			/* DW_CFA_offset: a register has been saved, as at no entry. Others advance, or are rare. */
+			/*
+			 * DW_CFA_offset: a register has been saved, which never holds at an entry. Others
+			 * advance, or are rare.
+			 */
 			return (op & 0xc0) == DW_CFA_offset;
 		}
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.c - which functions an object has, by frame descriptions and symbols, and which of them are refused. */
+/*
+ * functions.c - finds the functions of an object, from frame descriptions and symbols, and which of them are
+ * refused.
+ */
 #include "parts.h"
 
 #include <errno.h>
@@ -30,7 +33,10 @@ static int add_frame(void *arg, const struct hodo_probe_frame *f)
 	return hodo_probe_object_add(arg, &function);
 }
 
-/* By the program header alone, where there are no section headers: from the first description to the segment's end. */
+/*
+ * By the program header alone, if there are no section headers: from the first description to the segment's
+ * end.
+ */
 static int frames_by_header(struct hodo_probe_object *o, const struct hodo_elf *e)
 {
 	uint64_t header = 0, end = 0, address;
@@ -47,7 +53,7 @@ static int frames_by_header(struct hodo_probe_object *o, const struct hodo_elf *
 		if (gelf_getphdr(e->elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
 			header = ph.p_vaddr;
 	}
-	/* Version 1, and the address as linkers write it: 4 bytes from where it stands. */
+	/* Version 1, with the address as linkers write it: 4 bytes, relative to itself. */
 	if (!header || hodo_elf_read_at(e, header, head, sizeof(head)) != 0 || head[0] != 1 || head[1] != 0x1b)
 		return 0;
 	memcpy(&distance, head + 4, sizeof(distance));
@@ -80,8 +86,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Of two that begin at one place the longer is kept, with the reason that one of them has; of two that overlap, the
- * first ends where the second begins: its entry can be jumped to, and what is in front may run into it.
+ * Of two that begin at the same place, the longer is kept, with either's reason; of two that overlap, the
+ * first ends where the second begins: the second's entry may be a jump target, and the code before it may run
+ * into it.
  */
 void hodo_probe_functions_sort(struct hodo_probe_object *o)
 {
@@ -142,8 +149,9 @@ static void refuse_sections(struct hodo_probe_object *o, Elf *elf)
 }
 
 /*
- * A signal that cancels a thread is compared with addresses in this function: in a slot it would be missed. Where
- * libc is stripped its body shows it: mov %r9,%r10 among the moves of six arguments, with the system call behind.
+ * Thread cancellation compares the interrupted address with this function: in a slot it would be missed. In a
+ * stripped libc, its body identifies it: mov %r9,%r10 among the moves of six arguments, followed by the
+ * system call.
  */
 static bool looks_like_cancel(const struct hodo_probe_object *o, const struct hodo_probe_function *f)
 {
@@ -170,7 +178,7 @@ static void refuse_cancel(struct hodo_probe_object *o, const struct hodo_elf_sym
 
 /* ------------------------------------------------------------------------- all */
 
-/* Its instruction is the address of libc's return from signals: mov $15,%rax; syscall. FDEs begin a byte before it. */
+/* It contains libc's return from signals: mov $15,%rax; syscall. FDEs begin a byte before it. */
 static bool returns_from_signal(const struct hodo_probe_object *o, const struct hodo_probe_function *f)
 {
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };

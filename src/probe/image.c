@@ -16,12 +16,12 @@ int hodo_probe_image_open(struct hodo_probe_image *i, const char *path, const ch
 	err = hodo_elf_object_open(&i->object, path, NULL, 0, debug_root);
 	if (!err && i->object.lines)
 		err = hodo_elf_dwarf_open(&i->debug, i->object.lines, i->object.build_id, i->object.build_id_len);
-	/* Without symbols there are addresses; without sound debug information, symbols. */
+	/* Without symbols, addresses remain; without sound debug information, symbols. */
 	if (err == -ENOMEM) {
 		hodo_probe_image_close(i);
 		return err;
 	}
-	/* libdw looks further where there is none, and forgets memory over files that are damaged. */
+	/* Without one, libdw searches further, and leaks memory on damaged files. */
 	if (hodo_elf_section(i->elf.elf, NULL, ".eh_frame", &sh))
 		i->frames = dwarf_getcfi_elf(i->elf.elf);
 	return 0;

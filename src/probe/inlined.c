@@ -11,7 +11,7 @@
 
 struct origin {
 	uint64_t offset;
-	const char *name; /* NULL: it is not meant */
+	const char *name; /* NULL: not matched */
 };
 
 struct walk {
@@ -19,7 +19,7 @@ struct walk {
 	const struct hodo_names *names;
 	hodo_inlined_fn each;
 	void *arg;
-	struct hodo_map origins; /* functions that were looked at */
+	struct hodo_map origins; /* functions already checked */
 };
 
 static const char *linkage_name(Dwarf_Die *die)
@@ -30,7 +30,7 @@ static const char *linkage_name(Dwarf_Die *die)
 	return name ? name : dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a));
 }
 
-/* The name of what it is a copy of, if that is meant; NULL: it is not. */
+/* The name of the copied function if it matches, or NULL. */
 static int origin_of(struct walk *w, Dwarf_Die *copy, const char **name)
 {
 	Dwarf_Attribute a;

@@ -6,7 +6,7 @@
 #include "image.h"
 #include "names.h"
 
-/* Calls each for the entry of every copy of a function that is meant; die: where the debug information has the copy. 0
+/* Calls each for the entry of every inlined copy of a matching function; die: the copy's debug information. 0
  * or what each returned. */
 typedef int (*hodo_inlined_fn)(void *arg, uint64_t address, const char *function, Dwarf_Off die);
 int hodo_inlined_each(const struct hodo_probe_image *i, const struct hodo_names *names, hodo_inlined_fn each,

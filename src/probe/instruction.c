@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction.c - see instruction.h. Zydis decodes instructions without their operands, in less than half the time:
- * what is relative to rip shows in the ModRM byte, mod 0 and rm 5, and in the immediate.
+ * instruction.c - see instruction.h. Zydis decodes instructions without their operands, in less than half the
+ * time: the ModRM byte, mod 0 and rm 5, and the immediate show what is relative to rip.
  */
 #include "instruction.h"
 
@@ -38,7 +38,7 @@ static uint8_t indirect_call(struct hodo_instruction *i, const ZydisDecodedInstr
 
 static void look_for_table(struct hodo_instruction *i, const ZydisDecodedInstruction *z)
 {
-	/* Index 4 is none, unless REX.X makes it r12. */
+	/* Index 4 means none, unless REX.X makes it r12. */
 	i->indexed = z->raw.modrm.mod != 3 && z->raw.modrm.rm == 4 &&
 		     (z->raw.sib.index != 4 || ((z->attributes & ZYDIS_ATTRIB_HAS_REX) && z->raw.rex.X));
 	i->absolute = i->indexed && z->raw.modrm.mod == 0 && z->raw.sib.base == 5;
@@ -98,7 +98,7 @@ static void classify(struct hodo_instruction *i, const ZydisDecodedInstruction *
 		refuse(i, HODO_PROBE_UNDEFINED);
 }
 
-/* As ZydisDecoderInit() has it: what older processors take for other instructions is of the same length. */
+/* As in ZydisDecoderInit(): instructions that older processors decode differently have the same length. */
 static const ZydisDecoder decoder = {
 	.machine_mode = ZYDIS_MACHINE_MODE_LONG_64, .stack_width = ZYDIS_STACK_WIDTH_64,
 	.decoder_mode = { [ZYDIS_DECODER_MODE_MPX] = ZYAN_TRUE, [ZYDIS_DECODER_MODE_CET] = ZYAN_TRUE,
@@ -127,12 +127,15 @@ bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, s
 		i->disp = z.raw.disp.offset;
 		i->target = address + z.length + (uint64_t)z.raw.disp.value;
 	}
-	/* Such a branch keeps 16 bits of its target on some processors, such an operand 32 bits of its address. */
+	/*
+	 * On some processors, such a branch uses only 16 bits of its target, such an operand 32 bits of its
+	 * address.
+	 */
 	if ((branch && (z.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)) || (i->disp && z.address_width != 64) ||
 	    (!branch && (i->kind == HODO_INSTRUCTION_CALL_REGISTER || i->kind == HODO_INSTRUCTION_CALL_POINTER ||
 			 hodo_instruction_ends(i)) && (z.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)))
 		refuse(i, HODO_PROBE_BRANCH);
-	/* Not a relative branch that is known: it would be moved wrongly. */
+	/* An unknown relative branch, which would be moved wrongly. */
 	else if (!branch && z.raw.imm[0].is_relative && i->kind != HODO_INSTRUCTION_UNMOVABLE)
 		refuse(i, HODO_PROBE_BRANCH);
 	return true;

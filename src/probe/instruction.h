@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction.h - what matters of an instruction of 64-bit x86 to somebody who moves it: its length, where it may go
- * on, and what of it depends on its address. Bytes are hostile: they may be no instruction. Any thread.
+ * instruction.h - what matters when a 64-bit x86 instruction is moved: its length, where it may continue, and
+ * what depends on its address. Bytes are hostile: they may not be an instruction. Any thread.
  */
 #ifndef HODO_PROBE_INSTRUCTION_H
 #define HODO_PROBE_INSTRUCTION_H
@@ -36,20 +36,20 @@ struct hodo_instruction {
 	uint8_t length;
 	uint8_t kind;   /* enum hodo_instruction_kind */
 	uint8_t reason; /* of one that cannot be moved; else HODO_PROBE_FINE */
-	uint8_t disp;   /* where the displacement from rip stands in it, 4 bytes; 0: it has none */
-	uint8_t modrm;  /* where the ModRM byte stands; 0: it has none */
+	uint8_t disp;   /* offset of the displacement from rip, 4 bytes; 0: none */
+	uint8_t modrm;  /* offset of the ModRM byte; 0: none */
 	uint8_t opcode;
-	bool notrack;   /* it has the prefix of jumps through tables */
-	bool indexed;   /* of JUMP_MEMORY, and of loads: the address has an index, as of a table */
-	bool absolute;  /* … and none but that and a number of 32 bits, `table` */
+	bool notrack;   /* it has the prefix for jumps through tables */
+	bool indexed;   /* of JUMP_MEMORY, and of loads: the address has an index, as for a table */
+	bool absolute;  /* … and only that and a 32-bit number, `table` */
 	int32_t table;
-	uint64_t target; /* of a branch or a displacement: the address */
+	uint64_t target; /* the address of a branch or a displacement */
 };
 
-/* Decodes the first of the len bytes, which stand at the address. False: they are no instruction. */
+/* Decodes the first instruction of the len bytes at the address. False: not an instruction. */
 bool hodo_instruction_decode(struct hodo_instruction *i, const uint8_t *bytes, size_t len, uint64_t address);
 
-/* Whether it may change the register, 0 to 15 as instructions number them, or a part of it. Takes longer. */
+/* Whether it may change the register, 0 to 15 as in instructions, or a part of it. Slower. */
 bool hodo_instruction_writes(const uint8_t *bytes, size_t len, unsigned reg);
 
 static inline bool hodo_instruction_has_target(const struct hodo_instruction *i)
@@ -66,7 +66,7 @@ static inline bool hodo_instruction_is_call(const struct hodo_instruction *i)
 		(i->reason == HODO_PROBE_CALL_STACK || i->reason == HODO_PROBE_CALL_MEMORY));
 }
 
-/* Never goes on behind itself. */
+/* Never continues after itself. */
 static inline bool hodo_instruction_ends(const struct hodo_instruction *i)
 {
 	return i->kind == HODO_INSTRUCTION_RETURN || i->kind == HODO_INSTRUCTION_JUMP ||

@@ -29,7 +29,7 @@ static const struct landing *by_name(const char *name)
 	return NULL;
 }
 
-/* What they are given is known of libc's alone: another function of such a name may have any arguments. */
+/* Arguments are only known for libc's functions: others with the same names may have any arguments. */
 static bool is_libc(Elf *elf)
 {
 	GElf_Sym start;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* location.c - location expressions of DWARF as fetch programs; see location.h. */
+/* location.c - DWARF's location expressions as fetch programs; see location.h. */
 #include "location.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-#define DEPTH_MAX 4u /* expressions in each other: of a variable, its frame base, the frame's description */
-/* Below a frame pointer stands its frame, above it what called it. */
+#define DEPTH_MAX 4u /* nested expressions: of a variable, its frame base, the frame's description */
+/* A frame pointer's frame is below it, its callers' above. */
 #define FRAME_BELOW (-65536)
 #define FRAME_ABOVE 2048
 
@@ -53,12 +53,12 @@ void hodo_where_is(struct hodo_where *w, const struct hodo_fetch *f, bool memory
 	w->piece[0].fetch = *f;
 }
 
-/* An expression: a stack machine, of which one value with steps and one constant above it are followed. */
+/* An expression: a stack machine, of which we track one value with steps and one constant above it. */
 struct expression {
 	const struct hodo_scope *scope;
 	Dwarf_Attribute *attr; /* NULL: of a frame's description */
-	struct hodo_fetch f;   /* n 0: nothing is there */
-	bool constant, value, in_register; /* a constant lies above; what is there is the value itself */
+	struct hodo_fetch f;   /* n 0: the stack is empty */
+	bool constant, value, in_register; /* there is a constant above; the result is the value itself */
 	int64_t above;
 	enum hodo_missing missing;
 	unsigned depth;
@@ -112,7 +112,7 @@ static bool push_address(struct expression *x, uint64_t address)
 	return true;
 }
 
-/* The canonical frame address, by the unwinder's description, or as it is at every entry. */
+/* The canonical frame address, from the unwinder's description, or as at every entry. */
 static bool push_cfa(struct expression *x)
 {
 	const struct hodo_scope *s = x->scope;
@@ -151,7 +151,7 @@ static bool push_frame_base(struct expression *x, int64_t offset)
 	return step(x, hodo_fetch_add(&x->f, offset));
 }
 
-/* What a register was at the entry: known only there. */
+/* A register's value at the entry: known only there. */
 static bool push_entry_value(struct expression *x, const Dwarf_Op *op)
 {
 	Dwarf_Attribute a;
@@ -192,7 +192,7 @@ static bool implicit_value(struct expression *x, const Dwarf_Op *op)
 	return push_constant(x, number);
 }
 
-/* To a whole number of so many bytes, as clang does it with narrow parameters. */
+/* To an integer of that many bytes, as clang does for narrow parameters. */
 static bool convert(struct expression *x, const Dwarf_Op *op)
 {
 	Dwarf_Attribute a;
@@ -211,7 +211,7 @@ static bool convert(struct expression *x, const Dwarf_Op *op)
 	return step(x, hodo_fetch_bits(&x->f, 0, 8 * (unsigned)bytes, encoding == DW_ATE_signed));
 }
 
-/* The two uppermost values. */
+/* On the two topmost values. */
 static bool operate(struct expression *x, unsigned atom)
 {
 	uint64_t n = (uint64_t)x->above;
@@ -301,7 +301,7 @@ static bool run(struct expression *x, const Dwarf_Op *ops, size_t n)
 		return stop(x, HODO_COMPUTED);
 	x->depth++;
 	for (size_t i = 0; i < n; i++)
-		/* A register as a whole is nothing to reckon with. */
+		/* A location in a register cannot be computed with. */
 		if ((x->in_register && x->depth == 1) || !run_one(x, &ops[i]))
 			return stop(x, x->missing ? x->missing : HODO_COMPUTED);
 	x->depth--;
@@ -352,7 +352,7 @@ void hodo_location(const struct hodo_scope *s, Dwarf_Attribute *location, struct
 	}
 	if (!w->missing && from < n)
 		take_piece(s, location, ops + from, n - from, w, at, UINT64_MAX - at);
-	/* One alone says it of the whole. */
+	/* A single missing piece means that the whole is missing. */
 	if (w->n == 1 && w->piece[0].missing)
 		hodo_where_missing(w, w->piece[0].missing);
 }

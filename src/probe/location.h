@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * location.h - where variables are at one place in the code: the scopes that hold it, and what DWARF's location
- * expressions say there, as fetch programs.
+ * location.h - where variables are at one place in the code: its scopes, and DWARF's location expressions
+ * there, as fetch programs.
  *
  *	location.c   expressions
  *	scope.c      scopes, and the variables in them
@@ -17,19 +17,19 @@
 /* Why there is no value. */
 enum hodo_missing {
 	HODO_THERE,
-	HODO_REMOVED,    /* the compiler left it out, here */
-	HODO_ENTRY_ONLY, /* it is known what it was at the entry, and not what it is */
+	HODO_REMOVED,    /* the compiler removed it here */
+	HODO_ENTRY_ONLY, /* only its value at the entry is known */
 	HODO_NOT_YET,    /* at the entry, local variables have no value yet */
-	HODO_THREAD,     /* of each thread (TLS) */
-	HODO_COMPUTED,   /* by an expression that is not followed */
-	HODO_SCATTERED,  /* it stands in several places */
+	HODO_THREAD,     /* thread-local (TLS) */
+	HODO_COMPUTED,   /* by an expression that is not supported */
+	HODO_SCATTERED,  /* it is in several places */
 	HODO_TOO_WIDE,   /* long double and the like */
-	HODO_NO_ABI,     /* this function does not take it as others do */
+	HODO_NO_ABI,     /* this function does not follow the ABI */
 	HODO_UNKNOWN,    /* there is no such value here */
 	HODO_NOWHERE,    /* at an address that the file does not have */
-	HODO_EXIT_ONLY,  /* known at the exit alone */
-	HODO_PARTS,      /* it has parts, of which one must be named */
-	HODO_ELSEWHERE,  /* another function returns it, which is jumped to */
+	HODO_EXIT_ONLY,  /* known only at the exit */
+	HODO_PARTS,      /* it has members, one of which must be named */
+	HODO_ELSEWHERE,  /* another function, which is jumped to, returns it */
 	HODO_MISSINGS
 };
 const char *hodo_missing_key(enum hodo_missing m); /* for programs */
@@ -59,29 +59,29 @@ void hodo_where_is(struct hodo_where *w, const struct hodo_fetch *f, bool memory
 struct hodo_scope {
 	const struct hodo_probe_image *image;
 	uint64_t pc;
-	uint64_t slot_end; /* of the slot at the entry, from which on clang's lists of places are; 0: there is none */
+	uint64_t slot_end; /* of the slot at the entry, from where clang's location lists begin; 0: none */
 	bool entry;  /* it is the entry of its function */
 	bool frame;  /* rbp is the frame pointer here */
-	bool by_cfa; /* the debug information counts from the frame's end, which is the same everywhere */
+	bool by_cfa; /* the debug information is relative to the frame's end, which is the same everywhere */
 	bool gnu;    /* compiled by GCC */
-	bool clone;  /* its parameters may not be those of the source */
+	bool clone;  /* its parameters may differ from the source's */
 	Dwarf_Die unit;
-	Dwarf_Die chain[HODO_SCOPES_MAX]; /* the function, and what of it holds the place, innermost last */
+	Dwarf_Die chain[HODO_SCOPES_MAX]; /* the function, and its scopes that contain the place, innermost last */
 	unsigned n;  /* 0: there is no debug information for it */
 	bool split;  /* that is in another file (-gsplit-dwarf) */
 };
 
-/* entry: the place is the entry of a function, of which a symbol of that name is. */
+/* entry: the place is the entry of a function, which has the symbol of that name. */
 void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uint64_t pc, bool entry,
 		     const char *symbol);
-/* Goes to the begin of a copy of a function that was inlined there, by its entry in the debug information. */
+/* Enters the begin of a function's copy inlined there, given its debug information. */
 void hodo_scope_enter(struct hodo_scope *s, Dwarf_Off copy);
 
-/* What an attribute of the kind DW_AT_location says. */
+/* Evaluates an attribute like DW_AT_location. */
 void hodo_location(const struct hodo_scope *s, Dwarf_Attribute *location, struct hodo_where *w);
 
-/* Variables and parameters, innermost first. Other than 0 ends it, and is returned. depth: 0 of parameters and
- * variables of the function, more in blocks, -1 of the source file's. */
+/* Variables and parameters, innermost first. A result other than 0 ends the walk, and is returned. depth: 0
+ * for parameters and variables of the function, more in blocks, -1 for the source file's. */
 typedef int (*hodo_variable_fn)(void *arg, Dwarf_Die *die, int depth);
 int hodo_scope_variables(const struct hodo_scope *s, bool files, hodo_variable_fn each, void *arg);
 /* By its name. False: there is none. */
@@ -91,7 +91,7 @@ bool hodo_scope_parameter(const struct hodo_scope *s, unsigned n, Dwarf_Die *die
 /* Where it is. */
 void hodo_scope_where(const struct hodo_scope *s, Dwarf_Die *variable, struct hodo_where *w);
 
-/* The parameter at the function's entry; function: the entry that has all its parameters as children. */
+/* The parameter at the function's entry; function: the debug entry with all its parameters as children. */
 void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_where *w);
 /* The result, of that type, at the function's exits. */
 void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct hodo_where *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine_code.c - see machine_code.h. The number is disp(base) while nothing has been computed: a register of the
- * program's, and what is added to it, so that a load through it is one instruction.
+ * machine_code.c - see machine_code.h. Until something is computed, the number is disp(base): one of the
+ * program's registers plus a constant, so that a load through it is one instruction.
  */
 #include "machine_code.h"
 
@@ -70,7 +70,7 @@ void hodo_code_constant(struct hodo_machine_code *c, unsigned reg, int64_t numbe
 	hodo_code_put(c, &number, sizeof(number));
 }
 
-/* As above, however small it is: its length must not depend on where the object is. */
+/* Likewise, but with a fixed length, which must not depend on the object's address. */
 static void put_address(struct hodo_machine_code *c, uint64_t address)
 {
 	hodo_code_put(c, "\x48\xb8", 2);
@@ -114,7 +114,7 @@ static unsigned by_instruction(unsigned reg)
 	return number;
 }
 
-/* Where a register is that is not the program's any more; 0: it is. */
+/* Where a register is saved that no longer has the program's value; 0: it has. */
 static bool is_saved(const struct hodo_machine_code *c, unsigned number, unsigned *at)
 {
 	*at = c->frame + (number == HODO_CODE_RAX ? HODO_SAVED_RAX : number == HODO_CODE_R10 ? HODO_SAVED_R10 :
@@ -212,7 +212,7 @@ static void put_index(struct hodo_machine_code *c, const struct hodo_fetch_step 
 	put_byte(c, (unsigned)__builtin_ctz(s->bytes) << 6 | (number & 7) << 3);
 }
 
-/* Bytes at disp(base), made 64 bits in rax. */
+/* Loads bytes at disp(base), extended to 64 bits in rax. */
 static void extend(struct hodo_machine_code *c, unsigned bytes, bool is_signed, unsigned base, int64_t disp)
 {
 	static const unsigned opcodes[2][9] = { { [1] = 0x0fb6, [2] = 0x0fb7, [4] = 0x8b, [8] = 0x8b },
@@ -256,7 +256,7 @@ unsigned hodo_code_fetch(struct hodo_machine_code *c, const struct hodo_fetch *f
 
 	c->nfails = 0;
 	if (last->op == HODO_FETCH_BITS && !last->at && last->bits >= 8 * bytes)
-		steps--; /* what it cuts off is not stored */
+		steps--; /* the bits that it cuts off are not stored */
 	for (unsigned i = 1; i < steps; i++) {
 		const struct hodo_fetch_step *s = &f->step[i];
 
@@ -289,7 +289,7 @@ void hodo_code_failed(struct hodo_machine_code *c, int32_t number)
 {
 	if (!c->nfails)
 		return;
-	hodo_code_put(c, "\xeb\x07", 2); /* over the next instruction */
+	hodo_code_put(c, "\xeb\x07", 2); /* skips the next instruction */
 	for (unsigned i = 0; i < c->nfails && c->room; i++) {
 		int32_t distance = (int32_t)(c->n - (c->fails[i] + 4u));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* marks.c - bytes of an object that no probe may replace: sites and slots of ours, and restartable sequences. */
+/* marks.c - bytes of an object that no probe may replace: our sites and slots, and restartable sequences. */
 #include "parts.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static int mark_slots(struct hodo_probe_object *o, const struct hodo_elf *e)
 			segment->bytes[slot->addr - segment->start] = slot->idle;
 		hodo_probe_mark(o, slot->addr, slot->addr + slot->bytes, HODO_PROBE_MARK_SITE);
 	}
-	/* What slots call has no slot, and is no function of the program's. */
+	/* The targets of slots have no slot, and are not functions of the program. */
 	for (uint32_t i = 0; i < s.ntargets; i++)
 		if (s.target[i].role == HODO_ELF_STUB_ENTRY || s.target[i].role == HODO_ELF_STUB_EXIT)
 			hodo_probe_mark(o, s.target[i].addr, s.target[i].addr + STUB_BYTES, HODO_PROBE_MARK_SITE);
@@ -118,7 +118,7 @@ struct rseq_relocations {
 	size_t n;
 };
 
-/* In code that can be anywhere the addresses are relocations. */
+/* In position-independent code, the addresses are relocations. */
 static int take_relocation(void *arg, uint64_t offset, uint32_t type, int64_t addend, const char *symbol,
 			   uint64_t value)
 {

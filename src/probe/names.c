@@ -14,7 +14,7 @@
 
 #include "spec.h"
 
-/* The last word of a C++ name, which a mangled one has in it as it is: "get" of "ns::cache<int>::get(int)". */
+/* The last word of a C++ name, which the mangled name contains: "get" of "ns::cache<int>::get(int)". */
 static void find_part(struct hodo_names *n)
 {
 	const char *wanted = n->wanted, *end = wanted + strcspn(wanted, "(<");
@@ -34,14 +34,21 @@ void hodo_names_begin(struct hodo_names *n, const char *wanted, bool whole)
 	find_part(n);
 }
 
-/* Alike but for spaces. */
-static bool is_same(const char *a, const char *b)
+/* What does not count here: ABI tags, and spaces if they are free. */
+static const char *skip(const char *name, bool spaces)
+{
+	size_t n;
+
+	while ((n = spaces && *name == ' ' ? 1 : *name == '[' ? hodo_glob_tag(name, strlen(name)) : 0) > 0)
+		name += n;
+	return name;
+}
+
+static bool is_same(const char *a, const char *b, bool spaces)
 {
 	for (;; a++, b++) {
-		while (*a == ' ')
-			a++;
-		while (*b == ' ')
-			b++;
+		a = skip(a, spaces);
+		b = skip(b, spaces);
 		if (*a != *b)
 			return false;
 		if (!*a)
@@ -52,8 +59,8 @@ static bool is_same(const char *a, const char *b)
 static bool is(const struct hodo_names *n, const char *name)
 {
 	if (n->glob)
-		return hodo_glob(n->wanted, strlen(n->wanted), name, strlen(name));
-	return n->whole || strchr(n->wanted, ' ') ? is_same(n->wanted, name) : strcmp(n->wanted, name) == 0;
+		return hodo_glob_name(n->wanted, strlen(n->wanted), name, strlen(name));
+	return is_same(n->wanted, name, n->whole || strchr(n->wanted, ' '));
 }
 
 /* … or its short form is. */
@@ -72,7 +79,7 @@ static bool is_either(const struct hodo_names *n, const char *name)
 	return is(n, brief);
 }
 
-/* f.cold, f.part.0: not all of f. */
+/* f.cold, f.part.0: only a part of f. */
 static bool is_part(const char *name, size_t whole)
 {
 	return strstr(name + whole, ".cold") || strstr(name + whole, ".part");

@@ -29,8 +29,8 @@ static enum hodo_probe_reason refuse(Elf *elf)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i].name, strlen(names[i].name)) == 0)
 			return names[i].reason;
-	/* It moves stacks, and stops threads by signals, by what its tables say of the address where a thread is.
-	 * Linkers other than Go's may put the tables elsewhere; the notes of the build stay. */
+	/* Go moves stacks, and stops threads by signals, using its tables for a thread's address. Other
+	 * linkers than Go's may put the tables elsewhere; the notes of the build stay. */
 	for (size_t i = 0; i < sizeof(go) / sizeof(go[0]); i++)
 		if (hodo_elf_section(elf, NULL, go[i], &section))
 			return HODO_PROBE_GO;
@@ -55,7 +55,7 @@ int hodo_probe_object_open(struct hodo_probe_object *o, const struct hodo_elf *e
 	if (!err)
 		err = hodo_probe_mark_own(o, e);
 	if (!err)
-		hodo_probe_mark_labels(o, e); /* tables that are damaged cost windows or traps */
+		hodo_probe_mark_labels(o, e); /* damaged tables cost windows or traps */
 	if (!err)
 		err = hodo_probe_object_decode(o, e);
 	if (err) {

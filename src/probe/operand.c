@@ -25,14 +25,14 @@ static uint8_t type_of(const struct hodo_sdt_arg *a)
 	}
 }
 
-/* A whole register; those of 32 bits make addresses of 32 bits, and rip is of no use without a symbol. */
+/* A whole register; 32-bit ones make 32-bit addresses, and rip is useless without a symbol. */
 static bool is_general(const struct hodo_sdt_register *r)
 {
 	return r->kind == HODO_SDT_GENERAL && r->bytes == 8;
 }
 
-/* What the others are added to: a segment's base, a symbol, a register, or nothing. *base: a register that is not
- * yet. */
+/* The start of the sum: a segment's base, a symbol, a register, or nothing. *base: a register not added yet.
+ * */
 static bool start(struct hodo_fetch *f, const struct hodo_elf *e, const struct hodo_sdt_arg *a, bool *base)
 {
 	uint64_t address;

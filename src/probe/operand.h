@@ -8,9 +8,9 @@
 #include "value.h"
 
 /*
- * The field of a static probe's argument, which is the n-th, from 1. What the program itself could read there cannot
- * fault. 0; -ENOENT: it is not understood, or has a symbol that is not one of the file's data; -ENOMEM. It is to be
- * freed in any case.
+ * The field of a static probe's n-th argument, from 1. Reading it cannot fault if the program could read it
+ * there. 0; -ENOENT: it is not understood, or its symbol is not in the file's data; -ENOMEM. Free it in any
+ * case.
  */
 int hodo_probe_operand(struct hodo_probe_field *f, const struct hodo_elf *e, const struct hodo_sdt_arg *arg,
 		       unsigned n);

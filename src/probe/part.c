@@ -27,7 +27,7 @@ void hodo_part_lose(struct hodo_part *o, enum hodo_missing why)
 
 /* ---------------------------------------------------------------- out of memory and registers */
 
-/* The piece that holds all of these bytes; NULL: none does. */
+/* The piece that contains all of these bytes, or NULL. */
 static const struct hodo_fetch *piece(struct hodo_part *o, uint64_t bytes, uint64_t *at, bool *memory)
 {
 	uint64_t end;
@@ -45,7 +45,7 @@ static const struct hodo_fetch *piece(struct hodo_part *o, uint64_t bytes, uint6
 		*memory = o->where.piece[i].memory;
 		return &o->where.piece[i].fetch;
 	}
-	/* Behind the last piece there is nothing; between two, what crosses them. */
+	/* After the last piece there is nothing; a value may also span two. */
 	end = o->where.n ? o->where.piece[o->where.n - 1].at + o->where.piece[o->where.n - 1].bytes : 0;
 	hodo_part_lose(o, o->where.missing ? o->where.missing : o->offset >= end ? HODO_REMOVED : HODO_SCATTERED);
 	return NULL;
@@ -70,7 +70,7 @@ bool hodo_part_address(struct hodo_part *o, struct hodo_fetch *f)
 	return !o->missing;
 }
 
-/* The value of so many bytes. */
+/* The value of that many bytes. */
 bool hodo_part_scalar(struct hodo_part *o, uint64_t bytes, bool is_signed, struct hodo_fetch *f)
 {
 	uint64_t at, whole = o->bits ? (o->bit_at + o->bits + 7u) / 8 : bytes;
@@ -104,7 +104,7 @@ bool hodo_part_scalar(struct hodo_part *o, uint64_t bytes, bool is_signed, struc
 
 /* ------------------------------------------------------------------------------ steps */
 
-/* Goes to what a pointer or reference leads to. */
+/* Follows a pointer or reference. */
 static int follow(struct hodo_part *o, const char *what)
 {
 	struct hodo_ctype target = { 0 };
@@ -116,7 +116,7 @@ static int follow(struct hodo_part *o, const char *what)
 		return 0;
 	}
 	if (!o->type.tag_known && !o->is_float && o->bytes == 8) {
-		hodo_part_scalar(o, 8, false, &f); /* a register's: nothing is known of what it leads to */
+		hodo_part_scalar(o, 8, false, &f); /* from a register: its target's type is not known */
 	} else if (hodo_ctype_is_array(&o->type)) {
 		uint64_t count;
 
@@ -236,7 +236,7 @@ static int address_of(struct hodo_part *o, const char *what)
 	return 0;
 }
 
-/* The steps behind the base. `what` in messages is the value's text. */
+/* The steps after the base. `what` in messages is the value's text. */
 static int steps(struct hodo_part *o, const struct hodo_spec_expr *e, const char *what)
 {
 	int err = 0;
@@ -301,7 +301,7 @@ static int variable(struct hodo_part *o, const char *name)
 			return hodo_part_fail(o, -EINVAL, "%s has no type in the debug information", name);
 		return 0;
 	}
-	/* In a member function, its object's. */
+	/* In a member function, a member of its object. */
 	if (hodo_scope_find(o->scope, "this", &die) && hodo_ctype_of(&die, &o->type)) {
 		struct hodo_ctype class;
 

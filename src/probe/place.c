@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - see place.h. A distance is counted from the lowest, -2 GiB being 0, so that places ascend with it; its
- * bytes are digits, each with a set of values. From any number the next one whose digits are all in their sets is found
- * by looking at four digits, and what is in the way at a place says where to look on: nothing is tried one by one.
+ * place.c - see place.h. A distance is counted from the lowest, -2 GiB being 0, so that places ascend with
+ * it; its bytes are digits, each with a set of values. From any number, four digits suffice to find the next
+ * one whose digits are all in their sets, and an obstacle at a place tells where to continue: nothing is
+ * tried one by one.
  */
 #include "place.h"
 
@@ -11,18 +12,18 @@
 
 #define BIAS       0x80000000ull
 #define NO_DIGIT   256
-#define STEPS_MAX  65536u /* for one slot, in one way: then there is no place for it */
+#define STEPS_MAX  65536u /* for one slot, in one way: then it has no place */
 #define AREA_BYTES (1ull << 30)
 
 const uint8_t hodo_probe_traps[HODO_PROBE_TRAPS] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
 						     0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xea };
 
-/* Of a digit with these values: the least of them that is not less; NO_DIGIT: none. */
+/* For each value of a digit: the least allowed one that is not less; NO_DIGIT: none. */
 struct digit {
 	uint16_t up[NO_DIGIT + 1];
 };
 
-/* Digits that trap, with int3 alone or with all; as the highest one, whose sign is turned. */
+/* Digits that trap, with only int3 or with all; also as the highest digit, whose sign is flipped. */
 struct digits {
 	struct digit free, trap[2], high[2];
 };
@@ -51,11 +52,11 @@ static void fill_all(struct digits *d)
 struct search {
 	const struct digit *digit[4]; /* from the lowest on */
 	uint64_t base;                /* the place that is 0 */
-	uint64_t low, high;           /* places that can be, the last one too */
+	uint64_t low, high;           /* possible places, including the last one */
 	uint32_t bytes;
 };
 
-/* The next number that is not less than u and has its digits in the sets. False: there is none. */
+/* The next number from u on with all digits in the sets. False: none. */
 static bool next_number(const struct search *s, uint32_t u, uint32_t *out)
 {
 	uint32_t high = 0;
@@ -63,7 +64,7 @@ static bool next_number(const struct search *s, uint32_t u, uint32_t *out)
 	for (int i = 3; i >= 0; i--) {
 		unsigned v = u >> 8 * i & 255, up = s->digit[i]->up[v];
 
-		/* No digit is left here: the one before it that can be greater is. */
+		/* No digit left here: increase the one before it that can be. */
 		while (up == NO_DIGIT) {
 			if (++i > 3)
 				return false;
@@ -103,7 +104,7 @@ static bool find_owned(const struct search *s, const struct hodo_probe_space *sp
 	for (unsigned step = 0; step < STEPS_MAX && next_place(s, from, place); step++) {
 		uint32_t i = hodo_probe_space_page(space, *place);
 
-		/* One that lies across two pages is found among fresh ones, which may be ours as well. */
+		/* A place across two pages is found among fresh ones, which may also be ours. */
 		while (i < space->npages && space->pages[i].free < s->bytes)
 			i++;
 		if (i == space->npages)
@@ -127,7 +128,7 @@ static bool find_fresh(const struct search *s, const struct hodo_probe_space *sp
 	return false;
 }
 
-/* Sets up what holds whatever the digits. False: no place reaches all. */
+/* Sets up the constraints that do not depend on the digits. False: no place reaches everything. */
 static bool begin(struct search *s, const struct hodo_probe_slot *slot)
 {
 	uint64_t from = slot->addr + HODO_PROBE_JUMP_BYTES, end;
@@ -153,7 +154,9 @@ static void set_digits(struct search *s, const struct digits *d, const struct ho
 
 static int place(struct hodo_probe_space *space, const struct digits *d, struct hodo_probe_slot *slot)
 {
-	/* Slots of code that is near are near each other: fresh pages are looked for from the same place on. */
+	/*
+	 * Slots of nearby code are close to each other: the search for fresh pages starts at the same place.
+	 */
 	uint64_t area = slot->addr & ~(AREA_BYTES - 1), at = 0;
 	bool constrained = slot->kind == HODO_PROBE_JUMP && slot->boundaries;
 	struct search s;
@@ -178,7 +181,7 @@ static int place(struct hodo_probe_space *space, const struct digits *d, struct 
 
 struct order {
 	struct hodo_probe_slot *slot;
-	unsigned choice; /* the less, the sooner */
+	unsigned choice; /* the lower, the earlier */
 };
 
 static int compare(const void *a, const void *b)
@@ -202,7 +205,7 @@ int hodo_probe_place(struct hodo_probe_space *s, struct hodo_probe_slot *slots, 
 		for (size_t i = 0; i < n; i++) {
 			unsigned boundaries = slots[i].kind == HODO_PROBE_JUMP ? slots[i].boundaries : 0;
 
-			/* Of two with as many boundaries, higher ones bind it to fewer places. */
+			/* With equally many boundaries, higher ones leave fewer places. */
 			order[i].slot = &slots[i];
 			order[i].choice = (4u - (unsigned)__builtin_popcount(boundaries)) << 8 | (31u - boundaries);
 		}

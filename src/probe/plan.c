@@ -18,7 +18,7 @@ static struct hodo_probe_planned *add(struct hodo_probe_plan *p, uint32_t functi
 	return x;
 }
 
-/* Whether a window of the function that is a jump has the exit in it. */
+/* Whether a jump's window in the function contains the exit. */
 static bool join(struct hodo_probe_plan *p, uint32_t first, uint64_t addr)
 {
 	for (uint32_t i = first; i < p->n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h - the windows of whole functions: their entries and exits, each byte replaced by one probe at most. An exit
- * that stands in the window of the entry, or of another exit, is a hook of that window.
+ * plan.h - the windows of whole functions: their entries and exits; at most one probe replaces each byte. An
+ * exit in the window of the entry, or of another exit, is a hook of that window.
  */
 #ifndef HODO_PROBE_PLAN_H
 #define HODO_PROBE_PLAN_H
@@ -11,7 +11,7 @@
 struct hodo_probe_planned {
 	struct hodo_probe_window window;
 	uint32_t function; /* of the object's */
-	uint8_t entry;     /* its hook at the entry; 0xff: it has none */
+	uint8_t entry;     /* its hook at the entry; 0xff: none */
 	uint8_t exits;     /* hooks that are exits, a bit each */
 };
 
@@ -22,10 +22,10 @@ struct hodo_probe_plan {
 	uint32_t n;
 };
 
-/* Plans a function's entry, its exits, or both, behind those that the plan has. 0 or -ENOMEM. */
+/* Plans a function's entry, its exits, or both, after those already in the plan. 0 or -ENOMEM. */
 int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_object *o, uint32_t function,
 			     bool entry, bool exits);
-/* Whatever was planned of the object is forgotten: all of it can be planned again. */
+/* Forgets everything planned for the object, so that all of it can be planned again. */
 void hodo_probe_plan_forget(const struct hodo_probe_object *o);
 void hodo_probe_plan_free(struct hodo_probe_plan *p);
 

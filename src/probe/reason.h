@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reason.h - why a probe cannot be put somewhere, or not by a jump. */
+/* reason.h - why a probe is not possible somewhere, or not by a jump. */
 #ifndef HODO_PROBE_REASON_H
 #define HODO_PROBE_REASON_H
 
@@ -21,7 +21,7 @@ enum hodo_probe_reason {
 	HODO_PROBE_REASONS
 };
 
-/* A key for programs, and what people read behind "…: ". */
+/* A key for programs, and the text for people after "…: ". */
 const char *hodo_probe_reason_key(enum hodo_probe_reason reason);
 const char *hodo_probe_reason_text(enum hodo_probe_reason reason);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recipe.c - see recipe.h. Each instruction's copy is of one length, wherever the slot is. */
+/* recipe.c - see recipe.h. The length of each instruction's copy does not depend on where the slot is. */
 #include "recipe.h"
 
 #include <errno.h>
@@ -26,14 +26,14 @@ static unsigned copy_bytes(const struct hodo_instruction *i)
 	}
 }
 
-/* The address becomes one that the slot must reach. */
+/* Adds an address that the slot must reach. */
 static void reach(struct hodo_probe_recipe *r, uint64_t address)
 {
 	r->low = address < r->low ? address : r->low;
 	r->high = address > r->high ? address : r->high;
 }
 
-/* Where in the slot the copy of the instruction at that address is; -1: the window has none. */
+/* The offset in the slot of the copy of the instruction at that address; -1: not in the window. */
 static int local(const struct hodo_probe_recipe *r, uint64_t address)
 {
 	for (unsigned k = 0; k < r->n; k++)
@@ -80,7 +80,7 @@ struct output {
 	const struct hodo_probe_recipe *r;
 	uint64_t slot;
 	uint8_t *to;
-	unsigned n, literal; /* where the next byte and the next literal stand */
+	unsigned n, literal; /* where the next byte and the next literal go */
 	bool too_far;
 };
 
@@ -95,7 +95,7 @@ static void put_byte(struct output *o, uint8_t byte)
 	put(o, &byte, 1);
 }
 
-/* The distance to an address from behind these four bytes and `more` after them. */
+/* The distance to an address from after these four bytes and `more` following ones. */
 static void put_distance(struct output *o, uint64_t address, unsigned more)
 {
 	int64_t distance = (int64_t)(address - (o->slot + o->n + 4 + more));
@@ -105,7 +105,7 @@ static void put_distance(struct output *o, uint64_t address, unsigned more)
 	put(o, &narrow, sizeof(narrow));
 }
 
-/* To where a jump leads: within the window to the copy, else where it led. */
+/* To a jump's target: within the window its copy, else the original. */
 static void put_target(struct output *o, uint64_t target)
 {
 	int at = local(o->r, target);
@@ -121,7 +121,7 @@ static void put_push(struct output *o, uint64_t address)
 	o->literal += LITERAL_BYTES;
 }
 
-/* As it is, but for its displacement. */
+/* Unchanged except for its displacement. */
 static void put_copy(struct output *o, const struct hodo_instruction *i, const uint8_t *code)
 {
 	if (!i->disp) {
@@ -160,7 +160,7 @@ static void put_instruction(struct output *o, unsigned k)
 		break;
 	case HODO_INSTRUCTION_LOOP:
 		put(o, code, i->length - 1u);
-		put(o, "\x02\xeb\x05\xe9", 4); /* over the jump that goes on to the jump that leads away */
+		put(o, "\x02\xeb\x05\xe9", 4); /* skips the jump for the loop's end, to the jump for its target */
 		put_target(o, i->target);
 		break;
 	case HODO_INSTRUCTION_CALL:

@@ -40,7 +40,7 @@ static int fail(const struct resolving *r, const char *format, ...)
 
 /* ---------------------------------------------------------------------------- points */
 
-/* Of a function that has no symbol; past the address where none is known. */
+/* Of a function without a symbol; past the address if none is known. */
 static uint64_t start_of(const struct hodo_probe_image *i, uint64_t address)
 {
 	const struct hodo_probe_function *f = i->code ? hodo_probe_function_at(i->code, address) : NULL;
@@ -93,7 +93,7 @@ static int by_address(const void *a, const void *b)
 	return (x->inlined != NULL) - (y->inlined != NULL);
 }
 
-/* In order, and each once. */
+/* Sorts them and drops duplicates. */
 static void settle(struct hodo_probe_points *p)
 {
 	uint32_t n = 0;
@@ -108,7 +108,7 @@ static void settle(struct hodo_probe_points *p)
 
 /* ------------------------------------------------------------------------- functions */
 
-/* Functions of these names; cold: those that are parts without an entry are left out, and counted. */
+/* Functions with these names; cold: counts parts without an entry, which are left out. */
 static int add_functions(struct resolving *r, const struct hodo_names *names, unsigned *cold)
 {
 	const struct hodo_elf_symbols *s = &r->image->object.symbols;
@@ -141,7 +141,7 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 	if (hodo_spec_is_glob(name))
 		return fail(r, "no function matches %s", name);
 	for (uint32_t i = 0; i < s->n; i++) {
-		char *shown = hodo_elf_demangle_short(s->list[i].name, true);
+		char *shown = hodo_elf_demangle_brief(s->list[i].name, false);
 
 		if (!shown)
 			return -ENOMEM;
@@ -214,7 +214,7 @@ static int find_line(struct resolving *r)
 		    l.next);
 }
 
-/* An address that was named is of code. */
+/* Checks that a given address is in code. */
 static int check(struct resolving *r)
 {
 	const struct hodo_probe_point *p = &r->points->list[0];
@@ -246,7 +246,7 @@ static bool is_taken(const struct hodo_probe_point *p, uint32_t before, const ch
 	return false;
 }
 
-/* Names are fields', and each once: n, n_2, n_3. */
+/* Makes names valid for fields and unique: n, n_2, n_3. */
 static int name_field(struct hodo_probe_point *p, uint32_t at)
 {
 	char *plain = p->fields[at].name;
@@ -303,7 +303,7 @@ struct all {
 	bool parameters;
 };
 
-/* $args, $locals: one that has parts is there with them, without a value. */
+/* $args, $locals: one with members is included without a value. */
 static int add_variable(void *arg, Dwarf_Die *die, int depth)
 {
 	struct all *a = arg;
@@ -324,7 +324,7 @@ static int add_variable(void *arg, Dwarf_Die *die, int depth)
 	return add_missing(a->r, a->point, v.name, &type, HODO_PARTS);
 }
 
-/* All that there is without debug information. */
+/* All that is available without debug information. */
 static int add_registers(struct resolving *r, struct hodo_probe_point *p, const struct hodo_scope *s)
 {
 	int err = 0;
@@ -360,7 +360,7 @@ static int add_value(struct resolving *r, struct hodo_probe_point *p, const stru
 	return hodo_scope_variables(s, false, add_variable, &all);
 }
 
-/* What a function returns, if that is anything. */
+/* A function's result, if it has one. */
 static int add_result(struct resolving *r, struct hodo_probe_point *p, const struct hodo_scope *s)
 {
 	static const struct hodo_spec_value result = { .text = "$retval", .name = "retval",
@@ -378,7 +378,7 @@ static int add_result(struct resolving *r, struct hodo_probe_point *p, const str
 	return err == -EINVAL ? add_missing(r, p, "retval", &type, HODO_PARTS) : err;
 }
 
-/* some: what is not known here is missing, since other places have it; else that is an error. */
+/* some: a value not known here is marked missing, since other places have it; else that is an error. */
 static int add_fields(struct resolving *r, struct hodo_probe_point *p, bool some)
 {
 	struct hodo_scope scope;
@@ -388,7 +388,7 @@ static int add_fields(struct resolving *r, struct hodo_probe_point *p, bool some
 		hodo_probe_field_free(&p->fields[i]);
 	p->nfields = 0;
 	hodo_probe_point_scope(p, r->image, &scope);
-	/* A return without a list has what is returned, if anything is. */
+	/* A return without a list has the result, if any. */
 	if (p->result && !r->spec->listed)
 		return add_result(r, p, &scope);
 	for (uint32_t i = 0; i < r->nvalues && !err; i++) {

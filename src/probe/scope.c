@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scope.c - the functions and blocks that hold an address, and their variables; see location.h. */
+/* scope.c - the functions and blocks that contain an address, and their variables; see location.h. */
 #include "location.h"
 
 #include <dwarf.h>
@@ -20,14 +20,17 @@ static bool is_code(int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-/* What holds functions, and has no addresses. */
+/* Entries that contain functions, and have no addresses. */
 static bool is_room(int tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
 	       tag == DW_TAG_module;
 }
 
-/* Adds what below `die` holds the address; deep: also of functions that do not hold it, where nested ones stand. */
+/*
+ * Adds the entries below `die` that contain the address; deep: also searches functions that do not contain it
+ * for nested ones.
+ */
 static bool descend(struct hodo_scope *s, Dwarf_Die *die, bool deep, unsigned depth)
 {
 	if (depth == DEPTH_MAX)
@@ -94,7 +97,7 @@ static void look_at_function(struct hodo_scope *s)
 		return;
 	function = s->chain[0];
 	s->entry |= dwarf_entrypc(&function, &start) == 0 && start == s->pc;
-	/* What was inlined there begins behind the entry, as do blocks. */
+	/* Inlined functions and blocks begin after the entry. */
 	if (s->entry)
 		s->n = 1;
 	s->by_cfa = dwarf_attr_integrate(&function, DW_AT_frame_base, &a) &&
@@ -126,7 +129,7 @@ void hodo_scope_enter(struct hodo_scope *s, Dwarf_Off copy)
 
 	for (unsigned i = 0; i < s->n; i++)
 		if (dwarf_dieoffset(&s->chain[i]) == copy) {
-			s->n = i + 1; /* what was inlined into it begins behind its entry */
+			s->n = i + 1; /* functions inlined into it begin after its entry */
 			return;
 		}
 	if (s->n && s->n < HODO_SCOPES_MAX && dwarf_offdie(s->image->debug.dwarf, copy, &die))
@@ -159,7 +162,7 @@ int hodo_scope_variables(const struct hodo_scope *s, bool files, hodo_variable_f
 		Dwarf_Attribute a;
 
 		err = each_of(&die, (int)i, each, arg);
-		/* What was left out of this copy is still in what it is a copy of. */
+		/* Variables left out of this copy are still in the original. */
 		if (!err && dwarf_attr(&die, DW_AT_abstract_origin, &a) && dwarf_formref_die(&a, &origin))
 			err = each_of(&origin, (int)i, each, arg);
 	}
@@ -187,7 +190,7 @@ static int look(void *arg, Dwarf_Die *die, int depth)
 		return 0;
 	*s->found = *die;
 	s->have = true;
-	/* Of one that is declared, too, the definition is meant. */
+	/* Prefer the definition to a declaration. */
 	return depth >= 0 || dwarf_attr(die, DW_AT_location, &a) || dwarf_attr(die, DW_AT_const_value, &a);
 }
 
@@ -219,7 +222,7 @@ bool hodo_scope_parameter(const struct hodo_scope *s, unsigned n, Dwarf_Die *die
 
 /* ----------------------------------------------------------------------------- where */
 
-/* Whether it is in a frame that is not there yet: in the function's own part of the stack. */
+/* Whether it is in a frame that does not exist yet: in the function's own part of the stack. */
 static bool in_own_frame(const struct hodo_scope *s, const struct hodo_where *w)
 {
 	const struct hodo_fetch *f = &w->piece[0].fetch;
@@ -227,7 +230,7 @@ static bool in_own_frame(const struct hodo_scope *s, const struct hodo_where *w)
 
 	if (w->missing || !w->n || !w->piece[0].memory || !f->n || first->op != HODO_FETCH_REGISTER)
 		return false;
-	/* Above the return address stands what the caller put there; only the CFA is known to be right at the entry. */
+	/* Above the return address is what the caller put there; at the entry, only the CFA is reliable. */
 	if (first->reg == HODO_FETCH_RSP && s->by_cfa)
 		return f->n < 2 || f->step[1].op != HODO_FETCH_ADD || f->step[1].number < 8;
 	return first->reg == HODO_FETCH_RBP || first->reg == HODO_FETCH_RSP;
@@ -282,8 +285,8 @@ void hodo_scope_where(const struct hodo_scope *s, Dwarf_Die *variable, struct ho
 	early = in_own_frame(s, w);
 	own = is_own_parameter(s, variable);
 	/*
-	 * Debug information is of the code behind the prologue, where that is all it has. Where it has nothing, GCC's
-	 * callers have passed the parameter all the same, but to a clone; Clang's need not.
+	 * Debug information may only describe the code after the prologue. If it has nothing, GCC's callers
+	 * have still passed the parameter, except to a clone; Clang's need not.
 	 */
 	if (own && !s->clone && (early || (s->gnu && (w->missing || w->piece[0].bytes != UINT64_MAX)))) {
 		function = s->chain[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sdt.c - static probes of programs and libraries as they are installed (USDT): events that a plan has. Their arguments
- * are fields, arg1, arg2, …; one whose place the note does not say is left out.
+ * sdt.c - static probes of installed programs and libraries (USDT) as events of a plan. Their arguments are
+ * fields, arg1, arg2, …; those without a place in the note are left out.
  */
 #include "sdt.h"
 

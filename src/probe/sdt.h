@@ -6,8 +6,8 @@
 #include "build.h"
 
 /*
- * Adds those of the file, which is the target's, that one of the n patterns names as PROVIDER:NAME, with wildcards. 0,
- * also if the file has none or cannot be read; -ENOMEM. hodo_probe_events_free() frees what was added in any case.
+ * Adds those of the target's file that match one of the n patterns, PROVIDER:NAME with wildcards. 0, also if
+ * the file has none or cannot be read; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
  */
 int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n);
 

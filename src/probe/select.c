@@ -15,19 +15,24 @@
 #include "file_name.h"
 #include "source_file.h"
 
-/* "libz.so.1!deflate.c:deflate*": the file's part, if it has one, that of the source, likewise, and the function's. */
+/* "libz.so.1!deflate.c:deflate*": the parts for the file and the source, both optional, and for the function.
+ * */
 struct pattern {
 	const char *file, *source, *glob;
 	size_t file_len, source_len;
 	bool without;
 };
 
-/* The first colon that stands alone: C++'s come in pairs. NULL: none does. */
+/* The first single colon: C++'s come in pairs, or are in an ABI tag. NULL: none. */
 static const char *find_colon(const char *text)
 {
-	for (const char *c = strchr(text, ':'); c; c = strchr(c + 2, ':'))
-		if (c[1] != ':')
+	for (const char *c = text; *(c += strcspn(c, "[:"));) {
+		size_t tag = hodo_glob_tag(c, strlen(c));
+
+		if (*c == ':' && c[1] != ':')
 			return c;
+		c += *c == ':' ? 2 : tag ? tag : 1;
+	}
 	return NULL;
 }
 
@@ -55,7 +60,7 @@ static bool means_file(const struct hodo_probe_choice *c, const struct pattern *
 	return p->file ? hodo_probe_file_is(p->file, p->file_len, c->path, c->soname) : c->by_default;
 }
 
-/* Whether some pattern does more than leave out. */
+/* Whether some pattern does more than exclude. */
 static bool names_any(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++)
@@ -75,7 +80,7 @@ static bool some_mean(const struct hodo_probe_choice *c)
 	return c->by_default && !names_any(c);
 }
 
-/* For functions with slots: patterns mean these in all files. */
+/* For functions with slots: these patterns apply to all files. */
 static struct hodo_probe_choice in_slots(const struct hodo_probe_choice *c)
 {
 	struct hodo_probe_choice all = *c;
@@ -91,16 +96,31 @@ bool hodo_probe_select_means(const struct hodo_probe_choice *c)
 	return some_mean(c) || (c->nin_slots && some_mean(&all));
 }
 
+bool hodo_probe_select_by_source(const struct hodo_probe_choice *c)
+{
+	for (uint32_t i = 0; i < c->npatterns; i++)
+		if (take_apart(c->patterns[i]).source)
+			return true;
+	return false;
+}
+
+bool hodo_probe_select_means_slots(const struct hodo_probe_choice *c)
+{
+	const struct hodo_probe_choice all = in_slots(c);
+
+	return c->has_slots && hodo_probe_select_by_source(c) && some_mean(&all);
+}
+
 /* ------------------------------------------------------------------------- names */
 
-/* A function's names, as symbols have them and for people; none: it has no symbol. */
+/* A function's symbol names and readable names; none: it has no symbol. */
 struct names {
 	const struct hodo_elf_symbols *symbols;
 	uint32_t first, end;
 	const char *source; /* the file that it was written in; NULL: not known */
 };
 
-/* Without parameters, arguments of templates, and what stands before the name. In place. */
+/* Removes parameters, template arguments, and what precedes the name. In place. */
 static void make_short(char *name)
 {
 	char *to = name;
@@ -117,12 +137,20 @@ static void make_short(char *name)
 	*to = 0;
 }
 
-/* Whether a C++ name in its short form is meant, with parameters or without. */
+/* Whether the short form of a C++ name matches, with or without parameters. */
 static bool brief_matches(const char *glob, size_t len, const char *symbol, bool parameters)
 {
 	HODO_AUTO_FREE char *brief = hodo_elf_demangle_brief(symbol, parameters);
 
-	return brief && hodo_glob(glob, len, brief, strlen(brief));
+	return brief && hodo_glob_name(glob, len, brief, strlen(brief));
+}
+
+/* Of operators, which make_short() does not know. */
+static bool short_matches(const char *glob, size_t len, const char *symbol)
+{
+	HODO_AUTO_FREE char *name = strstr(glob, "operator") ? hodo_elf_demangle_short(symbol, false) : NULL;
+
+	return name && hodo_glob_name(glob, len, name, strlen(name));
 }
 
 static bool one_matches(const char *glob, const char *symbol)
@@ -130,17 +158,19 @@ static bool one_matches(const char *glob, const char *symbol)
 	size_t len = strlen(glob);
 	HODO_AUTO_FREE char *name = NULL;
 
-	if (hodo_glob(glob, len, symbol, hodo_symbol_whole_name(symbol)))
+	if (hodo_glob_name(glob, len, symbol, hodo_symbol_whole_name(symbol)))
 		return true;
 	name = symbol[0] == '_' ? hodo_elf_demangle(symbol) : NULL;
 	if (!name)
 		return false;
-	if (hodo_glob(glob, len, name, strlen(name)) ||
+	if (hodo_glob_name(glob, len, name, strlen(name)) ||
 	    (strpbrk(glob, "<(") &&
 	     (brief_matches(glob, len, symbol, false) || brief_matches(glob, len, symbol, true))))
 		return true;
+	if (short_matches(glob, len, symbol))
+		return true;
 	make_short(name);
-	return hodo_glob(glob, len, name, strlen(name));
+	return hodo_glob_name(glob, len, name, strlen(name));
 }
 
 static bool matches(const struct pattern *p, const struct names *names)
@@ -159,7 +189,7 @@ static bool matches(const struct pattern *p, const struct names *names)
 
 /* ------------------------------------------------------------------------ choosing */
 
-/* As src/func/select.c has it: some pattern, and none of those with "!". */
+/* As in src/func/select.c: some pattern matches, and none of those with "!". */
 static bool is_wanted(const struct hodo_probe_choice *c, const struct names *names)
 {
 	bool wanted = !names_any(c);
@@ -167,7 +197,7 @@ static bool is_wanted(const struct hodo_probe_choice *c, const struct names *nam
 	for (uint32_t i = 0; i < c->npatterns; i++) {
 		struct pattern p = take_apart(c->patterns[i]);
 
-		/* One that leaves out leaves out everywhere, unless it names a file. */
+		/* An exclusion applies everywhere, unless it names a file. */
 		if ((!p.without || p.file) && !means_file(c, &p))
 			continue;
 		if ((p.without || !wanted) && matches(&p, names)) {
@@ -179,7 +209,7 @@ static bool is_wanted(const struct hodo_probe_choice *c, const struct names *nam
 	return wanted;
 }
 
-/* One that has slots, and that another list of patterns means as well. */
+/* One that has slots, and that the other list of patterns also matches. */
 static bool is_wanted_in_slots(const struct hodo_probe_choice *c, const struct names *names)
 {
 	const struct hodo_probe_choice all = in_slots(c);
@@ -206,7 +236,7 @@ static bool is_chosen(struct hodo_probe_choice *c, const struct hodo_probe_objec
 	return slots == HODO_PROBE_SLOTS_SWITCHED;
 }
 
-/* A part that was moved away is of the function whose name it has. */
+/* A moved part belongs to the function whose name it has. */
 static struct names names_of(const struct hodo_elf_symbols *s, const struct hodo_probe_function *f, uint64_t *bytes)
 {
 	uint32_t i = hodo_elf_symbols_at(s, f->start);
@@ -232,19 +262,19 @@ static bool have_names(const char *const *patterns, uint32_t n)
 	return false;
 }
 
-/* Names are not needed for all of a file. */
+/* Selecting all functions of a file needs no names. */
 static bool needs_names(const struct hodo_probe_choice *c)
 {
 	return c->min_bytes || have_names(c->patterns, c->npatterns) || have_names(c->in_slots, c->nin_slots);
 }
 
-/* Whether some pattern that can mean the file's functions names a source. */
+/* Whether some pattern that applies to the file names a source. */
 static bool needs_sources(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++) {
 		struct pattern p = take_apart(c->patterns[i]);
 
-		if (p.source && (c->nin_slots || means_file(c, &p) || (p.without && !p.file)))
+		if (p.source && (c->nin_slots || c->has_slots || means_file(c, &p) || (p.without && !p.file)))
 			return true;
 	}
 	return false;
@@ -261,6 +291,20 @@ static int read_sources(struct hodo_probe_choice *c, const struct hodo_elf_objec
 	return err;
 }
 
+/* Adds it to those that are patched, or to those whose slots are used; or to none. */
+static void choose(struct hodo_probe_choice *c, const struct hodo_probe_object *o, uint32_t i,
+		   const struct names *names, uint32_t *list, uint32_t *n)
+{
+	const struct hodo_probe_function *f = &o->functions[i];
+	const struct hodo_probe_choice all = in_slots(c);
+
+	if (!f->reason && is_chosen(c, o, f, names))
+		list[(*n)++] = i;
+	else if (c->slotted && !f->part && hodo_probe_function_slots(o, f) != HODO_PROBE_SLOTS_NONE &&
+		 is_wanted(&all, names))
+		c->slotted[c->nslotted++] = i;
+}
+
 int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_object *o, const char *path,
 		      uint32_t **list, uint32_t *n)
 {
@@ -272,7 +316,9 @@ int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_objec
 
 	*n = 0;
 	*list = calloc(o->nfunctions + 1, sizeof(**list));
-	if (!*list)
+	if (hodo_probe_select_means_slots(c))
+		c->slotted = calloc(o->nfunctions + 1, sizeof(*c->slotted));
+	if (!*list || (!c->slotted && hodo_probe_select_means_slots(c)))
 		return -ENOMEM;
 	/* Without symbols, functions have no names, which is no error. */
 	if ((needs_names(c) || by_source) && hodo_elf_object_open(&names, path, NULL, 0, NULL) == 0)
@@ -285,8 +331,8 @@ int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_objec
 		struct names own = names_of(&names.symbols, f, &bytes);
 
 		own.source = hodo_source_file_at(&sources, f->start);
-		if (!f->reason && bytes >= c->min_bytes && is_chosen(c, o, f, &own))
-			(*list)[(*n)++] = i;
+		if (bytes >= c->min_bytes)
+			choose(c, o, i, &own, *list, n);
 	}
 	return err;
 }

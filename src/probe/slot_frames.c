@@ -2,9 +2,9 @@
 /*
  * slot_frames.c - see slot_frames.h.
  *
- * Between two instructions of the copy all is as in the program. A hook is followed through its pushes and pops: how
- * far the stack pointer is from where the program has it, and which registers stand on the stack. The numbers of
- * registers are the instruction's; DWARF's are others.
+ * Between two instructions of the copy, everything is as in the program. In a hook, pushes and pops are
+ * tracked: how far the stack pointer is from the program's, and which registers are on the stack. Register
+ * numbers are those of instructions; DWARF's differ.
  */
 #include "slot_frames.h"
 
@@ -31,9 +31,9 @@ struct slot {
 	struct hodo_slot_frames *f;
 	const uint8_t *code;
 	uint32_t row;    /* where in the slot the last row begins */
-	uint32_t depth;  /* bytes below where the program has its stack pointer; of the last row: */
+	uint32_t depth;  /* bytes below the program's stack pointer; of the last row: */
 	uint32_t row_depth;
-	uint32_t saved[REGISTERS], row_saved[REGISTERS]; /* at which depth; 0: it is what it was */
+	uint32_t saved[REGISTERS], row_saved[REGISTERS]; /* at which depth; 0: unchanged */
 	int err;
 };
 
@@ -115,7 +115,7 @@ static void put_original(struct slot *s, uint32_t at, uint64_t original)
 	put64(s, original);
 }
 
-/* What has changed since the last row. */
+/* Changes since the last row. */
 static void put_stack(struct slot *s, uint32_t at)
 {
 	static const uint8_t dwarf[REGISTERS] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -143,7 +143,7 @@ static void put_stack(struct slot *s, uint32_t at)
 static void push(struct slot *s, unsigned reg)
 {
 	s->depth += 8;
-	/* The first one has what the program had. */
+	/* The first push has the program's value. */
 	if (reg < REGISTERS && !s->saved[reg])
 		s->saved[reg] = s->depth;
 }
@@ -164,7 +164,7 @@ static int32_t number_at(const uint8_t *p, unsigned bytes)
 	return number;
 }
 
-/* What an instruction of a hook does to the stack. */
+/* The effect of a hook's instruction on the stack. */
 static void follow(struct slot *s, const uint8_t *p, unsigned length)
 {
 	bool wide = p[0] == 0x41;

@@ -10,7 +10,7 @@
 #include <core/glob.h>
 #include <core/search.h>
 
-#define DEPTH_MAX  64u /* of namespaces and classes, and of functions within functions */
+#define DEPTH_MAX  64u /* of namespaces and classes, and of nested functions */
 #define RANGES_MAX 64  /* of one function */
 
 static bool holds_functions(int tag)

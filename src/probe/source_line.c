@@ -40,7 +40,7 @@ static int take_unit(struct hodo_source_line *s, const struct hodo_probe_image *
 {
 	Dwarf_Lines *lines;
 	size_t n;
-	bool inside = false; /* the row before is of the same line: it has begun already */
+	bool inside = false; /* the previous row is of the same line, which has already begun */
 	int err = 0;
 
 	if (dwarf_getsrclines(unit, &lines, &n) != 0)

@@ -13,9 +13,9 @@
 
 #define PIECES         (HODO_PROBE_PAGE_BYTES / HODO_PROBE_SLOT_ALIGN)
 #define MARGIN         (64u << 10)  /* around all mappings */
-#define HEAP_MARGIN    (512u << 20) /* brk() grows a heap; where it cannot any more, allocators take mappings */
+#define HEAP_MARGIN    (512u << 20) /* brk() grows a heap; when it cannot, allocators use mappings */
 #define STACK_MARGIN   (128u << 20) /* below the first thread's */
-#define LOWEST         (1u << 20)   /* the kernel gives out nothing near 0 */
+#define LOWEST         (1u << 20)   /* the kernel maps nothing near 0 */
 #define HIGHEST        0x7ffffffff000ull
 
 /* ------------------------------------------------------------------------- taken */
@@ -98,7 +98,7 @@ uint32_t hodo_probe_space_page(const struct hodo_probe_space *s, uint64_t addres
 	return hodo_search(i, s->npages, s->pages[i].addr + HODO_PROBE_PAGE_BYTES > address);
 }
 
-/* The pieces of the page that a slot takes: from *first, so many. */
+/* The pieces of the page that a slot takes: from *first on; returns how many. */
 static unsigned pieces_in(uint64_t page, uint64_t slot, uint32_t bytes, unsigned *first)
 {
 	uint64_t end = slot + bytes - 1;
@@ -115,7 +115,7 @@ static bool is_used(const struct hodo_probe_page *p, unsigned piece)
 	return p->used[piece / 64] >> piece % 64 & 1;
 }
 
-/* Whether the slot's pieces in this page are free; *next: behind the last that is not. */
+/* Whether the slot's pieces in this page are free; *next: after the last used one. */
 static bool is_free(const struct hodo_probe_page *p, uint64_t slot, uint32_t bytes, uint64_t *next)
 {
 	unsigned first, n = pieces_in(p->addr, slot, bytes, &first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spec.c - the place of a probe, as its text says it; see spec.h. */
+/* spec.c - parses the place of a probe; see spec.h. */
 #include "spec.h"
 
 #include <ctype.h>
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <core/glob.h>
 
 #include "file_name.h"
 
@@ -35,10 +37,12 @@ static bool ends_with(struct piece p, const char *end)
 
 bool hodo_spec_is_glob(const char *name)
 {
-	/* Of C++, operator* and operator[] are names. */
-	const char *op = strstr(name, "operator");
+	/* In C++, operator* and operator[] are names, and [abi:cxx11] is a part of some. */
+	const char *op = strstr(name, "operator"), *sign = name + strcspn(name, "*?[");
 
-	return strcspn(name, "*?[") < (op ? (size_t)(op - name) : strlen(name));
+	while (*sign == '[' && hodo_glob_tag(sign, strlen(sign)))
+		sign += 1 + strcspn(sign + 1, "*?[");
+	return *sign && (!op || sign < op);
 }
 
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname)
@@ -48,7 +52,7 @@ bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *so
 
 /* ------------------------------------------------------------------------- places */
 
-/* Decimal, or hexadecimal behind 0x; all of it. */
+/* Decimal, or hexadecimal with 0x; must be the whole text. */
 static bool number(struct piece p, uint64_t *to)
 {
 	bool hex = p.len > 2 && p.text[0] == '0' && (p.text[1] == 'x' || p.text[1] == 'X');
@@ -68,7 +72,7 @@ static bool number(struct piece p, uint64_t *to)
 	return true;
 }
 
-/* Cuts "!..." off: the object before it. The ! of operator! is none. */
+/* Splits off the object before "!". The ! of operator! does not count. */
 static void take_object(struct hodo_spec *s, struct piece *p)
 {
 	const char *mark = memchr(p->text, '!', p->len);
@@ -81,7 +85,7 @@ static void take_object(struct hodo_spec *s, struct piece *p)
 	*p = trimmed(mark + 1, (size_t)(p->text + p->len - mark - 1));
 }
 
-/* Whether it is what stands before the last `mark`, and a number behind it. */
+/* Whether it consists of something, the last `mark`, and a number. */
 static bool take_number(struct hodo_spec *s, struct piece *p, char mark)
 {
 	const char *at = memrchr(p->text, mark, p->len);
@@ -147,7 +151,7 @@ static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_
 
 /* -------------------------------------------------------------------------- all */
 
-/* The ( that the ) at the end of it closes; NULL: none. */
+/* The ( that matches the final ); NULL: none. */
 static const char *opening(struct piece p)
 {
 	size_t depth = 0;
@@ -181,6 +185,21 @@ static int take_values(struct hodo_spec *s, struct piece *all, char error[HODO_S
 	return hodo_spec_values(s, inner.text, inner.len, s->flaw);
 }
 
+/* As gdb has it: "f(a) if a > 1". No name has such a word. */
+static int refuse_condition(struct piece all, char error[HODO_SPEC_ERROR])
+{
+	const char *at = memmem(all.text, all.len, " if ", 4);
+	struct piece condition = { at ? at + 4 : NULL, at ? (size_t)(all.text + all.len - at) - 4 : 0 };
+
+	if (!at)
+		return 0;
+	condition = trimmed(condition.text, condition.len);
+	snprintf(error, HODO_SPEC_ERROR, "'if %.*s': a probe has no condition: record its events with --filter '%.*s'",
+		 (int)(condition.len < 100 ? condition.len : 100), condition.text,
+		 (int)(condition.len < 100 ? condition.len : 100), condition.text);
+	return -EINVAL;
+}
+
 int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR])
 {
 	struct piece all = trimmed(text, strnlen(text, HODO_SPEC_TEXT_MAX + 1));
@@ -192,17 +211,21 @@ int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_
 		snprintf(error, HODO_SPEC_ERROR, "longer than %u bytes", HODO_SPEC_TEXT_MAX);
 		return -EINVAL;
 	}
-	/* Whole, as place, as the values' texts, and as their parts: each byte four times, each with a NUL at most. */
+	/* Each byte is copied at most four times, each with a NUL: whole, as place, as the values' texts, and
+	 * as their parts. */
 	s->pool_bytes = 8 * (all.len + 8);
 	s->pool = malloc(s->pool_bytes);
 	if (!s->pool)
 		return -ENOMEM;
+	err = refuse_condition(all, error);
+	if (err)
+		return err;
 	err = take_values(s, &all, error);
 	if (err == -ENOMEM || (err && !s->whole))
 		return err;
 	s->nvalues = err ? 0 : s->nvalues;
 	err = take_place(s, all, error);
-	/* A list that is none is an error, unless all is a function's name. */
+	/* An invalid list is an error, unless the whole text is a function's name. */
 	if (!err && *s->flaw && s->place != HODO_SPEC_FUNCTION) {
 		memcpy(error, s->flaw, HODO_SPEC_ERROR);
 		err = -EINVAL;

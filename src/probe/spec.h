@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spec.h - the text of a probe: where it goes, and which values it takes. What it means in a file, resolve.h finds out.
+ * spec.h - the text of a probe: its place, and its values. resolve.h finds their meaning in a file.
  *
  *	[OBJECT!]FUNCTION           the entry; with * ? [...] of all that match
  *	[OBJECT!]FUNCTION%return    the exits
@@ -8,8 +8,9 @@
  *	[OBJECT!]FILE:LINE          the code of a line
  *	[OBJECT!]0xADDRESS          as the file's symbols have it
  *
- * and behind it (VALUE, ...), where a VALUE is [NAME=]EXPR[:FORM] or [NAME=](EXPR, LENGTH), bytes in memory. An EXPR is
- * a name, $argN, $retval, $args, $locals or %REGISTER, with * and & in front, and ->member, .member and [N] behind.
+ * followed by (VALUE, ...), where a VALUE is [NAME=]EXPR[:FORM] or [NAME=](EXPR, LENGTH), bytes in memory. An
+ * EXPR is a name, $argN, $retval, $args, $locals or %REGISTER, perhaps preceded by * and &, and followed by
+ * ->member, .member and [N].
  *
  *	spec.c         the place
  *	spec_value.c   the values
@@ -38,7 +39,7 @@ enum hodo_spec_base {
 	HODO_SPEC_ARG,      /* $argN: number, from 1 */
 	HODO_SPEC_RETVAL,
 	HODO_SPEC_ARGS,     /* all parameters */
-	HODO_SPEC_LOCALS,   /* all variables that are no parameters */
+	HODO_SPEC_LOCALS,   /* all variables except parameters */
 	HODO_SPEC_REGISTER, /* name, with its % */
 	HODO_SPEC_NUMBER    /* of a LENGTH */
 };
@@ -51,7 +52,7 @@ struct hodo_spec_step {
 	uint32_t element;
 };
 
-/* Steps are in the order in which they are made: *a->b is member b, then what it points to. */
+/* Steps in order of evaluation: *a->b is member b, then what it points to. */
 struct hodo_spec_expr {
 	uint8_t base; /* enum hodo_spec_base */
 	uint8_t n;
@@ -62,9 +63,9 @@ struct hodo_spec_expr {
 
 struct hodo_spec_value {
 	const char *text; /* as it was written */
-	const char *name; /* NAME=, or what it is called without */
-	uint8_t type;     /* enum hodo_type of FORM; HODO_TYPE_NONE: as the variable is declared */
-	bool bytes;       /* expr and length say where bytes are, and how many */
+	const char *name; /* NAME=, or the default name */
+	uint8_t type;     /* enum hodo_type of FORM; HODO_TYPE_NONE: as declared */
+	bool bytes;       /* expr and length give the address and number of bytes */
 	struct hodo_spec_expr expr, length;
 };
 
@@ -76,10 +77,10 @@ struct hodo_spec {
 	uint64_t number;    /* offset, line, address */
 	struct hodo_spec_value *values;
 	uint32_t nvalues;
-	bool listed;        /* values stand there, if only () */
+	bool listed;        /* there are values, perhaps just () */
 	/*
-	 * f(int) may be the function that C++ calls so, in place of a value of f: then this is its name. NULL: it is
-	 * not. `flaw`: what is wrong with the values if it is none; "": nothing.
+	 * f(int) may be the name of a C++ function instead of a value of f: then this is that name, else
+	 * NULL. `flaw`: what is wrong with the values if it is not such a name; "": nothing.
 	 */
 	const char *whole;
 	char flaw[HODO_SPEC_ERROR];
@@ -87,17 +88,17 @@ struct hodo_spec {
 	size_t pool_at, pool_bytes;
 };
 
-/* 0; -EINVAL, and what is wrong with it in error; -ENOMEM. To be freed in any case. */
+/* 0; -EINVAL, with the reason in error; -ENOMEM. Free it in any case. */
 int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR]);
 void hodo_spec_free(struct hodo_spec *s);
 
 bool hodo_spec_is_glob(const char *name);
-/* Whether the object that it names, if it does, is the file (file_name.h). */
+/* Whether it names no object, or the file as its object (file_name.h). */
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname);
 
 /* ------------------------------------------------------------------ between the files */
 
-/* len bytes, and a NUL behind them, of the spec's; there is always room for parts of its text. */
+/* Copies len bytes and a NUL into the spec; there is always room for parts of its text. */
 static inline const char *hodo_spec_keep(struct hodo_spec *s, const char *text, size_t len)
 {
 	char *to = s->pool + s->pool_at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spec_value.c - the values of a probe, as its text says them; see spec.h. */
+/* spec_value.c - parses the values of a probe; see spec.h. */
 #include "spec.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include <base/vec.h>
 #include <hodo/abi.h>
 
-#define DEPTH_MAX 16u /* parentheses in each other */
+#define DEPTH_MAX 16u /* nested parentheses */
 
 static const struct {
 	const char *name;
@@ -61,7 +61,7 @@ static bool take(struct parser *p, const char *token)
 	return true;
 }
 
-/* What is at fault, for messages. */
+/* The faulty text, for messages. */
 #define HERE(p) (int)((p)->end - (p)->at > 40 ? 40 : (p)->end - (p)->at), (p)->at
 
 static bool is_name(char c)
@@ -69,7 +69,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* A name, with :: in it for C++; NULL: none. */
+/* A name, perhaps with :: for C++; NULL: none. */
 static const char *take_name(struct parser *p, bool qualified)
 {
 	const char *from;
@@ -214,7 +214,7 @@ static bool take_expr(struct parser *p, struct hodo_spec_expr *e)
 
 /* ------------------------------------------------------------------------- values */
 
-/* What a value is called: its last member, else its name, without namespaces. */
+/* A value's name: its last member, else its variable, without namespaces. */
 static const char *name_of(const struct hodo_spec_expr *e)
 {
 	const char *name = e->name;

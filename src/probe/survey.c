@@ -33,7 +33,7 @@ int hodo_probe_survey(struct hodo_probe_survey *s, const struct hodo_probe_objec
 
 			if (x->entry != HODO_PROBE_NO_ENTRY)
 				count(&s->entries, s->entry_reason, &x->window, 1);
-			/* An exit that cannot be has no hook. */
+			/* An impossible exit has no hook. */
 			if (x->entry == HODO_PROBE_NO_ENTRY || x->exits)
 				count(&s->exits, s->exit_reason, &x->window,
 				      x->exits ? (unsigned)__builtin_popcount(x->exits) : 1);

@@ -20,7 +20,7 @@ static bool is_wanted(long number)
 	return false;
 }
 
-/* The begin of the instruction that ends there; 0: none does. */
+/* The begin of the instruction that ends there; 0: none. */
 static uint64_t before(const struct hodo_probe_segment *s, uint64_t start, uint64_t addr)
 {
 	for (unsigned n = 1; n <= HODO_INSTRUCTION_MAX && addr - n >= start; n++)
@@ -29,14 +29,14 @@ static uint64_t before(const struct hodo_probe_segment *s, uint64_t start, uint6
 	return 0;
 }
 
-/* What a register is set to: a number, another register, or something that is not seen here. */
+/* What a register is set to: a number, another register, or something unknown. */
 struct source {
 	enum { NUMBER, REGISTER, OTHER } kind;
 	int32_t number;
 	unsigned from;
 };
 
-/* An instruction that writes the register: of what compilers use for the number of a system call. */
+/* An instruction that writes the register, of those that compilers use for the number of a system call. */
 static struct source source_of(const uint8_t *code, unsigned length, unsigned reg)
 {
 	unsigned rex = code[0] >> 4 == 4 ? code[0] : 0, at = rex != 0;
@@ -65,8 +65,8 @@ static bool is_kept_by_calls(unsigned reg)
 }
 
 /*
- * What eax holds at the address. It is a number in the source: so whoever jumps to somewhere in between has it from the
- * same instruction, which a compiler may have moved out of a loop.
+ * The value of eax at the address. It is a number in the source: so code that jumps into the middle has it
+ * from the same instruction, which a compiler may have moved out of a loop.
  */
 static long number_at(const struct hodo_probe_segment *s, uint64_t start, uint64_t addr)
 {
@@ -135,7 +135,7 @@ bool hodo_probe_may_call(const struct hodo_elf *e)
 
 		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
 			continue;
-		/* The last byte comes once more: an instruction may lie across the end. */
+		/* The last byte is read again: an instruction may span the boundary. */
 		for (uint64_t at = 0; at + 1 < p.p_filesz; at += sizeof(bytes) - 1) {
 			size_t len = p.p_filesz - at < sizeof(bytes) ? p.p_filesz - at : sizeof(bytes);
 			ssize_t got = pread(e->fd, bytes, len, (off_t)(p.p_offset + at));

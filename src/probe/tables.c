@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tables.c - where jumps through tables lead: distances of 4 bytes from the table, as compilers write them for code
- * that can be anywhere, and addresses of 8. A table has no length: it is read as long as it leads to instructions of
- * the function. What is taken for an entry and is none costs a window, and what is missed a trap. Where code can be
- * anywhere, tables of addresses are relocations.
+ * tables.c - targets of jumps through tables: 4-byte distances from the table, as compilers write them for
+ * position-independent code, and 8-byte addresses. A table has no length: it is read as long as its entries
+ * lead to instructions of the function. A false entry costs a window, a missed one a trap. In
+ * position-independent code, tables of addresses are relocations.
  */
 #include "parts.h"
 
@@ -42,7 +42,7 @@ void hodo_probe_tables_add(struct hodo_probe_tables *t, uint64_t address)
 		t->list[t->n++] = address;
 }
 
-/* Bytes at the address, fewer where the segment ends. */
+/* Bytes at the address, fewer at the segment's end. */
 static size_t read_table(const struct hodo_elf *e, uint64_t address, uint8_t to[TABLE_BYTES])
 {
 	for (size_t len = TABLE_BYTES; len >= 8; len /= 2)
@@ -64,7 +64,7 @@ static uint32_t mark(const struct hodo_probe_tables *t, const uint8_t *bytes, si
 			memcpy(&distance, bytes + at, sizeof(distance));
 			target = base + (uint64_t)(int64_t)distance;
 		}
-		/* Some ways may lead to a part of the function, which lies elsewhere. */
+		/* Some entries may lead to a part of the function elsewhere. */
 		if ((target < t->start || target >= t->end) && hodo_probe_segment_at(t->o, target))
 			continue;
 		if (target < t->start || target >= t->end ||

@@ -21,7 +21,7 @@ static bool attr_type(Dwarf_Die *of, Dwarf_Die *to)
 	return dwarf_attr_integrate(of, DW_AT_type, &a) && dwarf_formref_die(&a, to);
 }
 
-/* libdw's own would follow a circle for ever. */
+/* libdw's own function would follow a cycle forever. */
 static bool peel(Dwarf_Die *die)
 {
 	for (unsigned i = 0; i < FOLLOW_MAX; i++) {
@@ -119,7 +119,7 @@ static uint64_t elements(Dwarf_Die *range)
 	return number(range, DW_AT_count, number(range, DW_AT_upper_bound, UINT64_MAX) + 1);
 }
 
-/* Elements of the first dimension that has not been gone into, and the bytes of one; false: there is none. */
+/* The number of elements of the first remaining dimension, and the size of one; false: none. */
 static bool dimension(const struct hodo_ctype *t, uint64_t *count, uint64_t *stride, bool *last)
 {
 	Dwarf_Die die = t->die;
@@ -236,7 +236,7 @@ void hodo_ctype_complete(struct hodo_ctype *t, Dwarf *dwarf)
 	}
 }
 
-/* Where it is, as attributes of DWARF 2 to 5 say it. */
+/* Its place, by the attributes of DWARF 2 to 5. */
 static void place_member(Dwarf_Die *die, struct hodo_ctype_member *m)
 {
 	Dwarf_Attribute a;
@@ -258,9 +258,9 @@ static void place_member(Dwarf_Die *die, struct hodo_ctype_member *m)
 		return;
 	if (dwarf_attr(die, DW_AT_data_bit_offset, &a) && dwarf_formudata(&a, &v) == 0)
 		at = v;
-	else /* counted from the highest bit of what it is stored in */
+	else /* counted from the highest bit of its storage */
 		at = 8 * m->offset + 8 * size - number(die, DW_AT_bit_offset, 0) - bits;
-	/* In the least bytes that it needs: what stands behind may be another page. */
+	/* In as few bytes as possible: what follows may be on another page. */
 	m->offset = at / 8;
 	m->bit_at = at % 8;
 	m->bits = (uint8_t)bits;
@@ -294,7 +294,7 @@ struct search {
 	struct hodo_ctype_member *found;
 	uint64_t offset;
 	unsigned depth;
-	unsigned *left; /* members that may still be looked at */
+	unsigned *left; /* members that may still be visited */
 	bool odd;
 };
 

@@ -15,7 +15,7 @@
 
 #define PARTS_SHOWN 8u
 
-/* The type of a field that holds the number; HODO_TYPE_NONE: it is none. */
+/* The type of a field for the number; HODO_TYPE_NONE: not a number. */
 static uint8_t scalar_type(const struct hodo_part *o, bool *is_signed, uint64_t *bytes)
 {
 	static const uint8_t by_size[2][4] = { { HODO_TYPE_U8, HODO_TYPE_U16, HODO_TYPE_U32, HODO_TYPE_U64 },
@@ -43,7 +43,7 @@ static uint8_t scalar_type(const struct hodo_part *o, bool *is_signed, uint64_t 
 	return size == 4 ? HODO_TYPE_NONE : by_size[*is_signed][size];
 }
 
-/* An address of bytes: an array's own, or what a pointer holds. most: how many there are, if that is known. */
+/* The address of bytes: an array's, or a pointer's value. most: how many there are, if known. */
 static bool bytes_at(struct hodo_part *o, struct hodo_fetch *f, uint64_t *most)
 {
 	*most = UINT64_MAX;
@@ -134,7 +134,7 @@ static int make_scalar(struct hodo_probe_field *f, struct hodo_part *o, const st
 		hodo_part_lose(o, HODO_TOO_WIDE);
 	}
 	if (v->type) {
-		/* A number of another kind is read as it stands in memory. */
+		/* A number of another kind is read from its bytes in memory. */
 		if (whole && bytes < wanted)
 			return hodo_part_fail(o, -EINVAL, "%s has %u bytes, which is not an f%u",
 					      v->text, (unsigned)bytes,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* window.c - see window.h. Boundaries are those that decode.c found; a window decodes its few instructions again. */
+/* window.c - see window.h. Boundaries come from decode.c; a window decodes its few instructions again. */
 #include "window.h"
 
 #include <core/search.h>
 #include <string.h>
 
-#define BACK_MAX 4u /* instructions that are looked at before an exit: with it they have 5 bytes then */
+#define BACK_MAX 4u /* instructions considered before an exit: together they have 5 bytes */
 
-/* What the bytes are refused for. */
+/* Why the bytes are refused. */
 static enum hodo_probe_reason refused_bytes(const struct hodo_probe_segment *s, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start; at < end; at++) {
@@ -23,7 +23,7 @@ static enum hodo_probe_reason refused_bytes(const struct hodo_probe_segment *s, 
 	return HODO_PROBE_FINE;
 }
 
-/* Puts the instruction at the window's end into it. padding: it stands behind one that never goes on. */
+/* Appends the instruction at the window's end. padding: it follows one that never continues. */
 static enum hodo_probe_reason take(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 				   struct hodo_probe_window *w, struct hodo_instruction *i, uint64_t limit,
 				   bool padding)
@@ -49,7 +49,7 @@ static enum hodo_probe_reason take(const struct hodo_probe_object *o, const stru
 	return HODO_PROBE_FINE;
 }
 
-/* What jumps that are known lead into, for a window that is complete otherwise. */
+/* Checks known jumps into an otherwise complete window. */
 static enum hodo_probe_reason check_targets(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 					    struct hodo_probe_window *w)
 {
@@ -63,10 +63,10 @@ static enum hodo_probe_reason check_targets(const struct hodo_probe_object *o, c
 			w->boundaries |= (uint8_t)(1u << k);
 		if (!(marks[k] & HODO_PROBE_MARK_TARGET))
 			continue;
-		/* Behind the jump the bytes stay as they are: an instruction that goes on is not harmed. */
+		/* Bytes after the jump stay unchanged: instructions there are not harmed. */
 		if (!begins && (k < HODO_PROBE_JUMP_BYTES))
 			return HODO_PROBE_INSIDE;
-		/* There nothing traps: who jumps to the exit itself is missed. */
+		/* Nothing traps there: jumps to the exit itself are missed. */
 		if (begins && k >= HODO_PROBE_JUMP_BYTES)
 			return HODO_PROBE_ENTERED;
 		if (begins)
@@ -84,7 +84,8 @@ static bool is_filler(const struct hodo_probe_segment *s, uint64_t addr, uint64_
 	       (i.kind == HODO_INSTRUCTION_NOP || i.kind == HODO_INSTRUCTION_BREAKPOINT);
 }
 
-/* Whole instructions from start on over five bytes, and over the one at `last`, in front of which the probe is. */
+/* Whole instructions from start on that cover five bytes, and the one at `last`, before which the probe is.
+ * */
 static enum hodo_probe_reason scan(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 				   const struct hodo_probe_function *f, uint64_t start, uint64_t last,
 				   struct hodo_probe_window *w)
@@ -103,7 +104,8 @@ static enum hodo_probe_reason scan(const struct hodo_probe_object *o, const stru
 			return HODO_PROBE_SHORT;
 		if (inside)
 			return HODO_PROBE_CALL_INSIDE;
-		/* Behind what never goes on stands code of another way, which is left alone, or what fills a gap. */
+		/* After an instruction that never continues comes other code, which is left alone, or
+		 * padding. */
 		if (ended && (addr <= last || !is_filler(s, addr, limit)))
 			return HODO_PROBE_SHORT;
 		if (addr == last)
@@ -118,7 +120,7 @@ static enum hodo_probe_reason scan(const struct hodo_probe_object *o, const stru
 	return err ? err : check_targets(o, s, w);
 }
 
-/* One instruction, over whose first byte alone is written. */
+/* One instruction, of which only the first byte is replaced. */
 static enum hodo_probe_reason scan_one(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 				       const struct hodo_probe_function *f, uint64_t addr, struct hodo_probe_window *w)
 {
@@ -130,7 +132,7 @@ static enum hodo_probe_reason scan_one(const struct hodo_probe_object *o, const 
 	return err ? err : refused_bytes(s, addr, addr + 1);
 }
 
-/* By a trap if that can be; why: what keeps a jump away. */
+/* Uses a trap if possible; why: what prevents a jump. */
 static void fall_back(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 		      const struct hodo_probe_function *f, uint64_t addr, enum hodo_probe_reason why,
 		      struct hodo_probe_window *w)
@@ -141,7 +143,7 @@ static void fall_back(const struct hodo_probe_object *o, const struct hodo_probe
 	w->reason = (uint8_t)(err ? err : why);
 }
 
-/* The segment, if the function can have probes; else the window says why not. */
+/* The segment, if the function can have probes; else the window has the reason. */
 static const struct hodo_probe_segment *begin(const struct hodo_probe_object *o, const struct hodo_probe_function *f,
 					      uint64_t addr, struct hodo_probe_window *w)
 {
@@ -155,7 +157,7 @@ static const struct hodo_probe_segment *begin(const struct hodo_probe_object *o,
 	return w->reason ? NULL : s;
 }
 
-/* At an instruction that is certain. */
+/* At a certain instruction. */
 static void window(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 		   const struct hodo_probe_function *f, uint64_t addr, struct hodo_probe_window *w)
 {
@@ -180,14 +182,14 @@ void hodo_probe_window_entry(const struct hodo_probe_object *o, const struct hod
 		w->reason = HODO_PROBE_NO_INSTRUCTION;
 		return;
 	}
-	/* Indirect calls of processors with IBT must meet it. */
+	/* With IBT, indirect calls must find it. */
 	if (hodo_instruction_decode(&i, s->bytes + (addr - s->start), f->end - addr, addr) &&
 	    i.kind == HODO_INSTRUCTION_ENDBR && f->end - addr > i.length)
 		addr += i.length;
 	window(o, s, f, addr, w);
 }
 
-/* Whether the function's instructions are certain there; else the window says why not. */
+/* Whether the function's instructions are certain there; else the window has the reason. */
 static bool begins(const struct hodo_probe_segment *s, const struct hodo_probe_function *f, uint64_t addr,
 		   struct hodo_probe_window *w)
 {
@@ -209,7 +211,7 @@ void hodo_probe_window_at(const struct hodo_probe_object *o, uint64_t addr, stru
 		window(o, s, f, addr, w);
 }
 
-/* The instruction before the one at addr, if it always goes on to that; 0: there is none. */
+/* The instruction before the one at addr, if it always continues there; 0: none. */
 static uint64_t before(const struct hodo_probe_segment *s, const struct hodo_probe_function *f, uint64_t addr)
 {
 	struct hodo_instruction i;
@@ -219,7 +221,7 @@ static uint64_t before(const struct hodo_probe_segment *s, const struct hodo_pro
 
 		if (!length)
 			continue;
-		/* What returns behind itself, a call or system call, may come back later: it is left outside. */
+		/* A call or system call may return later: it is left outside. */
 		return length == addr - at && hodo_instruction_decode(&i, s->bytes + (at - s->start), length, at) &&
 			       !hodo_instruction_ends(&i) && !hodo_instruction_is_call(&i) &&
 			       i.kind != HODO_INSTRUCTION_SYSCALL ? at : 0;
@@ -265,7 +267,7 @@ bool hodo_probe_window_hook(struct hodo_probe_window *w, uint64_t addr)
 
 /* ---------------------------------------------------------------------- together */
 
-/* A jump replaces all its instructions, a trap the byte that it is written over. */
+/* A jump replaces all its instructions, a trap only its byte. */
 static uint64_t taken_bytes(const struct hodo_probe_window *w)
 {
 	return w->kind == HODO_PROBE_JUMP ? w->len : w->kind == HODO_PROBE_TRAP;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c - from func:* events to calls, by core/shadow: a shadow a thread, a
- * table of parked frames a process, both growing. Times in a shadow are ns.
+ * calls.c - turns func:* events into calls, with core/shadow: a shadow for each thread, a table of parked
+ * frames for each process, both growing. Times in a shadow are ns.
  *
- * A trace does not say where a thread's stack is: what leaves frames behind parks them (see shadow.h),
- * and they are closed when their place is taken or at the end.
+ * A trace does not say where a thread's stack is: frames left behind are parked (see shadow.h), and closed
+ * when their place is reused or at the end.
  */
 #include "calls.h"
 
@@ -15,30 +15,31 @@
 
 /* ------------------------------------------------------------------- how calls end */
 
-/* A frame without an exit takes no time: the caller gets back what was put on it but for its children's. */
+/* A frame without an exit takes no time: its time, except for its children's, goes back to the caller. */
 static void give_back(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t now)
 {
 	if ((f->thread & HODO_CALL_NO_EXIT) && s->n)
 		s->frames[s->n - 1].children -= now - f->entry - f->children;
 }
 
-/* What became of a call that has no exit, where nothing was lost between two times; else it may have returned. Where an
- * event shows that it is over, until is before that event, which itself may be the last one before a loss. */
+/* What became of a call without an exit, if nothing was lost between two times; else it may have returned. If
+ * an event shows that it is over, until is before that event, which may itself be the last one before a loss.
+ * */
 static uint32_t unless_lost(const struct calls_thread *t, uint64_t from, uint64_t until, uint32_t flag)
 {
 	return hodo_losses_between(t->process->pub, HODO_LOSSES_ANY_CPU, (int64_t)from, (int64_t)until) ?
 	       HODO_READ_CALL_EXIT_LOST : flag;
 }
 
-/* Why there is no exit: 0 if that is not expected. Apart, for most calls have one. */
+/* Why there is no exit: 0 if none is expected. A separate function, since most calls have one. */
 static __attribute__((noinline)) uint32_t without_exit(const struct calls_thread *t, const struct hodo_frame *f)
 {
 	const struct hodo_read_calls *c = t->process->calls;
-	bool left = f->parked && f->lane; /* and not by a coroutine that waits */
+	bool left = f->parked && f->lane; /* and it is not a waiting coroutine's */
 
 	if (f->thread & HODO_CALL_NO_EXIT)
 		return c->ending && !left ? HODO_READ_CALL_OPEN : 0;
-	/* Nothing shows it to be over, since it was last seen to be there. */
+	/* Nothing shows it to be over since it was last seen. */
 	if (c->ending && !left)
 		return unless_lost(t, f->parked ? f->parked : hodo_calls_thread(t->process, f->thread)->last_ns,
 				   (uint64_t)c->now_ns, HODO_READ_CALL_OPEN);
@@ -126,13 +127,14 @@ static struct calls_process *process_of(struct hodo_read_calls *c, const struct 
 	return c->last = p;
 }
 
-/* The kernel's thread 0 is one on each CPU. Its threads' numbers stay below. */
+/* The kernel has a thread 0 on each CPU. Thread ids are below these keys. */
 static uint32_t key_of(const struct hodo_read_event *e)
 {
 	return e->tid == 0 && e->process->kernel ? 0x80000000u | e->cpu : e->tid;
 }
 
-/* What is entered here shows that an earlier frame there is over, in whichever chain: since its thread's last event. */
+/* A function entered here shows that an earlier frame at that place, in any chain, is over: since its
+ * thread's last event. */
 static void take_place(struct calls_thread *t, uint64_t at)
 {
 	struct calls_process *p = t->process;
@@ -156,7 +158,7 @@ static void start_thread(struct calls_process *p, struct calls_thread *t, uint32
 	t->shadow.grow = grow_frames;
 	t->shadow.closed = closed;
 	t->shadow.park = parked;
-	/* Places are new, and so thread 0's. */
+	/* Places are new, so all are thread 0's. */
 	for (uint32_t i = 0; p->threads.n == 2 && i < hodo_calls_thread(p, 0)->shadow.n; i++) {
 		const struct hodo_frame *f = &hodo_calls_thread(p, 0)->shadow.frames[i];
 
@@ -179,7 +181,7 @@ static struct calls_thread *thread_of(struct calls_process *p, const struct hodo
 
 /* ----------------------------------------------------------------------- events */
 
-/* The shadow that an exit belongs to: another thread's, if that entered the function. */
+/* The shadow that an exit belongs to: another thread's, if that thread entered the function. */
 static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 {
 	const struct place *place = hodo_map_find_u64(&t->process->places, at);
@@ -188,8 +190,8 @@ static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 	return other != t && hodo_shadow_holds(&other->shadow, at) ? &other->shadow : &t->shadow;
 }
 
-/* The same where only a stack pointer inside the frame is known: the nearest frame of the function, if this thread has
- * none where one is to be expected (a tail jump's exit has an address that is a page lower). */
+/* The same if only a stack pointer inside the frame is known: the nearest frame of the function, if this
+ * thread has none where one is expected (a tail jump's exit has an address a page lower). */
 static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint64_t function)
 {
 	const struct calls_process *p = t->process;

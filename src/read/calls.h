@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - calls by entries and exits (calls.c), those known at their end (whole_calls.c), and how both are given. */
+/* calls.h - calls from entries and exits (calls.c), those known only at their end (whole_calls.c), and how
+ * both are reported. */
 #ifndef HODO_READ_CALLS_H
 #define HODO_READ_CALLS_H
 
@@ -9,7 +10,7 @@
 
 #define HODO_CALL_NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 
-/* Whole calls that have ended, of one depth, and inside of what is to come. */
+/* Whole calls that have ended, of one depth, inside a call yet to come. */
 struct calls_ended {
 	uint32_t depth;
 	int64_t since; /* when the first of them was entered */
@@ -24,7 +25,7 @@ struct calls_thread {
 	uint64_t last_ns; /* of its last event */
 	struct calls_ended *ended; /* depths rise */
 	uint32_t nended, ended_room;
-	uint64_t callees_at, callees_ns; /* func:callee: what the next whole call with that frame called */
+	uint64_t callees_at, callees_ns; /* from func:callee: what the next whole call with that frame called */
 };
 
 struct calls_process {
@@ -35,8 +36,8 @@ struct calls_process {
 	struct hodo_map places;  /* of struct place, once there are several threads */
 };
 
-/* Which thread entered the frame at an address last: a coroutine may go on in another than the one whose chain its
- * frames are in. */
+/* Which thread last entered a frame at an address: a coroutine may continue in another thread than the one
+ * whose chain has its frames. */
 struct place {
 	uint64_t at;
 	uint32_t thread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_given.c - calls as they are given to the ops of who reads them. */
+/* calls_given.c - passes calls to the reader's ops. */
 #include "calls.h"
 
 static struct hodo_read_call call_of(const struct calls_thread *t, const struct hodo_frame *f, uint64_t end,

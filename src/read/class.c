@@ -115,10 +115,10 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 
 /* ------------------------------------------------------------------------ texts */
 
-/* Of a number, "true", a label excepted: -2.2250738585072014e-308 and its quotes. */
+/* Of a number or "true", but not a label: -2.2250738585072014e-308 and its quotes. */
 #define NUMBER_ROOM 32
 
-/* before, the name, behind, and room for it. 0 or -ENOMEM. */
+/* Makes the text of before, the name and behind, and its room. 0 or -ENOMEM. */
 static int make_text(struct hodo_trace *trace, struct hodo_class_text *room, struct hodo_class_piece *piece,
 		     const char *before, const char *name, const char *behind, bool json)
 {

@@ -2,7 +2,7 @@
 /* clock.c - ticks of a recording's clock to ns since the epoch, exactly. */
 #include "internal.h"
 
-/* The time in ns, and in *rest what rounding down took off: ns * freq + rest = ticks * 1e9. */
+/* The time in ns, and in *rest the remainder of rounding down: ns * freq + rest = ticks * 1e9. */
 static __int128 convert(const struct hodo_read_clock *clock, uint64_t ticks, uint64_t *rest)
 {
 	/* |sum| < 2^65, so that the product stays below 2^95. */
@@ -16,7 +16,7 @@ static __int128 convert(const struct hodo_read_clock *clock, uint64_t ticks, uin
 	return ns + (__int128)clock->offset_s * (__int128)NS_PER_S;
 }
 
-/* INT64_MAX itself stands for "no limit". */
+/* INT64_MAX itself means "no limit". */
 static int64_t clamp(__int128 ns)
 {
 	if (ns >= INT64_MAX)
@@ -41,7 +41,7 @@ void hodo_read_clock_near_set(struct hodo_clock_near *near, const struct hodo_re
 	span = (UINT64_MAX - clock->freq_hz) / NS_PER_S;
 	near->ticks = ticks;
 	near->ns = clamp(ns);
-	/* Near the ends of the range, or where span would be centuries, each tick is converted by itself. */
+	/* Near the ends of the range, or if span would be centuries, each tick is converted separately. */
 	if (clock->freq_hz < NS_PER_S / 1000 || near->ns > INT64_MAX / 2 || near->ns < INT64_MIN / 2)
 		span = 0;
 	near->span = span;

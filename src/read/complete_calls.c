@@ -10,7 +10,7 @@
 
 struct hodo_complete_call {
 	struct hodo_read_call call;
-	int64_t first_ns; /* the earliest entry of it and of what is inside of it */
+	int64_t first_ns; /* the earliest entry of it and the calls inside it */
 	uint32_t parent, child, next;
 };
 
@@ -23,16 +23,17 @@ bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hod
 }
 
 /*
- * What is inside of what, from the order of ends and the depths: read backwards, a call is inside of the last one
- * before it with a smaller depth. Times do not show it: a thread that was preempted between reading the clock and
- * writing has its call begin and end late. Returns the first root; the others follow as siblings, all in order of time.
+ * Builds the tree from the order of ends and the depths: read backwards, a call is inside the last one before
+ * it with a smaller depth. Times do not show it: if a thread is preempted between reading the clock and
+ * writing, its call begins and ends late. Returns the first root; the others follow as siblings, all in order
+ * of time.
  */
 static uint32_t make_tree(struct hodo_complete_call *c, uint32_t n, bool lossy)
 {
 	uint32_t root = NONE, top = NONE;
 
 	for (uint32_t i = n; i-- > 0;) {
-		/* Where events were lost: one that had begun later than this one ended did not call it. */
+		/* If events were lost: a call that began after this one ended did not call it. */
 		while (top != NONE && (c[top].call.depth >= c[i].call.depth ||
 				       (lossy && c[top].call.entry_ns >= c[i].call.end_ns)))
 			top = c[top].parent;
@@ -68,7 +69,7 @@ void hodo_complete_calls_visit(struct hodo_complete_calls *kept, bool lossy, con
 			i = c[i].child;
 			continue;
 		}
-		/* It, and those that it was the last in. */
+		/* Leaves it, and those in which it was the last. */
 		for (;; entered = true) {
 			if (entered)
 				ops->leave(data, &c[i].call, outer_of(c, i), i);

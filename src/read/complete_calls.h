@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * complete_calls.h - the calls of a thread that are known at their end only (HODO_READ_CALL_WHOLE). Inner ones end, and
- * come, before those that they are inside of: they are kept until there is none around them, then visited as a tree.
+ * complete_calls.h - the calls of a thread that are known only at their end (HODO_READ_CALL_WHOLE). Inner
+ * ones end, and are reported, before outer ones: they are kept until no call encloses them, then visited as a
+ * tree.
  */
 #ifndef HODO_READ_COMPLETE_CALLS_H
 #define HODO_READ_COMPLETE_CALLS_H
@@ -18,15 +19,15 @@ struct hodo_complete_calls {
 };
 
 struct hodo_complete_ops {
-	/* outer: what it is inside of, which was entered last; NULL: nothing. first_ns: the earliest entry of it and
-	 * of what is inside of it, for times are not exact to the ns. False: it is left out, with what is inside. */
+	/* outer: the call around it, entered last; NULL: none. first_ns: the earliest entry of it and the
+	 * calls inside it, since times are not exact to the ns. False: skips it and the calls inside. */
 	bool (*enter)(void *data, struct hodo_read_call *call, const struct hodo_read_call *outer, int64_t first_ns);
-	/* Of those that were entered. index: calls that ended before this one, of those visited together. */
+	/* For calls that were entered. index: how many of those visited together ended before this one. */
 	void (*leave)(void *data, const struct hodo_read_call *call, const struct hodo_read_call *outer,
 		      uint32_t index);
 };
 
-/* Keeps a call as the leave op of hodo_read_calls_ops has it. False: no memory. */
+/* Keeps a call, as passed to the leave op of hodo_read_calls_ops. False: no memory. */
 bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hodo_read_call *call);
 /* Visits all in the order in which they were called, and forgets them. lossy: events of the process were lost. */
 void hodo_complete_calls_visit(struct hodo_complete_calls *kept, bool lossy, const struct hodo_complete_ops *ops,

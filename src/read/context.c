@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* context.c - what stands before the fields of events: stacks, and texts. */
+/* context.c - the context before the fields of events: stacks, and texts. */
 #include "text.h"
 
 
@@ -15,7 +15,7 @@ void hodo_read_code(struct hodo_read *reader, const struct hodo_read_code_ops *o
 	reader->code_data = data;
 }
 
-/* The index of the context's field with that name and type; ncontext if there is none. */
+/* The index of the context field with that name and type, or ncontext. */
 static uint32_t find(const struct hodo_read_class *c, const char *name, uint32_t type)
 {
 	uint32_t i = 0;
@@ -54,7 +54,7 @@ static void add_separator(struct hodo_read_text *t, const char *s)
 		add(t, s);
 }
 
-/* "name+0x1c", or "0x…". Of a function: its name, else the same, in JSON null. */
+/* "name+0x1c", or "0x…". For a function: its name, else the same, or null in JSON. */
 static void add_address(struct hodo_read_text *t, const struct hodo_read_event *e, uint64_t address, bool json)
 {
 	const struct hodo_read *r = hodo_read_reader_of(e);
@@ -98,7 +98,7 @@ void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_ev
 	hodo_text_char(&t->out, ']');
 }
 
-/* The stack as its callers. false: it cannot be unwound, and nothing is added. */
+/* Adds the stack as its callers. false: it cannot be unwound; adds nothing. */
 static bool add_callers(struct hodo_read_text *t, const struct hodo_read_event *e, const char *before, bool json)
 {
 	const struct hodo_read *r = hodo_read_reader_of(e);
@@ -121,7 +121,7 @@ static bool is_address(const struct hodo_read_field *f)
 	return (f->type & ~(uint32_t)HODO_TYPE_ARRAY) == HODO_TYPE_PTR;
 }
 
-/* One field; registers belong to the stack, whose bytes nobody wants to see. */
+/* One field; registers belong to the stack, whose raw bytes are not shown. */
 static void add_field(struct hodo_read_text *t, const struct hodo_read_event *e, uint32_t i)
 {
 	const struct hodo_read_field *f = &e->cls->context[i];
@@ -160,7 +160,7 @@ static void add_key(struct hodo_read_text *t, const char *name)
 	add(t, ":");
 }
 
-/* Names of what is an address, under the same keys. */
+/* Adds names of addresses, under the same keys. */
 static void add_symbols(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
 	bool first = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count.c - figures of a whole recording: headers alone, or every event counted, stream by stream. */
+/* count.c - figures of a whole recording: from headers alone, or counting every event, stream by stream. */
 #include "internal.h"
 #include "layout.h"
 
@@ -33,22 +33,8 @@ static int each_stream(struct hodo_read *r, size_t window, int (*each)(struct ho
 	return err;
 }
 
-static int scan_stream(struct hodo_stream *s, void *unused)
-{
-	int got;
-
-	while ((got = hodo_read_stream_packet(s)) > 0)
-		;
-	return got;
-}
-
-int hodo_read_scan(struct hodo_read *reader)
-{
-	return each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, NULL);
-}
-
-/* Counts events of the packet that are in memory, until one is not whole. No calls: 50 million a second come through
- * here. */
+/* Counts events of the packet that are in memory, until one is incomplete. Makes no calls: 50 million events
+ * a second pass through here. */
 static void count_run(struct hodo_stream *s, struct counts *counts)
 {
 	const struct hodo_read_layouts *l = s->trace->layouts;
@@ -104,6 +90,41 @@ static int count_packet(struct hodo_stream *s, struct counts *counts)
 	return got;
 }
 
+/* What is there of a packet that its file is too short for, which its header does not say. counts: made when needed. */
+static int scan_cut(struct hodo_stream *s, struct counts **counts)
+{
+	int err;
+
+	if (!*counts)
+		*counts = calloc(1, sizeof(**counts));
+	err = *counts ? count_packet(s, *counts) : -ENOMEM;
+	if (!err)
+		hodo_read_stream_packet_end(s);
+	return err;
+}
+
+static int scan_stream(struct hodo_stream *s, void *arg)
+{
+	int got;
+
+	while ((got = hodo_read_stream_packet(s)) > 0) {
+		int err = s->cut ? scan_cut(s, arg) : 0;
+
+		if (err)
+			return err;
+	}
+	return got;
+}
+
+int hodo_read_scan(struct hodo_read *reader)
+{
+	struct counts *counts = NULL;
+	int err = each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, &counts);
+
+	free(counts);
+	return err;
+}
+
 struct count_arg {
 	struct counts *counts;
 	struct hodo_read_totals totals;
@@ -155,7 +176,7 @@ static int count_stream(struct hodo_stream *s, void *arg)
 	return got;
 }
 
-/* Of all events that there are. */
+/* Counts all events. */
 static int count_all(struct hodo_read *reader, struct count_arg *a)
 {
 	int err;
@@ -166,7 +187,7 @@ static int count_all(struct hodo_read *reader, struct count_arg *a)
 	return err;
 }
 
-/* Of those that are chosen, which must be looked at one by one. */
+/* Counts the chosen events, which must be checked one by one. */
 static int count_chosen(struct hodo_read *reader, struct hodo_read_totals *t)
 {
 	const struct hodo_read_event *e;

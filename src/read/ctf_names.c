@@ -26,7 +26,7 @@ static bool is_keyword(const char *name)
 	return strcmp(name, "_Bool") == 0 || strcmp(name, "_Complex") == 0 || strcmp(name, "_Imaginary") == 0;
 }
 
-/* Whether the name can stand at a place, as far as those before `end` are concerned. */
+/* Whether the name can be at a place, considering those before `end`. */
 static bool fits(const struct order *o, unsigned at, const char *name, unsigned end)
 {
 	if (is_keyword(name))
@@ -37,7 +37,7 @@ static bool fits(const struct order *o, unsigned at, const char *name, unsigned 
 	return true;
 }
 
-/* Gives a place the name that it should have, or that with the first number that makes it fit. */
+/* Gives a place its name, with the first number that makes it fit if necessary. */
 static void give(const struct order *o, unsigned at, const char *base, const char *suffix)
 {
 	char name[HODO_CTF_NAME_SIZE];
@@ -60,7 +60,7 @@ void hodo_ctf_names(struct hodo_ctf_names *names, const char *own, const char *c
 		names->field[i].length[0] = 0;
 		snprintf(names->field[i].name, HODO_CTF_NAME_SIZE, "_%.*s", HODO_NAME_MAX, field[i]);
 	}
-	/* The fields first: what they are called counts more than what we add. */
+	/* The fields first: their names matter more than what we add. */
 	for (unsigned i = 0; i < n; i++)
 		if (!fits(&o, 2 + 2 * i, names->field[i].name, 2 + 2 * i))
 			give(&o, 2 + 2 * i, field[i], "");
@@ -82,7 +82,7 @@ void hodo_name_quote(struct hodo_text *t, const char *s)
 		unsigned char c = (unsigned char)*s;
 		bool plain = c >= ' ' && c < 127 && c != '"' && c != '\\';
 
-		/* No comment may begin or end within, should a reader strip comments first. */
+		/* No comment may begin or end inside, in case a reader strips comments first. */
 		if ((c == '*' && s[1] == '/') || (c == '/' && (s[1] == '*' || s[1] == '/')))
 			plain = false;
 		hodo_text_bytes(t, plain ? s : "_", 1);

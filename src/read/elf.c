@@ -51,7 +51,7 @@ static int name_fields(struct elf_class *c, const struct hodo_desc *d, const cha
 	return 0;
 }
 
-/* The labels of a field of an event, which the text goes on with. */
+/* The labels of an event's field, which are next in the text. */
 static int add_field_labels(struct hodo_read_elf *e, const char *event, const char *field, const char **text)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text names = { 0 };
@@ -72,7 +72,7 @@ static int add_field_labels(struct hodo_read_elf *e, const char *event, const ch
 	return copy ? hodo_read_labels_add(&e->labels, event, field, copy, values, n) : -ENOMEM;
 }
 
-/* Damaged ones are left out: the event is what it is. */
+/* Skips damaged ones: the event is still valid. */
 static int add_own_labels(struct hodo_read_elf *e, const struct elf_class *c, const char *text)
 {
 	unsigned field;
@@ -151,7 +151,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Several places of one event become one class, that of the first place. */
+/* Merges several places of one event into one class, that of the first place. */
 static int join_classes(struct hodo_read_elf *e)
 {
 	uint32_t kept = 0;
@@ -229,7 +229,8 @@ static void warn_useless(const struct hodo_read_elf *e, const struct hodo_read_o
 	char text[512];
 
 	if (u->damaged) {
-		snprintf(text, sizeof(text), "%.300s: %u event descriptors are damaged: skipped", e->path, u->damaged);
+		snprintf(text, sizeof(text), "%.300s: %u event descriptor%s damaged: skipped", e->path, u->damaged,
+			 u->damaged == 1 ? " is" : "s are");
 		warn(o, text);
 	}
 	if (u->foreign) {

@@ -6,7 +6,7 @@
 #include <hodo/read.h>
 #include <string.h>
 
-/* The index of the field of that name; -1: there is none. */
+/* The index of the field with that name, or -1. */
 static inline int hodo_read_field(const struct hodo_read_class *cls, const char *name)
 {
 	for (uint32_t i = 0; i < cls->nfields; i++)
@@ -15,7 +15,7 @@ static inline int hodo_read_field(const struct hodo_read_class *cls, const char 
 	return -1;
 }
 
-/* Of a text, bytes or an array 0. */
+/* 0 for a text, bytes or an array. */
 static inline double hodo_value_number(const struct hodo_read_value *v)
 {
 	switch (v->type) {

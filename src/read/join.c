@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* join.c - a process in several parts of a recording is one trace. */
+/* join.c - joins a process's folders in several parts of a recording into one trace. */
 #include "internal.h"
 
 #include <errno.h>
 
-/* Moves the files of from behind those of s, which is the same stream in earlier parts. 0 or -ENOMEM. */
+/* Moves the files of from after those of s, the same stream in earlier parts. 0 or -ENOMEM. */
 static int join(struct hodo_stream *s, struct hodo_stream *from)
 {
 	uint64_t base = s->file_bytes;
 
-	/* One: what comes is a part's, and only what was there may have several. */
+	/* Only one: from is a single part's; only s may have several. */
 	for (uint32_t i = 0; i < from->nsegments; i++) {
 		struct hodo_segment *g = hodo_vec_add(s->segments, s->nsegments);
 

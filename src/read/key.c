@@ -5,7 +5,7 @@
 #include <core/fields.h>
 #include <core/key.h>
 
-/* As it was recorded, but for integers, which were widened when they were read. */
+/* As recorded, except for integers, which were widened when read. */
 static size_t put_value(uint8_t *to, size_t room, const struct hodo_read_value *v)
 {
 	float f = 0;
@@ -37,7 +37,7 @@ static size_t put_value(uint8_t *to, size_t room, const struct hodo_read_value *
 
 void hodo_key_add_value(struct hodo_text *k, const struct hodo_read_value *v)
 {
-	/* No element has more bytes than 8, and NULL is a short text. */
+	/* No element has more than 8 bytes, and NULL is a short text. */
 	size_t room = 8 * ((size_t)v->count + 2) + HODO_NULL_TEXT_LEN;
 	uint8_t *to = (uint8_t *)hodo_text_room(k, room);
 

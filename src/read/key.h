@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key.h - what is to be the same: a run of bytes in a text, made of values one behind the other. Two keys that were
- * made in the same way are the same bytes if and only if all of their values are the same (core/key.h).
+ * key.h - keys: runs of bytes made of consecutive values. Two keys made in the same way are equal if and only
+ * if all of their values are equal (core/key.h).
  *
  *	struct hodo_text key = { 0 };
  *
@@ -15,7 +15,7 @@
 #include <base/text.h>
 #include <hodo/read.h>
 
-/* key->error is of this key alone: whoever uses it fails with that. */
+/* key->error refers only to this key; its user fails with it. */
 static inline void hodo_key_start(struct hodo_text *key)
 {
 	key->len = 0;

@@ -9,10 +9,10 @@
 #include <base/text.h>
 #include <core/search.h>
 
-/* Of a field of all events of a provider, or of one event. */
+/* The labels of a field, for all events of a provider or for one event. */
 struct labels {
 	struct hodo_bytes key; /* key_of() */
-	struct hodo_read_labels pub;
+	struct hodo_read_labels *pub; /* does not move: fields refer to it */
 };
 
 struct pair {
@@ -67,9 +67,11 @@ int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char
 	key_of(&key, provider, strlen(provider), field);
 	l->by_field.entry_bytes = sizeof(*labels);
 	labels = key.error ? NULL : hodo_map_add_bytes(&l->by_field, key.data, key.len, NULL);
-	if (!labels)
+	if (labels && !labels->pub)
+		labels->pub = hodo_arena_alloc(&l->memory, sizeof(*labels->pub));
+	if (!labels || !labels->pub)
 		return -ENOMEM;
-	labels->pub = (struct hodo_read_labels){ kept, sorted, sorted_names }; /* of several for one field the last */
+	*labels->pub = (struct hodo_read_labels){ kept, sorted, sorted_names }; /* of several for one field the last */
 	return 0;
 }
 
@@ -94,7 +96,7 @@ int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, stru
 		labels = find(l, &key, event, strlen(event), f->name);
 		if (!labels)
 			labels = find(l, &key, event, strcspn(event, ":"), f->name);
-		f->labels = labels ? &labels->pub : NULL;
+		f->labels = labels ? labels->pub : NULL;
 	}
 	return key.error;
 }

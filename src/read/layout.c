@@ -46,7 +46,7 @@ static int make_room(struct hodo_read_layouts *l, uint32_t id)
 	return 0;
 }
 
-/* An address, and where its frame is: what a call's record has. */
+/* Whether the fields are an address and its frame, as in a call's record. */
 static bool are_calls(const uint8_t *types, uint32_t nfields)
 {
 	return nfields == 2 && types[0] == HODO_TYPE_PTR && types[1] == HODO_TYPE_U32;
@@ -118,7 +118,7 @@ static inline uint64_t first_word(const uint8_t *p, uint64_t room)
 	return word;
 }
 
-/* Bytes of the record; 0: it is none. As hodo_layouts_size_at(), of a word that is read once. */
+/* Bytes of the record; 0: not a record. Like hodo_layouts_size_at(), for a word that is read once. */
 static inline uint64_t size_of(const struct hodo_read_layouts *l, uint64_t word, const uint8_t *p, uint64_t room)
 {
 	uint64_t form = word & HODO_FORM_MASK;

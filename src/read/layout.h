@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.h - where records end, by their forms and ids, and the walk over the records of a packet. */
+/* layout.h - sizes of records, by form and id, and the walk over the records of a packet. */
 #ifndef HODO_READ_LAYOUT_H
 #define HODO_READ_LAYOUT_H
 
@@ -12,7 +12,7 @@
 struct hodo_event_layout {
 	struct hodo_payload payload;
 	uint32_t nfields;
-	uint8_t types[HODO_PAYLOAD_FIELDS_MAX]; /* context and fields; 0 behind them */
+	uint8_t types[HODO_PAYLOAD_FIELDS_MAX]; /* context and fields; then 0 */
 };
 
 /* All zero: none. */
@@ -20,7 +20,7 @@ struct hodo_read_layouts {
 	uint32_t n;                       /* ids below n have an entry */
 	uint32_t *fixed;                  /* bytes of the event with its header; 0: they vary, or the id is unknown */
 	struct hodo_event_layout **event; /* NULL: the id is unknown */
-	uint32_t call[2];                 /* ids of the events that calls and returns are, by their form; 0: none */
+	uint32_t call[2];                 /* ids of the events for calls and returns, by form; 0: none */
 };
 
 static inline bool hodo_layouts_have(const struct hodo_read_layouts *l, uint32_t id)
@@ -28,8 +28,8 @@ static inline bool hodo_layouts_have(const struct hodo_read_layouts *l, uint32_t
 	return id < l->n && l->event[id];
 }
 
-/* Bytes of the event at p, whose header is there; if that is more than room, it has at least so many. 0: the id is
- * unknown. */
+/* Bytes of the event at p, whose header is there; a result above room is a lower bound. 0: the id is unknown.
+ * */
 static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint32_t id, const uint8_t *p,
 					 uint64_t room)
 {
@@ -43,7 +43,7 @@ static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint
 	       hodo_payload_size(&l->event[id]->payload, p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
 }
 
-/* The same of any record, where its head, too, may be cut off: then as many bytes as that has. */
+/* The same for any record, even if its header is cut off: then the header's size. */
 static inline uint64_t hodo_layouts_size_at(const struct hodo_read_layouts *l, const uint8_t *p, uint64_t room)
 {
 	uint64_t word = 0;
@@ -63,7 +63,7 @@ static inline uint64_t hodo_layouts_size_at(const struct hodo_read_layouts *l, c
 	return word && l->call[word & 1] ? HODO_CALL_BYTES : 0;
 }
 
-/* What the records of a packet say together: where a reader of them has come. */
+/* The state of reading the records of a packet. */
 struct hodo_cursor {
 	uint64_t time;   /* of the last record, or the packet's; 64 bits, a multiple of 4 */
 	uint64_t window; /* lowest address */
@@ -86,13 +86,13 @@ static inline void hodo_cursor_anchor(struct hodo_cursor *cursor, uint64_t time,
 	cursor->anchored = true;
 }
 
-/* The time of a record that is no anchor. */
+/* The time of a record other than an anchor. */
 static inline uint64_t hodo_cursor_time(const struct hodo_cursor *cursor, uint64_t word)
 {
 	return cursor->time + ((word - cursor->time) & HODO_TIME_MASK);
 }
 
-/* The address that frame of a call's word stands for. */
+/* The address of the frame in a call's word. */
 static inline uint64_t hodo_cursor_frame(const struct hodo_cursor *cursor, uint64_t word)
 {
 	uint64_t bits = word >> HODO_FRAME_SHIFT & HODO_FRAME_MASK;
@@ -100,18 +100,18 @@ static inline uint64_t hodo_cursor_frame(const struct hodo_cursor *cursor, uint6
 	return cursor->window + ((bits - cursor->window) & (HODO_WINDOW - 1)) + 8;
 }
 
-/* The address in the function, as far as the word has it. */
+/* The part of the function's address that the word has. */
 static inline uint64_t hodo_call_function(uint64_t word) { return word >> (HODO_FUNCTION_SHIFT + 2) << 2; }
 
-/* Says that the event of that id is what calls or returns are, if its kind, name and types say so. */
+/* Notes the event with that id as the one for calls or returns, if its kind, name and types match. */
 void hodo_layouts_note_call(struct hodo_read_layouts *layouts, uint32_t id, uint32_t kind, const char *name,
 			    const uint8_t *types, uint32_t nfields);
 
 struct hodo_walked {
 	struct hodo_read_walk walk;
 	struct hodo_cursor cursor; /* behind it */
-	/* What stands before the last anchor whose time the record behind it has, too, as writers write them: written
-	 * before that, and so no remains of an earlier lap. */
+	/* Bytes before the last anchor that has the same time as the record after it, as writers write them:
+	 * all written before it, so not left over from an earlier lap. */
 	size_t anchor_bytes;
 	uint64_t anchor_events;
 };
@@ -121,7 +121,7 @@ void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *b
 		       uint64_t timestamp_begin, uint64_t timestamp_limit, uint64_t events_max,
 		       struct hodo_walked *walked);
 
-/* Of the events of a process that a reader has opened. */
+/* The layouts of the events of a process that a reader has opened. */
 const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process);
 
 void hodo_layouts_clear(struct hodo_read_layouts *layouts);

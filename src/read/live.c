@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - see live.h. As much of a trace as role.c asks for, and classes without the texts that printing needs. */
+/* live.c - see live.h. As much of a trace as role.c needs, and classes without the texts for printing. */
 #include "internal.h"
 #include "live.h"
 
@@ -49,7 +49,7 @@ static int make_room(struct hodo_live *l, uint32_t id)
 	return 0;
 }
 
-/* A point has nothing to be paired or measured, a call known at its end no begin. */
+/* An instant has nothing to pair or measure; a call known at its end has no begin. */
 static bool is_kept(const struct hodo_class *c)
 {
 	return c->pub.role == HODO_READ_ROLE_COUNTER || c->pairing != HODO_PAIRING_NONE;
@@ -59,7 +59,7 @@ static int settle(struct hodo_live *l, struct hodo_class *c)
 {
 	int err = hodo_read_role_settle(&l->trace, c);
 
-	/* The catalogue's texts may go before us. */
+	/* The catalogue's texts may be freed before us. */
 	c->pub.name = c->pub.base;
 	for (uint32_t i = 0; i < c->pub.nfields; i++)
 		c->fields[i].name = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* losses.c - see losses.h. Each stream has the times of its losses, and each trace those of all of its streams. */
+/* losses.c - see losses.h. Each stream has the times of its losses, each trace those of all its streams. */
 #include "losses.h"
 #include "internal.h"
 
@@ -8,10 +8,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define TIMES_MAX (1u << 20) /* of a stream or trace: beyond, the last one has all that follow */
-#define BACK_MAX 256u        /* times behind the place of a new one: more of them only if a file's times run back */
+#define TIMES_MAX (1u << 20) /* of a stream or trace: beyond that, the last one covers all later ones */
+#define BACK_MAX 256u        /* times after the place of a new one: more only if a file's times run back */
 
 /* ------------------------------------------------------------------ what packets say */
+
+/* Whether packets count no other events as lost than damaged ones. */
+static bool counts_damaged(const struct hodo_stream *s)
+{
+	const struct hodo_read_lost *causes = &s->lost_by_cause;
+
+	return causes->damaged && causes->damaged == hodo_read_lost_sum(causes) &&
+	       (s->lost_known || s->trace->pub.complete);
+}
 
 static int tell(const struct hodo_stream *s, int (*found)(void *data, const struct hodo_read_loss *loss), void *data,
 		int64_t from_ns, int64_t until_ns, struct hodo_read_loss loss)
@@ -21,12 +30,17 @@ static int tell(const struct hodo_stream *s, int (*found)(void *data, const stru
 	loss.stream = &s->pub;
 	loss.from_ns = from_ns < until_ns ? from_ns : until_ns;
 	loss.until_ns = until_ns;
+	if (loss.discarded && counts_damaged(s)) {
+		loss.damaged += loss.discarded;
+		loss.discarded = 0;
+	}
 	return loss.discarded || loss.overwritten || loss.damaged ? found(data, &loss) : 0;
 }
 
 /*
- * A full ring refuses events when its last packet has no room, until that is closed: behind its last event. What is
- * refused for other reasons may be anywhere in the packet, and what the headers skip lies before it.
+ * A full ring refuses events when its last packet has no room, until it is closed: after its last event.
+ * Events refused for other reasons may be anywhere in the packet, and those missing between headers are
+ * before it.
  */
 int hodo_losses_packet(struct hodo_stream *s, int (*found)(void *data, const struct hodo_read_loss *loss), void *data)
 {
@@ -37,17 +51,15 @@ int hodo_losses_packet(struct hodo_stream *s, int (*found)(void *data, const str
 	int64_t begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->cursor.time);
 	int64_t before_ns = s->pub.packets > 1 ? l->end_ns : begin_ns;
 	bool overwrites = s->trace->pub.mode == HODO_MODE_OVERWRITE;
-	/* Numbers begin again in each file of a recording in parts. */
-	bool hole = s->pub.packets > 1 && l->file == s->walked && s->head.packet_seq_num > l->seq + 1;
 	int err = 0;
 
 	if (skipped)
 		err = tell(s, found, data, before_ns, begin_ns, (struct hodo_read_loss){
 			.discarded = overwrites ? 0 : before, .overwritten = overwrites ? before : 0 });
-	if (!err && hole && skipped > before)
-		err = tell(s, found, data, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = skipped - before });
+	if (!err && s->hole)
+		err = tell(s, found, data, before_ns, begin_ns, (struct hodo_read_loss){ .damaged = s->hole });
 	l->late = rose - before;
-	if (!err && (s->head.events == 0 || !s->lost_known || causes->too_large || causes->busy)) {
+	if (!err && (s->head.events == 0 || !s->lost_known || causes->too_large || causes->busy || causes->damaged)) {
 		err = tell(s, found, data, s->head.events == 0 ? before_ns : begin_ns, s->pub.end_ns,
 			   (struct hodo_read_loss){ .discarded = l->late });
 		l->late = 0;
@@ -66,9 +78,54 @@ int hodo_losses_packet_end(struct hodo_stream *s, int (*found)(void *data, const
 	if (!err && unread)
 		err = tell(s, found, data, last_ns, s->pub.end_ns,
 			   (struct hodo_read_loss){ .damaged = s->head.events - s->packet_events });
-	*l = (struct hodo_loss_walk){ .gap = s->events_gap, .discarded = s->discarded, .end_ns = s->pub.end_ns,
-				      .seq = s->head.packet_seq_num, .file = s->walked };
+	*l = (struct hodo_loss_walk){ .gap = s->events_gap, .discarded = s->discarded, .end_ns = s->pub.end_ns };
 	return err;
+}
+
+/* ------------------------------------------------------------------------ their sum */
+
+/*
+ * Events between two headers that no packet counts as lost, where packets are missing, too: those are damaged. Numbers
+ * start over in each file of a recording in parts.
+ */
+void hodo_losses_gap(struct hodo_stream *s, bool same_file, uint64_t rose)
+{
+	const struct hodo_packet *h = &s->head;
+	uint64_t gap = h->events_before > s->events_next ? h->events_before - s->events_next : 0;
+
+	s->hole = 0;
+	if (gap < UINT64_MAX / 2)
+		s->events_gap += gap;
+	if (gap < UINT64_MAX / 2 && s->pub.packets > 0 && same_file && h->packet_seq_num > s->seq + 1 && gap > rose)
+		s->hole = gap - rose;
+	s->holes += s->hole;
+	s->events_next = h->events_before + h->events;
+	s->seq = h->packet_seq_num;
+}
+
+/* If the recording was interrupted, or the line is damaged, the packets have the number, but not all causes. */
+static void add_unknown(const struct hodo_stream *s, struct hodo_read_lost *lost)
+{
+	uint64_t named = hodo_read_lost_sum(lost), gap;
+
+	if (named >= s->discarded)
+		return;
+	gap = s->discarded - named;
+	if (s->trace->pub.mode == HODO_MODE_OVERWRITE && s->events_gap > lost->overwritten) {
+		uint64_t overwritten = s->events_gap - lost->overwritten;
+
+		overwritten = overwritten < gap ? overwritten : gap;
+		lost->overwritten += overwritten;
+		gap -= overwritten;
+	}
+	lost->unknown = gap;
+}
+
+void hodo_losses_sum(struct hodo_stream *s)
+{
+	s->pub.lost = s->lost_by_cause;
+	add_unknown(s, &s->pub.lost);
+	s->pub.lost.damaged += s->pub.damaged + s->holes;
 }
 
 /* ------------------------------------------------------------------------- tables */
@@ -79,7 +136,7 @@ static void join(struct hodo_loss_time *one, int64_t from_ns, int64_t until_ns)
 	one->until_ns = until_ns > one->until_ns ? until_ns : one->until_ns;
 }
 
-/* Puts it in its place, mostly the last, and makes one of those that it joins. 0 or -ENOMEM. */
+/* Inserts it, usually at the end, and merges those that it joins. 0 or -ENOMEM. */
 static int add(struct hodo_losses *l, int64_t from_ns, int64_t until_ns)
 {
 	struct hodo_loss_time one = { from_ns, until_ns };
@@ -88,7 +145,7 @@ static int add(struct hodo_losses *l, int64_t from_ns, int64_t until_ns)
 	while (at > 0 && l->n - at <= BACK_MAX && l->times[at - 1].until_ns >= from_ns)
 		at--;
 	if (l->n - at > BACK_MAX)
-		at = 0; /* all are one from now on: the time is bounded, and nothing that may be lost is missed */
+		at = 0; /* all are one from now on: bounds the time, and misses no loss */
 	else if (at == l->n && l->n == TIMES_MAX)
 		at--;
 	behind = at;
@@ -116,7 +173,7 @@ static int found(void *data, const struct hodo_read_loss *loss)
 	return learn(data, loss->from_ns, loss->until_ns);
 }
 
-/* The first packet lies behind what was overwritten before it, in the times of other streams too. */
+/* What was overwritten lies before the first packet, also in the times of other streams. */
 int hodo_losses_stream_begins(struct hodo_stream *s)
 {
 	s->losses.n = 0;
@@ -133,7 +190,7 @@ int hodo_losses_learn_end(struct hodo_stream *s)
 	return hodo_losses_packet_end(s, found, s);
 }
 
-/* What no packet tells of. */
+/* Losses that no packet reports. */
 int hodo_losses_stream_ends(struct hodo_stream *s)
 {
 	if (hodo_read_lost_sum(&s->lost_by_cause) <= s->discarded)

@@ -2,9 +2,8 @@
 /*
  * mark.c - printf's formatting of recorded values.
  *
- * The format comes from a file and is trusted in nothing: each conversion is
- * taken apart here, matched with the type that was recorded, and put together
- * anew for snprintf().
+ * The format comes from a file and is not trusted: each conversion is parsed, matched with the recorded type,
+ * and rebuilt for snprintf().
  */
 #include "text.h"
 
@@ -19,7 +18,7 @@ struct conversion {
 	char flags[sizeof(FLAGS)]; /* those of FLAGS that it has */
 	int width;                 /* negative: with - */
 	int precision;             /* -1: none */
-	unsigned bits;             /* of the integer that the length modifier names */
+	unsigned bits;             /* size of the integer, from the length modifier */
 	unsigned index;            /* of the argument, from 1 on; 0: the next one */
 	char type;
 	const char *end; /* behind it */
@@ -57,7 +56,7 @@ static const char *parse_length(const char *p, struct conversion *c)
 	return p;
 }
 
-/* Takes the conversion behind a '%' apart. false if it is none that prints a value. */
+/* Parses the conversion after a '%'. false if it does not print a value. */
 static bool parse(const char *p, struct conversion *c)
 {
 	const char *digits = p;
@@ -118,7 +117,7 @@ static void put_number(struct hodo_read_text *t, const struct conversion *c, con
 #pragma GCC diagnostic pop
 }
 
-/* NULL as glibc does it. */
+/* NULL as in glibc. */
 static void put_string(struct hodo_read_text *t, const struct conversion *c, const struct hodo_read_value *v)
 {
 	const char *text = v->null ? "(null)" : v->data;
@@ -129,7 +128,7 @@ static void put_string(struct hodo_read_text *t, const struct conversion *c, con
 	hodo_text_printf(&t->out, "%*.*s", c->width, len, text);
 }
 
-/* The value in its own way, where the conversion does not fit it. */
+/* The value in its default form, if the conversion does not fit it. */
 static void put_own(struct hodo_read_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v)
 {
 	const struct hodo_read_field bare = { .name = f->name, .type = f->type };

@@ -2,12 +2,11 @@
 /*
  * merge.c - events of all streams in time order.
  *
- * A binary heap of streams, each with its next event. A stream takes part with
- * the begin of its first packet until that time has come; only then is it
- * opened, and it gives its memory back at its end. So a recording of ten
- * thousand processes that ran one after the other needs little memory and no
- * descriptors but one.
+ * A binary heap of streams, each with its next event. A stream is represented by the begin of its first
+ * packet until that time comes; only then is it opened, and it frees its memory at its end. So a recording of
+ * ten thousand processes that ran one after the other needs little memory and only one descriptor.
  */
+#include "follow_impl.h"
 #include "internal.h"
 #include "layout.h"
 #include "spans.h"
@@ -20,17 +19,23 @@
 #define WINDOW_BYTES      (256u << 10)
 #define WINDOW_BYTES_MANY (64u << 10)
 #define MANY_STREAMS      64u
-#define BEGINS_NS         1000000000ll /* before since_ns, in which begins are looked for */
+#define BEGINS_NS         1000000000ll /* before since_ns, in which begins are searched */
 
 /* ------------------------------------------------------------------- one stream */
 
-/* From when on events are read: those before since_ns for the sake of their ends. */
+/* From when on events are read: before since_ns, for begins whose ends come later. */
 static int64_t reads_from_ns(const struct hodo_read *r)
 {
 	return r->spans && r->since_ns > INT64_MIN + BEGINS_NS ? r->since_ns - BEGINS_NS : r->since_ns;
 }
 
-/* Steps to the next packet that is wanted. 1, 0 at the end of the stream, negative errno. */
+/* What was lost after the last packet is known when no other can come. */
+static int stream_ends(struct hodo_stream *s)
+{
+	return s->trace->reader->goes_on ? 0 : hodo_losses_stream_ends(s);
+}
+
+/* Steps to the next wanted packet. 1, 0 at the end of the stream, negative errno. */
 static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
 {
 	int got, err = 0;
@@ -43,12 +48,12 @@ static __attribute__((noinline)) int next_packet(struct hodo_stream *s)
 		got = hodo_read_stream_packet(s);
 		s->skip = s->time_limit != UINT64_MAX && s->pub.end_ns < reads_from_ns(s->trace->reader);
 		if (!err && got >= 0)
-			err = got > 0 ? hodo_losses_learn(s) : hodo_losses_stream_ends(s);
+			err = got > 0 ? hodo_losses_learn(s) : stream_ends(s);
 	} while (!err && got > 0 && s->skip);
 	return err ? err : got;
 }
 
-/* Takes the record of size bytes at s->p, which is whole. False: it is no event. */
+/* Takes the complete record of size bytes at s->p. False: not an event. */
 static inline bool take(struct hodo_stream *s, size_t size)
 {
 	const uint8_t *p = s->p;
@@ -59,7 +64,7 @@ static inline bool take(struct hodo_stream *s, size_t size)
 	if (__builtin_expect(form == HODO_FORM_ANCHOR, 0))
 		time = word & ~3ull;
 	if (__builtin_expect(time > s->time_limit || time < s->cursor.time, 0)) {
-		if (form == HODO_FORM_ANCHOR) /* whose the next events are is not known */
+		if (form == HODO_FORM_ANCHOR) /* the thread of the next events is not known */
 			s->cursor.anchored = false;
 		hodo_read_stream_warn(s, WARN_TIME, "an event outside its packet's time at byte %llu: skipped",
 				      hodo_read_stream_place(s, hodo_read_stream_offset(s, p)));
@@ -137,6 +142,12 @@ static void sift_down(struct hodo_read *r, uint32_t i)
 	r->heap[i] = s;
 }
 
+void hodo_read_heap_settle(struct hodo_read *r)
+{
+	for (uint32_t i = r->heap_n / 2; i-- > 0;)
+		sift_down(r, i);
+}
+
 static __attribute__((noinline)) void start(struct hodo_read *r)
 {
 	size_t window = r->nstreams > MANY_STREAMS ? WINDOW_BYTES_MANY : WINDOW_BYTES;
@@ -146,7 +157,7 @@ static __attribute__((noinline)) void start(struct hodo_read *r)
 	for (uint32_t i = 0; i < r->ntraces && !err; i++) {
 		hodo_read_names_clear(r->traces[i]);
 		r->traces[i]->losses.n = 0;
-		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++) {
+		for (uint32_t k = 0; k < r->traces[i]->nstreams && !r->traces[i]->left_out; k++) {
 			struct hodo_stream *s = r->traces[i]->streams[k];
 
 			hodo_read_stream_start(s, window, false);
@@ -156,14 +167,13 @@ static __attribute__((noinline)) void start(struct hodo_read *r)
 			r->heap[r->heap_n++] = s;
 		}
 	}
-	for (uint32_t i = r->heap_n / 2; i-- > 0;)
-		sift_down(r, i);
+	hodo_read_heap_settle(r);
 	r->running = true;
 	r->given = NULL;
 	r->failed = err;
 }
 
-/* The stream at the top moves on to its next event, or leaves. 0 or a negative errno. */
+/* Advances the stream at the top to its next event, or removes it. 0 or a negative errno. */
 static int step_top(struct hodo_read *r)
 {
 	struct hodo_stream *s = r->heap[0];
@@ -173,7 +183,10 @@ static int step_top(struct hodo_read *r)
 	if (got < 0)
 		return got;
 	if (got == 0) {
-		hodo_read_stream_finish(s);
+		if (r->goes_on)
+			hodo_read_stream_rest(s);
+		else
+			hodo_read_stream_finish(s);
 		r->heap[0] = r->heap[--r->heap_n];
 	}
 	if (r->heap_n > 0)
@@ -181,7 +194,7 @@ static int step_top(struct hodo_read *r)
 	return 0;
 }
 
-/* Beyond until_ns no event is wanted, only the streams' figures. */
+/* Beyond until_ns, only the streams' figures are wanted. */
 static int drain(struct hodo_read *r)
 {
 	for (uint32_t i = 0; i < r->heap_n; i++) {
@@ -210,7 +223,7 @@ static void give_context(struct hodo_read *r, struct hodo_read_event *e)
 	e->context = r->context;
 }
 
-/* Of whom the event is. Number 0 has each CPU a thread of its own for. */
+/* The event's thread. Each CPU has its own thread 0. */
 static void name_thread(struct hodo_stream *s, uint32_t tid)
 {
 	const struct hodo_read_process *p = &s->trace->pub;
@@ -236,7 +249,7 @@ static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)
 	e->comm = s->comm;
 }
 
-/* The fields of an event that has a context before them, or names of threads in them. 0 or -ENOMEM. */
+/* The fields of an event that has a context, or names of threads in its fields. 0 or -ENOMEM. */
 static int give_more(struct hodo_read *r, struct hodo_stream *s, const struct hodo_class *c)
 {
 	struct hodo_read_event *e = &r->event;
@@ -292,7 +305,7 @@ static int find_next(struct hodo_read *r)
 	if (r->given)
 		err = step_top(r);
 	r->given = NULL;
-	while (!err && r->heap_n > 0) {
+	while (!err && r->heap_n > 0 && r->heap[0]->event_ns < r->upto_ns) {
 		struct hodo_stream *s = r->heap[0];
 
 		if (s->event_ns >= r->until_ns) {
@@ -315,7 +328,7 @@ static int find_next(struct hodo_read *r)
 
 /* ---------------------------------------------------------------------- a choice */
 
-/* Asks for all events, to know of begins whether their ends are taken. 0 or a negative errno. */
+/* Reads all events, to find out which begins have ends that are taken. 0 or a negative errno. */
 static int learn(struct hodo_read *r)
 {
 	int got, err = 0;
@@ -331,7 +344,7 @@ static int learn(struct hodo_read *r)
 	return err;
 }
 
-/* Whether the event that was found is taken, or a negative errno. */
+/* Whether the event is taken, or a negative errno. */
 static int is_taken(struct hodo_read *r)
 {
 	int taken = r->takes ? r->takes(r->takes_data, &r->event) : true;
@@ -374,7 +387,7 @@ void hodo_read_rewind(struct hodo_read *reader)
 	reader->failed = 0;
 }
 
-/* What was learned was of other events. */
+/* Forgets what was learned from other events. */
 static void unlearn(struct hodo_read *r)
 {
 	hodo_read_rewind(r);

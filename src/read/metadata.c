@@ -3,11 +3,13 @@
  * metadata.c - the lines of a folder's metadata that start with slash, star, at.
  *
  * Values are decoded in place: the texts of classes and threads point into the
- * metadata's own memory. A line that cannot be used is skipped with a warning;
- * one for each kind of fault, since a damaged file may have thousands.
+ * metadata's own memory. An unusable line is skipped with a warning; only one for each kind of fault, since a
+ * damaged file may have thousands.
  */
 #include "internal.h"
+#include "hosts.h"
 #include "layout.h"
+#include "metadata_line.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -28,74 +30,23 @@ enum {
 	BAD_CONTEXT = 1u << 7
 };
 
-#define KEYS_MAX       16
-#define LIMITED_MAX    (1ull << 47) /* so that the sum of a process's does not wrap; at a GHz it takes two days */
+#define LIMITED_MAX    (1ull << 47) /* so that a process's sum does not wrap; at 1 GHz it takes two days */
 #define LOST_LINES_MAX (2 * STREAMS_MAX)
-
-struct line {
-	char *word, *empty; /* "" */
-	unsigned number;
-	unsigned n;
-	struct {
-		char *key, *value;
-	} pair[KEYS_MAX];
-};
 
 #define warn(t, once, ...) hodo_read_warn((t)->reader, &(t)->warned, once, (t)->folder, "metadata", __VA_ARGS__)
 
-/* Of a line that is not used. */
-static int skip(struct hodo_trace *t, const struct line *l, uint32_t once, const char *why)
+/* Warns about a skipped line. */
+static int skip(struct hodo_trace *t, const struct hodo_line *l, uint32_t once, const char *why)
 {
 	warn(t, once, "line %u: %s", l->number, why);
 	return 0;
 }
 
-static char *get(struct line *l, const char *key)
-{
-	for (unsigned i = 0; i < l->n; i++)
-		if (strcmp(l->pair[i].key, key) == 0)
-			return l->pair[i].value;
-	return NULL;
-}
-
-static char *get_text(struct line *l, const char *key)
-{
-	char *value = get(l, key);
-
-	return value ? value : l->empty;
-}
-
-/* 0, or -EINVAL if the key is missing or its value no number up to max. */
-static int get_number(struct line *l, const char *key, uint64_t max, uint64_t *number)
-{
-	return hodo_parse_number(get_text(l, key), max, number);
-}
-
-/* Like get_number(), with a sign allowed. */
-static int get_signed(struct line *l, const char *key, int64_t *number)
-{
-	const char *value = get_text(l, key);
-	bool minus = *value == '-';
-	uint64_t n;
-	int err = hodo_parse_number(value + minus, INT64_MAX, &n);
-
-	if (!err)
-		*number = minus ? -(int64_t)n : (int64_t)n;
-	return err;
-}
-
-static uint32_t get_u32(struct line *l, const char *key)
-{
-	uint64_t n = 0;
-
-	return get_number(l, key, UINT32_MAX, &n) == 0 ? (uint32_t)n : 0;
-}
-
 /* ------------------------------------------------------------------ the words */
 
-static int read_uuid(struct hodo_trace *t, struct line *l)
+static int read_uuid(struct hodo_trace *t, struct hodo_line *l)
 {
-	char *uuid = get_text(l, "uuid"), *out = uuid;
+	char *uuid = hodo_line_get_text(l, "uuid"), *out = uuid;
 
 	for (const char *s = uuid; *s; s++)
 		if (*s != '-')
@@ -104,14 +55,14 @@ static int read_uuid(struct hodo_trace *t, struct line *l)
 	return hodo_hex_bytes(t->pub.uuid, sizeof(t->pub.uuid), uuid) == sizeof(t->pub.uuid) ? 0 : -EBADMSG;
 }
 
-static int word_hodo(struct hodo_trace *t, struct line *l)
+static int word_hodo(struct hodo_trace *t, struct hodo_line *l)
 {
-	const char *order = get_text(l, "byte_order");
+	const char *order = hodo_line_get_text(l, "byte_order");
 	uint64_t version;
 
 	if (t->has_hodo)
 		return 0;
-	if (get_number(l, "version", UINT32_MAX, &version) < 0 || read_uuid(t, l) < 0)
+	if (hodo_line_get_number(l, "version", UINT32_MAX, &version) < 0 || read_uuid(t, l) < 0)
 		return -EBADMSG;
 	if (version != HODO_FORMAT_VERSION)
 		return -EPROTONOSUPPORT;
@@ -121,50 +72,50 @@ static int word_hodo(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-static int word_process(struct hodo_trace *t, struct line *l)
+static int word_process(struct hodo_trace *t, struct hodo_line *l)
 {
 	struct hodo_read_process *p = &t->pub;
-	const char *start = get_text(l, "start");
+	const char *start = hodo_line_get_text(l, "start");
 
-	p->pid = get_u32(l, "pid");
-	p->ppid = get_u32(l, "ppid");
-	p->uid = get_u32(l, "uid");
+	p->pid = hodo_line_get_u32(l, "pid");
+	p->ppid = hodo_line_get_u32(l, "ppid");
+	p->uid = hodo_line_get_u32(l, "uid");
 	if (p->owner == 0)
 		p->owner = p->uid;
-	p->comm = get_text(l, "comm");
-	p->exe = get_text(l, "exe");
+	p->comm = hodo_line_get_text(l, "comm");
+	p->exe = hodo_line_get_text(l, "exe");
 	p->start = strcmp(start, "exec") == 0   ? HODO_START_EXEC
 		   : strcmp(start, "fork") == 0 ? HODO_START_FORK
 		   : strcmp(start, "attach") == 0 ? HODO_START_ATTACH
 						: 0;
-	p->mode = strcmp(get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
-	p->nested = get_u32(l, "nested") != 0;
-	get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);
-	get_number(l, "packet_size", UINT64_MAX, &p->packet_bytes);
+	p->mode = strcmp(hodo_line_get_text(l, "mode"), "overwrite") == 0 ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD;
+	p->nested = hodo_line_get_u32(l, "nested") != 0;
+	hodo_line_get_number(l, "ring_size", UINT64_MAX, &p->ring_bytes);
+	hodo_line_get_number(l, "packet_size", UINT64_MAX, &p->packet_bytes);
 	return 0;
 }
 
-static int word_kernel(struct hodo_trace *t, struct line *l)
+static int word_kernel(struct hodo_trace *t, struct hodo_line *l)
 {
-	t->pub.kernel = get_text(l, "release");
+	t->pub.kernel = hodo_line_get_text(l, "release");
 	return 0;
 }
 
-static int word_clock(struct hodo_trace *t, struct line *l)
+static int word_clock(struct hodo_trace *t, struct hodo_line *l)
 {
 	struct hodo_read_clock c = { 0 };
 
-	/* Above 1 THz the conversion's arithmetic would not fit; no clock ticks so fast. */
-	if (get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
-	    get_signed(l, "offset_s", &c.offset_s) < 0 || get_signed(l, "offset", &c.offset_ticks) < 0)
+	/* Above 1 THz, the conversion would overflow; no clock ticks so fast. */
+	if (hodo_line_get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
+	    hodo_line_get_signed(l, "offset_s", &c.offset_s) < 0 || hodo_line_get_signed(l, "offset", &c.offset_ticks) < 0)
 		return skip(t, l, BAD_CLOCK, "clock damaged: times are wrong");
-	c.kind = strcmp(get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	c.kind = strcmp(hodo_line_get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	t->pub.clock = c;
 	t->has_clock = true;
 	return 0;
 }
 
-/* Cuts "NAME:TYPE,…" into at most max fields. Their number, or -EINVAL. */
+/* Splits "NAME:TYPE,…" into at most max fields. Returns their number, or -EINVAL. */
 static int read_fields(struct hodo_read_field *fields, uint8_t *types, uint32_t max, char *list)
 {
 	uint32_t n = 0;
@@ -191,14 +142,14 @@ static int read_fields(struct hodo_read_field *fields, uint8_t *types, uint32_t 
 }
 
 /* Before the events, whose sizes depend on it. */
-static int word_context(struct hodo_trace *t, struct line *l)
+static int word_context(struct hodo_trace *t, struct hodo_line *l)
 {
 	uint8_t types[HODO_CONTEXT_FIELDS_MAX];
 	int n;
 
 	if (t->nclasses || t->context.known)
 		return skip(t, l, BAD_CONTEXT, "context in the wrong place: skipped");
-	n = read_fields(t->context.fields, types, HODO_CONTEXT_FIELDS_MAX, get_text(l, "fields"));
+	n = read_fields(t->context.fields, types, HODO_CONTEXT_FIELDS_MAX, hodo_line_get_text(l, "fields"));
 	if (n < 0)
 		n = skip(t, l, BAD_CONTEXT, "context damaged: events cannot be read");
 	t->context.n = (uint32_t)n;
@@ -206,7 +157,7 @@ static int word_context(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-/* Among the trace's, by its number; the types of its context, then of its fields, are its layout. 0 or -ENOMEM. */
+/* Adds it to the trace's classes, by id, with the layout of its context and its fields. 0 or -ENOMEM. */
 static int add_class(struct hodo_trace *t, const struct hodo_class *new)
 {
 	struct hodo_class *c = hodo_arena_alloc(&t->memory, sizeof(*c));
@@ -236,23 +187,23 @@ static int add_class(struct hodo_trace *t, const struct hodo_class *new)
 	return 0;
 }
 
-static int word_event(struct hodo_trace *t, struct line *l)
+static int word_event(struct hodo_trace *t, struct hodo_line *l)
 {
 	struct hodo_class c = {
 		.pub = {
 			.size = sizeof(c.pub),
-			.name = get_text(l, "name"),
-			.format = get_text(l, "format"),
-			.file = get_text(l, "file"),
-			.func = get_text(l, "func"),
-			.object = get_text(l, "object"),
-			.line = get_u32(l, "line"),
-			.kind = hodo_read_kind_parse(get_text(l, "kind")),
+			.name = hodo_line_get_text(l, "name"),
+			.format = hodo_line_get_text(l, "format"),
+			.file = hodo_line_get_text(l, "file"),
+			.func = hodo_line_get_text(l, "func"),
+			.object = hodo_line_get_text(l, "object"),
+			.line = hodo_line_get_u32(l, "line"),
+			.kind = hodo_read_kind_parse(hodo_line_get_text(l, "kind")),
 		},
 	};
 	uint64_t id;
-	int err = get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
-	int nfields = read_fields(c.fields, c.types, HODO_FIELDS_MAX, get_text(l, "fields"));
+	int err = hodo_line_get_number(l, "id", HODO_EVENTS_MAX - 1, &id);
+	int nfields = read_fields(c.fields, c.types, HODO_FIELDS_MAX, hodo_line_get_text(l, "fields"));
 
 	if (err || id == 0 || !*c.pub.name || !c.pub.kind || nfields < 0)
 		return skip(t, l, BAD_EVENT, "event damaged: its events cannot be read");
@@ -268,9 +219,9 @@ static int word_event(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-static int word_labels(struct hodo_trace *t, struct line *l)
+static int word_labels(struct hodo_trace *t, struct hodo_line *l)
 {
-	char *list = get_text(l, "values"), *item, *end;
+	char *list = hodo_line_get_text(l, "values"), *item, *end;
 	HODO_AUTO_FREE int64_t *values = NULL;
 	uint32_t n = 0;
 	int err = 0;
@@ -283,40 +234,40 @@ static int word_labels(struct hodo_trace *t, struct line *l)
 		err = errno || end == item || *end ? -EINVAL : hodo_vec_push(values, n, value);
 	}
 	if (!err)
-		err = hodo_read_labels_add(&t->labels, get_text(l, "provider"), get_text(l, "field"),
-					   get_text(l, "names"), values, n);
+		err = hodo_read_labels_add(&t->labels, hodo_line_get_text(l, "provider"),
+					   hodo_line_get_text(l, "field"), hodo_line_get_text(l, "names"), values, n);
 	return err == -EINVAL ? skip(t, l, BAD_LABELS, "labels damaged: skipped") : err;
 }
 
 /* Hexadecimal with 0x. 0, or -EINVAL. */
-static int get_address(struct line *l, const char *key, uint64_t *address)
+static int get_address(struct hodo_line *l, const char *key, uint64_t *address)
 {
-	const char *value = get_text(l, key);
+	const char *value = hodo_line_get_text(l, key);
 
 	return strncmp(value, "0x", 2) == 0 ? hodo_parse_hex(value + 2, address) : -EINVAL;
 }
 
-static int get_build_id(struct line *l, struct hodo_read_object *o)
+static int get_build_id(struct hodo_line *l, struct hodo_read_object *o)
 {
-	int len = hodo_hex_bytes(o->build_id, sizeof(o->build_id), get_text(l, "build_id"));
+	int len = hodo_hex_bytes(o->build_id, sizeof(o->build_id), hodo_line_get_text(l, "build_id"));
 
 	o->build_id_len = len < 0 ? 0 : (uint32_t)len;
 	return len < 0 ? -EINVAL : 0;
 }
 
-/* Until the clock is known, its times are ticks; none: not known. */
-static int word_object(struct hodo_trace *t, struct line *l)
+/* Its times are ticks until the clock is known; none: not known. */
+static int word_object(struct hodo_trace *t, struct hodo_line *l)
 {
-	struct hodo_read_object o = { .size = sizeof(o), .path = get_text(l, "path") };
+	struct hodo_read_object o = { .size = sizeof(o), .path = hodo_line_get_text(l, "path") };
 	uint64_t from = 0, until = UINT64_MAX, short_start = 0, short_end = 0;
 
-	o.functions = get_u32(l, "functions");
+	o.functions = hodo_line_get_u32(l, "functions");
 	if (get_address(l, "base", &o.base) < 0 || get_address(l, "start", &o.start) < 0 ||
 	    get_address(l, "end", &o.end) < 0 || o.start >= o.end || get_build_id(l, &o) < 0 ||
-	    (get(l, "short_start") && get_address(l, "short_start", &short_start) < 0) ||
-	    (get(l, "short_end") && get_address(l, "short_end", &short_end) < 0) ||
-	    (get(l, "from") && get_number(l, "from", UINT64_MAX, &from) < 0) ||
-	    (get(l, "until") && get_number(l, "until", UINT64_MAX, &until) < 0))
+	    (hodo_line_get(l, "short_start") && get_address(l, "short_start", &short_start) < 0) ||
+	    (hodo_line_get(l, "short_end") && get_address(l, "short_end", &short_end) < 0) ||
+	    (hodo_line_get(l, "from") && hodo_line_get_number(l, "from", UINT64_MAX, &from) < 0) ||
+	    (hodo_line_get(l, "until") && hodo_line_get_number(l, "until", UINT64_MAX, &until) < 0))
 		return skip(t, l, BAD_OBJECT, "object damaged: its functions have no names");
 	if (short_end) {
 		struct hodo_short *is_short = hodo_vec_add(t->shorts.object, t->shorts.n);
@@ -330,46 +281,48 @@ static int word_object(struct hodo_trace *t, struct line *l)
 	return hodo_vec_push(t->objects, t->nobjects, o);
 }
 
-static int word_thread(struct hodo_trace *t, struct line *l)
+static int word_thread(struct hodo_trace *t, struct hodo_line *l)
 {
 	struct hodo_read_thread *thread = hodo_vec_add(t->threads, t->nthreads);
 
 	if (!thread)
 		return -ENOMEM;
-	thread->tid = get_u32(l, "tid");
-	thread->pid = get_u32(l, "pid");
-	thread->comm = get_text(l, "comm");
+	thread->tid = hodo_line_get_u32(l, "tid");
+	thread->pid = hodo_line_get_u32(l, "pid");
+	thread->comm = hodo_line_get_text(l, "comm");
 	return 0;
 }
 
-static int word_lost(struct hodo_trace *t, struct line *l)
+static int word_lost(struct hodo_trace *t, struct hodo_line *l)
 {
-	static const char *const keys[] = { "full", "too_large", "busy", "overwritten", "unwritten" };
-	const char *name = get_text(l, "stream");
+	static const char *const keys[] = { "full", "too_large", "busy", "overwritten", "unwritten", "damaged" };
+	const char *name = hodo_line_get_text(l, "stream");
 	bool sound = *name && strlen(name) <= NAME_MAX && !strchr(name, '/');
-	uint64_t n[5] = { 0 }, room = 0;
+	uint64_t n[6] = { 0 }, room = 0;
 	struct hodo_stream *s;
 
-	for (unsigned i = 0; i < 5; i++)
-		sound &= !get(l, keys[i]) || get_number(l, keys[i], 1ull << 60, &n[i]) == 0;
-	sound &= !get(l, "room") || get_number(l, "room", 1ull << 60, &room) == 0;
+	for (unsigned i = 0; i < 6; i++)
+		sound &= !hodo_line_get(l, keys[i]) || hodo_line_get_number(l, keys[i], 1ull << 60, &n[i]) == 0;
+	sound &= !hodo_line_get(l, "room") || hodo_line_get_number(l, "room", 1ull << 60, &room) == 0;
 	if (!sound)
 		return skip(t, l, BAD_LOST, "losses damaged: skipped");
 	s = t->nlost++ < LOST_LINES_MAX ? hodo_read_trace_stream(t, name) : NULL;
 	if (!s)
 		return skip(t, l, BAD_LOST, "too many streams with losses: skipped");
-	s->lost_by_cause = (struct hodo_read_lost){ n[0], n[1], n[2], n[3], n[4], 0 };
-	s->lost_known = true;
-	s->pub.room = room;
+	/* hodo recover adds a line, with what is damaged alone. */
+	hodo_read_lost_add(&s->lost_by_cause,
+			   &(struct hodo_read_lost){ n[0], n[1], n[2], n[3], n[4], .damaged = n[5] });
+	s->lost_known |= hodo_line_get(l, "full") != NULL;
+	s->pub.room = room > s->pub.room ? room : s->pub.room;
 	return 0;
 }
 
-/* Behind the events. */
-static int word_limited(struct hodo_trace *t, struct line *l)
+/* After the events. */
+static int word_limited(struct hodo_trace *t, struct hodo_line *l)
 {
 	uint64_t id, n;
 
-	if (get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || get_number(l, "n", LIMITED_MAX, &n) < 0)
+	if (hodo_line_get_number(l, "id", HODO_EVENTS_MAX - 1, &id) < 0 || hodo_line_get_number(l, "n", LIMITED_MAX, &n) < 0)
 		return skip(t, l, BAD_LOST, "number of events over their rate damaged: skipped");
 	if (id < t->by_id_n && t->by_id[id])
 		t->by_id[id]->pub.limited += n;
@@ -377,64 +330,52 @@ static int word_limited(struct hodo_trace *t, struct line *l)
 }
 
 /* Of the whole recording. */
-static int word_unrecorded(struct hodo_trace *t, struct line *l)
+static int word_unrecorded(struct hodo_trace *t, struct hodo_line *l)
 {
 	struct hodo_read *r = t->reader;
 	struct hodo_read_unrecorded u = { .size = sizeof(u) };
-	const char *why = get_text(l, "why");
+	const char *why = hodo_line_get_text(l, "why");
 
-	if (get_number(l, "images", 1ull << 60, &u.images) < 0)
+	if (hodo_line_get_number(l, "images", 1ull << 60, &u.images) < 0)
 		return skip(t, l, BAD_LOST, "number of images that are not recorded damaged: skipped");
 	u.why = hodo_arena_copy(&r->memory, why, strlen(why));
 	return u.why ? hodo_vec_push(r->unrecorded, r->nunrecorded, u) : -ENOMEM;
 }
 
-static int word_warning(struct hodo_trace *t, struct line *l)
+static int word_warning(struct hodo_trace *t, struct hodo_line *l)
 {
-	return hodo_vec_push(t->warnings, t->nwarnings, get_text(l, "text"));
+	return hodo_vec_push(t->warnings, t->nwarnings, hodo_line_get_text(l, "text"));
 }
 
-/* time=SECONDS.NANOSECONDS, with nine digits behind the point. */
-static void get_time(struct line *l, int64_t *time_ns)
-{
-	char *seconds = get_text(l, "time"), *rest = seconds;
-	uint64_t s, ns = 0;
-
-	strsep(&rest, ".");
-	if (rest && strlen(rest) == 9)
-		hodo_parse_number(rest, NS_PER_S - 1, &ns);
-	if (hodo_parse_number(seconds, INT64_MAX / NS_PER_S - 1, &s) == 0)
-		*time_ns = (int64_t)(s * NS_PER_S + ns);
-}
-
-static int word_end(struct hodo_trace *t, struct line *l)
+static int word_end(struct hodo_trace *t, struct hodo_line *l)
 {
 	t->pub.complete = true;
-	t->goes_on = get_u32(l, "part") != 0;
-	get_time(l, &t->pub.end_ns);
+	t->goes_on = hodo_line_get_u32(l, "part") != 0;
+	hodo_line_get_time(l, &t->pub.end_ns);
 	return 0;
 }
 
-static int word_snapshot(struct hodo_trace *t, struct line *l)
+static int word_snapshot(struct hodo_trace *t, struct hodo_line *l)
 {
-	t->pub.snapshot_why = get_text(l, "why");
-	t->pub.snapshot_number = get_u32(l, "number");
-	get_time(l, &t->pub.snapshot_ns);
+	t->pub.snapshot_why = hodo_line_get_text(l, "why");
+	t->pub.snapshot_number = hodo_line_get_u32(l, "number");
+	hodo_line_get_time(l, &t->pub.snapshot_ns);
 	return 0;
 }
 
-static int use_line(struct hodo_trace *t, struct line *l)
+static int use_line(struct hodo_trace *t, struct hodo_line *l)
 {
 	static const struct {
 		const char *word;
-		int (*func)(struct hodo_trace *t, struct line *l);
+		int (*func)(struct hodo_trace *t, struct hodo_line *l);
 	} words[] = {
 		{ "hodo", word_hodo },   { "process", word_process }, { "clock", word_clock },
 		{ "event", word_event }, { "labels", word_labels },   { "thread", word_thread },
 		{ "lost", word_lost },   { "warning", word_warning }, { "end", word_end },
 		{ "snapshot", word_snapshot }, { "kernel", word_kernel },
 		{ "object", word_object }, { "context", word_context }, { "limited", word_limited },
-		{ "unrecorded", word_unrecorded },
+		{ "unrecorded", word_unrecorded }, { "machine", hodo_hosts_machine },
+		{ "wall", hodo_hosts_wall }, { "merge", hodo_hosts_merge },
 	};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -443,54 +384,30 @@ static int use_line(struct hodo_trace *t, struct line *l)
 	return 0;
 }
 
-/* Takes apart the line between its marks. false if it is none. */
-static bool split_line(char *s, char *end, struct line *l)
-{
-	if (end - s < 2 || end[-1] != '/' || end[-2] != '*')
-		return false;
-	end[-2] = 0;
-	l->empty = end - 2;
-	l->n = 0;
-	l->word = strsep(&s, " ");
-	while (s) {
-		char *item = strsep(&s, " "), *value = strchr(item, '=');
-
-		if (!value)
-			return false;
-		if (l->n == KEYS_MAX)
-			continue;
-		*value++ = 0;
-		hodo_percent_decode(value);
-		l->pair[l->n].key = item;
-		l->pair[l->n++].value = value;
-	}
-	return true;
-}
-
 int hodo_read_metadata_parse(struct hodo_trace *t)
 {
-	char *p = t->metadata, *end = p + t->metadata_bytes;
+	char *p = t->metadata, *end = p + t->metadata_bytes, *next;
 	unsigned number = 1;
 
-	for (; p < end; number++) {
-		char *eol = memchr(p, '\n', (size_t)(end - p)), *next;
-		struct line l = { .number = number };
+	for (; p < end; number++, p = next) {
+		char *eol = memchr(p, '\n', (size_t)(end - p));
+		struct hodo_line l = { .number = number };
 		int err = 0;
 
 		eol = eol ? eol : end;
 		next = eol + 1;
 		if (eol > p && eol[-1] == '\r')
 			eol--;
+		hodo_read_hostname(t, p, eol);
 		if (eol - p > 4 && memcmp(p, "/*@", 3) == 0) {
-			*eol = 0; /* there is a byte behind the end */
-			if (memchr(p, 0, (size_t)(eol - p)) || !split_line(p + 3, eol, &l))
+			*eol = 0; /* there is a byte after the end */
+			if (memchr(p, 0, (size_t)(eol - p)) || !hodo_line_split(p + 3, eol, &l))
 				warn(t, BAD_LINE, "line %u: damaged: skipped", number);
 			else
 				err = use_line(t, &l);
 		}
 		if (err)
 			return err;
-		p = next;
 	}
 	if (!t->has_hodo) /* damaged if it has other lines of ours, else not ours */
 		return t->nclasses || t->has_clock || t->pub.pid ? -EBADMSG : -EPROTO;

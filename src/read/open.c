@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* open.c - opening a recording: its warnings, why it cannot be opened. */
+/* open.c - opens a recording: its warnings, and why it cannot be opened. */
+#include "follow_impl.h"
+#include "hosts.h"
 #include "internal.h"
+#include "select.h"
 #include "spans.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 
 #include <base/file.h>
 
-/* Whether the file is CTF metadata that is not ours. */
+/* Whether the file is CTF metadata, but not ours. */
 static bool is_foreign(int parent, const char *name)
 {
 	static const uint8_t packed[2][4] = { { 0x57, 0x1d, 0xd1, 0x75 }, { 0x75, 0xd1, 0x1d, 0x57 } };
@@ -31,7 +34,7 @@ static bool is_foreign(int parent, const char *name)
 	return memmem(text, (size_t)n, "CTF 1.", 6) && !memmem(text, (size_t)n, "/*@hodo ", 8);
 }
 
-/* Whether there is another tool's metadata further down, where LTTng has it. */
+/* Whether there is another tool's metadata further down, as LTTng has it. */
 static bool has_foreign(int parent, const char *path, unsigned depth, unsigned *budget)
 {
 	DIR *dir = hodo_dir_list(parent, path);
@@ -50,14 +53,16 @@ static bool has_foreign(int parent, const char *path, unsigned depth, unsigned *
 	return found;
 }
 
-/* Of one file that is damaged. */
+/* Warns about damaged packed files. */
 static void warn_packed(struct hodo_read *r)
 {
-	const struct hodo_frames_fault *fault = hodo_tree_fault(r->tree);
+	const struct hodo_frames_fault *fault;
+	const char *part;
 
-	if (fault->why)
-		hodo_read_warn(r, NULL, 0, ".", "", "a file at byte %llu %s: %llu bytes are not read",
-			       (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
+	for (uint32_t i = 0; (fault = hodo_tree_fault(r->tree, i, &part)) != NULL; i++)
+		if (fault->why)
+			hodo_read_warn(r, NULL, 0, part, "", "a file at byte %llu %s: %llu bytes are not read",
+				       (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
 }
 
 static int open_folders(struct hodo_read *r)
@@ -116,13 +121,38 @@ static int prepare_streams(struct hodo_read *r)
 
 	for (uint32_t i = 0; i < r->ntraces; i++)
 		r->nstreams += r->traces[i]->nstreams;
-	r->heap = calloc(r->nstreams ? r->nstreams : 1, sizeof(*r->heap));
+	r->heap_room = r->nstreams ? r->nstreams : 1;
+	r->heap = calloc(r->heap_room, sizeof(*r->heap));
 	if (!r->heap)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->ntraces; i++)
 		for (uint32_t k = 0; k < r->traces[i]->nstreams; k++)
 			r->traces[i]->streams[k]->order = order++;
 	return 0;
+}
+
+/* The reader, with its tree. r is NULL only if there is no memory. */
+static int open_tree(struct hodo_read **result, const char *path, const struct hodo_read_options *o)
+{
+	struct hodo_read *r = calloc(1, sizeof(*r));
+	int err;
+
+	*result = r;
+	if (!r)
+		return -ENOMEM;
+	r->since_ns = INT64_MIN;
+	r->until_ns = r->upto_ns = INT64_MAX;
+	r->event.size = sizeof(r->event);
+	r->event.values = r->values;
+	r->warn = o ? o->warn : NULL;
+	r->warn_data = o ? o->data : NULL;
+	err = hodo_tree_open(&r->tree, path);
+	r->path = hodo_arena_copy(&r->memory, path, strlen(path));
+	if (!r->path)
+		err = -ENOMEM;
+	for (size_t n = err ? 0 : strlen(path); n > 1 && r->path[n - 1] == '/'; n--)
+		r->path[n - 1] = 0;
+	return err;
 }
 
 int hodo_read_open(struct hodo_read **reader, const char *path, const struct hodo_read_options *options)
@@ -134,25 +164,13 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 	if (!reader || !path || (o && o->size < sizeof(*o)))
 		return -EINVAL;
 	*reader = NULL;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return explain(NULL, o, path, -ENOMEM);
-	r->since_ns = INT64_MIN;
-	r->until_ns = INT64_MAX;
-	r->event.size = sizeof(r->event);
-	r->event.values = r->values;
-	r->warn = o ? o->warn : NULL;
-	r->warn_data = o ? o->data : NULL;
-	err = hodo_tree_open(&r->tree, path);
-	r->path = hodo_arena_copy(&r->memory, path, strlen(path));
-	if (!r->path)
-		err = -ENOMEM;
-	for (size_t n = err ? 0 : strlen(path); n > 1 && r->path[n - 1] == '/'; n--)
-		r->path[n - 1] = 0;
+	err = open_tree(&r, path, o);
 	if (!err)
 		warn_packed(r);
 	if (!err)
 		err = open_folders(r);
+	if (!err)
+		err = hodo_hosts_settle(r);
 	if (!err)
 		err = prepare_streams(r);
 	if (err) {
@@ -160,6 +178,26 @@ int hodo_read_open(struct hodo_read **reader, const char *path, const struct hod
 		hodo_read_close(r);
 		return err;
 	}
+	*reader = r;
+	return 0;
+}
+
+int hodo_read_open_empty(struct hodo_read **reader, const char *path, const struct hodo_read_options *options)
+{
+	struct hodo_read *r;
+	int err = open_tree(&r, path, options);
+
+	*reader = NULL;
+	if (!err && hodo_tree_dirfd(r->tree) < 0)
+		err = -ENOTDIR;
+	if (!err && !hodo_vec_add(r->parts, r->nparts))
+		err = -ENOMEM;
+	if (err) {
+		explain(r, options, path, err);
+		hodo_read_close(r);
+		return err;
+	}
+	r->parts[0].size = sizeof(*r->parts);
 	*reader = r;
 	return 0;
 }
@@ -173,10 +211,14 @@ void hodo_read_close(struct hodo_read *reader)
 	hodo_tree_close(reader->tree);
 	hodo_frames_pool_free(&reader->frames);
 	hodo_spans_free(reader->spans);
+	hodo_select_free(reader->select);
+	if (reader->follow)
+		reader->follow_free(reader->follow);
 	free(reader->parts);
 	free(reader->traces);
 	free(reader->heap);
 	free(reader->unrecorded);
+	free(reader->hosts);
 	hodo_arena_free(&reader->memory);
 	free(reader);
 }

@@ -2,9 +2,9 @@
 /*
  * pairs.c - see pairs.h.
  *
- * A hash table of chains, the latest first, so that what is inside of each other pairs as it nests. All of them are
- * also in a ring in the order in which they came, to give the oldest up. Entry 0 is none: where the ring begins and
- * ends, and each chain.
+ * A hash table of chains, the latest first, so that nested begins pair correctly. All are also in a circular
+ * list in order of arrival, to give up the oldest. Entry 0 is a sentinel, which begins and ends that list and
+ * each chain.
  */
 #include "internal.h"
 #include "pairs.h"
@@ -21,15 +21,15 @@ struct entry {
 		uint8_t *large;
 	} key;
 	uint32_t key_len, hash;
-	uint32_t next, prev;   /* in the chain; next: among free ones, too */
-	uint32_t older, newer; /* in the ring */
+	uint32_t next, prev;   /* in the chain; next: also in the free list */
+	uint32_t older, newer; /* in the circular list */
 };
 
 _Static_assert(sizeof(struct entry) == 64, "numbers become addresses by a shift");
 
 struct hodo_pairs {
 	struct entry *entries;
-	uint32_t *chains; /* as many as there is room */
+	uint32_t *chains; /* as many as entries fit */
 	uint32_t n, used, room;
 	uint32_t free;
 };
@@ -125,7 +125,7 @@ bool hodo_pairs_oldest(struct hodo_pairs *p, struct hodo_pair *pair)
 	return true;
 }
 
-/* Most keys are two words: known as that, they are hashed and compared without a loop. */
+/* Most keys are two words, which are hashed and compared without a loop. */
 static inline uint32_t hash_of(const struct hodo_text *key)
 {
 	const uint8_t *bytes = (const uint8_t *)key->data;
@@ -232,7 +232,7 @@ uint32_t hodo_pairs_last(const struct hodo_pairs *p)
 
 /* ------------------------------------------------------------------------- keys */
 
-/* All keys but those of texts, floats and the like are two words. */
+/* All keys except those of texts, floats and the like are two words. */
 static void set_words(struct hodo_text *key, uint64_t one, uint64_t two)
 {
 	const uint64_t words[] = { one, two };
@@ -264,7 +264,7 @@ bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *e)
 	case HODO_PAIRING_NUMBER:
 		set_words(key, c->paired_by, e->values[0].u);
 		return true;
-	case HODO_PAIRING_SIGNED: /* -1 is not UINT64_MAX */
+	case HODO_PAIRING_SIGNED: /* -1 must differ from UINT64_MAX */
 		set_words(key, c->paired_by + (e->values[0].i < 0), e->values[0].u);
 		return true;
 	case HODO_PAIRING_FRAME:

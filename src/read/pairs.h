@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pairs.h - begins that wait for their ends: which of them an end belongs to.
+ * pairs.h - begins that wait for their ends; finds the one for an end.
  *
- * An end belongs to the latest begin of its key that has none yet. hodo_pair_key() makes the key of what is paired
- * by itself, as its role says (struct hodo_read_class):
+ * An end belongs to the latest begin of its key that has none yet. hodo_pair_key() makes the key of events
+ * that pair by their role (struct hodo_read_class):
  *
  *	spans         by process, base name and thread
  *	begin, end    by process, base name and id, the first field: core/key.h says when two ids are the same
  *	system calls  by thread, which is in one at a time
  *	calls         by process, thread and frame
  *
- * With more than HODO_PAIRS_MAX begins waiting the oldest is given up.
+ * If more than HODO_PAIRS_MAX begins wait, the oldest is given up.
  */
 #ifndef HODO_READ_PAIRS_H
 #define HODO_READ_PAIRS_H
@@ -19,10 +19,10 @@
 
 #define HODO_PAIRS_MAX (1u << 20)
 
-/* A begin that waits. */
+/* A waiting begin. */
 struct hodo_pair {
 	int64_t begin_ns;
-	const char *base; /* of the system call; NULL: of anything else */
+	const char *base; /* of a system call; else NULL */
 	uintptr_t user;   /* the caller's */
 };
 
@@ -43,7 +43,7 @@ static inline bool hodo_role_ends(uint32_t role)
 	       role == HODO_READ_ROLE_CALL_EXIT;
 }
 
-/* What hodo_pair.base is of an event. */
+/* The hodo_pair.base of an event. */
 static inline const char *hodo_pair_base(const struct hodo_read_event *e)
 {
 	return e->cls->role == HODO_READ_ROLE_SYSCALL_BEGIN || e->cls->role == HODO_READ_ROLE_SYSCALL_END ? e->cls->base
@@ -56,19 +56,22 @@ bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *event);
 enum hodo_paired {
 	HODO_PAIR_NONE,    /* … */
 	HODO_PAIR_FOUND,   /* end: *pair is its begin */
-	HODO_PAIR_LEFT,    /* *pair has no end: the thread is in another system call, or comes out of one */
+	HODO_PAIR_LEFT,    /* *pair has no end: the thread is in, or leaves, another system call */
 	HODO_PAIR_GIVEN_UP /* begin: *pair made room */
 };
 
 /* Adds a begin. base: of a system call, else NULL. NONE, LEFT or GIVEN_UP; -ENOMEM: it is not added. */
 int hodo_pairs_begin(struct hodo_pairs *pairs, const struct hodo_text *key, const struct hodo_pair *begin,
 		     struct hodo_pair *pair);
-/* Takes the begin of an end out. NONE: there is none; FOUND; LEFT: nor is there, but *pair is taken out; -ENOMEM. */
+/*
+ * Removes the begin of an end. NONE: there is none; FOUND; LEFT: there is none, either, but *pair is removed;
+ * -ENOMEM.
+ */
 int hodo_pairs_end(struct hodo_pairs *pairs, const struct hodo_text *key, const char *base, struct hodo_pair *pair);
-/* Takes the oldest out. false: there is none. */
+/* Removes the oldest. false: none. */
 bool hodo_pairs_oldest(struct hodo_pairs *pairs, struct hodo_pair *pair);
 
-/* The number of the begin that was added last, which holds until that is taken out; and how to take it out. */
+/* The number of the begin added last, valid until that is removed; and how to remove it. */
 uint32_t hodo_pairs_last(const struct hodo_pairs *pairs);
 void hodo_pairs_remove(struct hodo_pairs *pairs, uint32_t number);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c - which folders a recording has: of processes; parts, with folders of
- * processes in them, which are read as one; snapshots, each for itself.
+ * parts.c - the folders of a recording: of processes; parts, which contain folders of processes and are read
+ * as one; snapshots, read separately; hosts, each of which has a recording of its own.
  */
+#include "hosts.h"
 #include "internal.h"
 
 #include <base/map.h>
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_ROOM (2 * NAME_MAX + 2)
+#define PATH_ROOM HODO_FOLDER_ROOM
 
 /* Names of directories, sorted. */
 struct folders {
@@ -23,7 +24,7 @@ struct folders {
 /* Traces by uuid. */
 struct by_uuid {
 	uint8_t uuid[16];
-	uint32_t trace; /* the first one: its place in hodo_read.traces, + 1; 0: none yet */
+	uint32_t trace; /* the first one: its index in hodo_read.traces + 1; 0: none yet */
 };
 
 #define warn(r, folder, ...) hodo_read_warn(r, NULL, 0, folder, "", __VA_ARGS__)
@@ -93,8 +94,8 @@ static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 	return err;
 }
 
-/* A program may be called so, too: its folder has metadata. */
-static bool is_piece(const struct hodo_read *r, const char *name, const char *start)
+/* A program may also have such a name: its folder has metadata. */
+static bool is_piece(const struct hodo_read *r, const char *dir, const char *name, const char *start)
 {
 	size_t len = strlen(start), digits;
 	char path[PATH_ROOM];
@@ -102,20 +103,21 @@ static bool is_piece(const struct hodo_read *r, const char *name, const char *st
 	if (strncmp(name, start, len) != 0)
 		return false;
 	digits = strspn(name + len, "0123456789");
-	if (digits < 4 || digits > 10 || name[len + digits])
+	if (strcmp(start, HODO_HOST_FOLDER) != 0 && (digits < 4 || digits > 10 || name[len + digits]))
 		return false;
-	snprintf(path, sizeof(path), "%s/metadata", name);
+	snprintf(path, sizeof(path), "%s/%s/metadata", dir, name);
 	return !hodo_tree_has(r->tree, path);
 }
 
-/* Moves the names that are pieces' to to. */
-static int take_pieces(const struct hodo_read *r, struct folders *f, const char *start, struct folders *to)
+/* Moves the names of pieces in dir to `to`. */
+static int take_pieces(const struct hodo_read *r, const char *dir, struct folders *f, const char *start,
+		       struct folders *to)
 {
 	uint32_t kept = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < f->n; i++) {
-		if (err || !is_piece(r, f->names[i], start))
+		if (err || !is_piece(r, dir, f->names[i], start))
 			f->names[kept++] = f->names[i];
 		else
 			err = hodo_vec_push(to->names, to->n, f->names[i]);
@@ -131,7 +133,7 @@ static int add_trace(struct hodo_read *r, struct hodo_map *u, struct hodo_trace 
 {
 	struct by_uuid *known = hodo_map_add(u, t->pub.uuid, NULL);
 
-	/* In one part each process is there once: what claims otherwise was copied there. */
+	/* A part has each process once: a second folder is a copy. */
 	if (known && known->trace && r->traces[known->trace - 1]->part < t->part)
 		return hodo_read_trace_join(&r->traces[known->trace - 1], t);
 	if (!known || hodo_vec_push(r->traces, r->ntraces, t) < 0)
@@ -165,7 +167,7 @@ static int add_folder(struct hodo_read *r, struct hodo_map *u, const char *folde
 
 /* ----------------------------------------------------------------------- all of them */
 
-/* The folders of processes in dir. why: what is wrong with those that cannot be read. 0, or what ends it all. */
+/* Opens the folders of processes in dir. why: what is wrong with unreadable ones. 0, or a fatal error. */
 static int open_folders(struct hodo_read *r, struct hodo_map *u, const char *dir, const struct folders *f,
 			uint32_t part, int *why)
 {
@@ -181,7 +183,7 @@ static int open_folders(struct hodo_read *r, struct hodo_map *u, const char *dir
 		else if (faults[i] < 0 && faults[i] != -ENODATA)
 			*why = faults[i];
 	}
-	/* Folders of something else are worth a word only beside folders of ours. */
+	/* Foreign folders are only worth a warning beside ours. */
 	for (uint32_t i = 0; i < f->n && !err; i++) {
 		snprintf(path, sizeof(path), "%s%s%s", top ? "" : dir, top ? "" : "/", f->names[i]);
 		if (faults[i] < 0 && (faults[i] != -ENODATA || r->ntraces > 0))
@@ -191,7 +193,7 @@ static int open_folders(struct hodo_read *r, struct hodo_map *u, const char *dir
 	return err;
 }
 
-/* name: NULL for what is in no part. */
+/* name: NULL for folders outside of parts. */
 static int add_part(struct hodo_read *r, const char *name)
 {
 	struct hodo_read_part *p = hodo_vec_add(r->parts, r->nparts);
@@ -220,22 +222,65 @@ static int open_piece(struct hodo_read *r, struct hodo_map *u, const char *name,
 	return err;
 }
 
-static int open_parts(struct hodo_read *r, struct hodo_map *u, const struct folders *parts, int *why)
+/* Those in dir. */
+static int open_parts(struct hodo_read *r, struct hodo_map *u, const char *dir, const struct folders *parts, int *why)
 {
+	bool top = strcmp(dir, ".") == 0;
+	char path[PATH_ROOM];
 	int err = 0;
 
 	for (uint32_t i = 0; i < parts->n && !err; i++) {
-		err = add_part(r, parts->names[i]);
+		const char *name = parts->names[i];
+
+		if (!top) {
+			snprintf(path, sizeof(path), "%s/%s", dir, name);
+			name = keep(r, path);
+		}
+		err = name ? add_part(r, name) : -ENOMEM;
 		if (!err)
-			err = open_piece(r, u, parts->names[i], r->nparts - 1, why);
+			err = open_piece(r, u, name, r->nparts - 1, why);
 	}
+	return err;
+}
+
+/* The recording of one host, whose processes are none of other hosts, whatever their uuids: a copied machine. */
+static int open_host(struct hodo_read *r, const char *host, int *why)
+{
+	struct hodo_map u = HODO_MAP(struct by_uuid, uuid);
+	struct folders f = { 0 }, parts = { 0 }, snapshots = { 0 };
+	uint32_t before = r->ntraces;
+	int err = list_folders(r, host, &f);
+
+	if (!err)
+		err = take_pieces(r, host, &f, "part-", &parts);
+	if (!err)
+		err = take_pieces(r, host, &f, "snapshot-", &snapshots);
+	if (!err)
+		err = open_folders(r, &u, host, &f, 0, why);
+	if (!err)
+		err = open_parts(r, &u, host, &parts, why);
+	/* As if it were opened alone; but there, several are an error. */
+	if (!err && snapshots.n == 1 && r->ntraces == before) {
+		char path[PATH_ROOM];
+
+		snprintf(path, sizeof(path), "%s/%s", host, snapshots.names[0]);
+		err = open_piece(r, &u, path, 0, why);
+	}
+	if (err && err != -ENOMEM) {
+		warn(r, host, "%s: skipped", strerror(-err));
+		err = 0;
+	}
+	hodo_map_free(&u);
+	free(f.names);
+	free(parts.names);
+	free(snapshots.names);
 	return err;
 }
 
 static int open_snapshots(struct hodo_read *r, struct hodo_map *u, const struct folders *f, int *why)
 {
 	if (r->ntraces > 0) {
-		warn(r, ".", "%u snapshots in it are recordings of their own: %s%s is not read", f->n, f->names[0],
+		warn(r, ".", "%u snapshots in it are separate recordings: %s%s is not read", f->n, f->names[0],
 		     f->n > 1 ? " …" : "");
 		return 0;
 	}
@@ -246,12 +291,23 @@ static int open_snapshots(struct hodo_read *r, struct hodo_map *u, const struct 
 	return -ENOTUNIQ;
 }
 
-/* By the folder's own name, as if there were no parts. */
+/* Bytes of the host's folder in front of the others. */
+static size_t host_bytes(const char *folder)
+{
+	bool host = strncmp(folder, HODO_HOST_FOLDER, sizeof(HODO_HOST_FOLDER) - 1) == 0;
+	const char *slash = host ? strchr(folder, '/') : NULL;
+
+	return slash ? (size_t)(slash - folder) : 0;
+}
+
+/* By host, and then by the folder's own name, as if there were no parts. */
 static int by_folder(const void *a, const void *b)
 {
 	const char *x = (*(struct hodo_trace *const *)a)->folder, *y = (*(struct hodo_trace *const *)b)->folder;
 	const char *p = strrchr(x, '/'), *q = strrchr(y, '/');
-	int order = strverscmp(p ? p + 1 : x, q ? q + 1 : y);
+	size_t n = host_bytes(x);
+	int order = n != host_bytes(y) || strncmp(x, y, n) != 0 ? strverscmp(x, y) :
+								  strverscmp(p ? p + 1 : x, q ? q + 1 : y);
 
 	return order ? order : strverscmp(x, y);
 }
@@ -271,20 +327,24 @@ int hodo_read_open_single(struct hodo_read *r)
 
 int hodo_read_open_all(struct hodo_read *r)
 {
-	struct folders f = { 0 }, parts = { 0 }, snapshots = { 0 };
+	struct folders f = { 0 }, parts = { 0 }, snapshots = { 0 }, hosts = { 0 };
 	struct hodo_map u = HODO_MAP(struct by_uuid, uuid);
 	int why = -ENODATA, err = list_folders(r, ".", &f);
 
 	if (!err)
-		err = take_pieces(r, &f, "part-", &parts);
+		err = take_pieces(r, ".", &f, "part-", &parts);
 	if (!err)
-		err = take_pieces(r, &f, "snapshot-", &snapshots);
+		err = take_pieces(r, ".", &f, "snapshot-", &snapshots);
+	if (!err)
+		err = take_pieces(r, ".", &f, HODO_HOST_FOLDER, &hosts);
 	if (!err)
 		err = add_part(r, NULL);
 	if (!err)
 		err = open_folders(r, &u, ".", &f, 0, &why);
 	if (!err)
-		err = open_parts(r, &u, &parts, &why);
+		err = open_parts(r, &u, ".", &parts, &why);
+	for (uint32_t i = 0; i < hosts.n && !err; i++)
+		err = open_host(r, hosts.names[i], &why);
 	if (!err && snapshots.n > 0)
 		err = open_snapshots(r, &u, &snapshots, &why);
 	if (!err && r->ntraces == 0)
@@ -299,6 +359,7 @@ int hodo_read_open_all(struct hodo_read *r)
 	free(f.names);
 	free(parts.names);
 	free(snapshots.names);
+	free(hosts.names);
 	return err;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* role.c - what events of a class are: points, begins and ends of spans, values, calls; and what a span is called. */
+/*
+ * role.c - determines the roles of classes: instants, begins and ends of spans, values, calls; and the name
+ * of a span.
+ */
 #include "internal.h"
 
 #include <base/scope.h>
@@ -8,7 +11,7 @@
 
 static const char syscall_entry[] = "syscalls:sys_enter_", syscall_exit[] = "syscalls:sys_exit_";
 
-/* Fields beyond those are none of our business. */
+/* Further fields are ignored. */
 static const struct function_event {
 	const char *name;
 	enum hodo_read_role role;
@@ -72,7 +75,7 @@ static enum hodo_read_role role_of(struct hodo_class *class, bool kernel)
 	return HODO_READ_ROLE_POINT;
 }
 
-/* What begins and ends have in common: one text for all classes of the process that have it. NULL: no memory. */
+/* The name that begins and ends share: one text for all classes of the process with it. NULL: no memory. */
 static const char *base_of(struct hodo_trace *t, const struct hodo_read_class *c)
 {
 	bool begins = c->role == HODO_READ_ROLE_SPAN_BEGIN || c->role == HODO_READ_ROLE_BEGIN;
@@ -94,8 +97,8 @@ static const char *base_of(struct hodo_trace *t, const struct hodo_read_class *c
 }
 
 /*
- * A begin and its end share an address within what both have: the process, or the base name, which is one text in all
- * classes of a process and no other process's. Each way to pair them has one of its own there.
+ * A begin and its end share an address inside an object that both have: the process, or the base name, a
+ * single text in all classes of one process. Each kind of pairing has its own address there.
  */
 static void bind_pairing(struct hodo_class *c, const struct hodo_trace *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segments.c - the files of a stream. In a recording that has parts each of them holds
- * a file of the stream; here their bytes count on from one to the next, so that the
- * rest of the library sees one stream. A packet never goes from one file into another.
+ * segments.c - the files of a stream. In a recording with parts, each part holds a file of the stream; here,
+ * offsets continue from one to the next, so that the rest of the library sees one stream. A packet never
+ * spans two files.
  */
 #include "internal.h"
 
@@ -21,7 +21,7 @@ int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, boo
 	return hodo_vec_push(s->segments, s->nsegments, g);
 }
 
-/* What it is, as it was opened for the first time. */
+/* Determines what it is when it is first opened. */
 static int settle(struct hodo_stream *s, struct hodo_segment *g, const struct hodo_tree_file *file)
 {
 	uint64_t size = file->bytes;
@@ -44,7 +44,7 @@ static int settle(struct hodo_stream *s, struct hodo_segment *g, const struct ho
 
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g)
 {
-	char path[3 * NAME_MAX + 8];
+	char path[HODO_FOLDER_ROOM + NAME_MAX];
 	struct hodo_tree_file file;
 	int err;
 
@@ -69,7 +69,7 @@ struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off)
 
 	if (s->nsegments == 0)
 		return NULL;
-	/* Most often it is the same one. */
+	/* Usually it is the same one. */
 	if (off < s->segments[at].begin || (at + 1 < s->nsegments && off >= s->segments[at + 1].begin)) {
 		behind = hodo_search(i, s->nsegments, s->segments[i].begin > off);
 		s->at = behind ? behind - 1 : 0;
@@ -98,4 +98,38 @@ unsigned long long hodo_read_stream_place(struct hodo_stream *s, uint64_t off)
 	const struct hodo_segment *g = hodo_read_segment_at(s, off);
 
 	return g ? off - g->begin : off;
+}
+
+void hodo_read_segments_forget(struct hodo_stream *s)
+{
+	for (uint32_t i = 0; i < s->nsegments; i++) {
+		struct hodo_segment *g = &s->segments[i];
+		struct hodo_read_part *p = &s->trace->reader->parts[g->part];
+
+		p->packets -= g->packets;
+		p->events -= g->events;
+		g->packets = g->events = 0;
+	}
+}
+
+void hodo_read_segment_note(struct hodo_stream *s, struct hodo_segment *g, int64_t begin_ns)
+{
+	struct hodo_read_part *p = &s->trace->reader->parts[g->part];
+
+	if (p->packets == 0 || begin_ns < p->begin_ns)
+		p->begin_ns = begin_ns;
+	if (p->packets == 0 || s->pub.end_ns > p->end_ns)
+		p->end_ns = s->pub.end_ns;
+	p->packets++;
+	p->events += s->head.events;
+	g->packets++;
+	g->events += s->head.events;
+}
+
+void hodo_read_segment_take_back(struct hodo_stream *s, uint64_t events)
+{
+	struct hodo_segment *g = &s->segments[s->walked];
+
+	s->trace->reader->parts[g->part].events -= events;
+	g->events -= events;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shorts.c - from the bits of an address that a call's record has (hodo/abi.h) to the address. */
+/* shorts.c - finds an address from the bits of it in a call's record (hodo/abi.h). */
 #include "internal.h"
 
 #define PLACE_BITS 14 /* addresses of 16 KiB share a place in shorts->near */

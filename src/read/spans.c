@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.c - ends with their begins: what a begin says, and how long its thread had not run, is kept until its end
- * comes.
+ * spans.c - joins ends with their begins: a begin's fields, and how long its thread had not run, are kept
+ * until its end comes.
  *
- * Where whole spans are chosen, a first pass over the recording asks for each end whether it is taken, and notes the
- * answer for its begin, by the begin's place among all begins: the second pass meets them in the same order.
+ * If whole spans are chosen, a first pass over the recording determines whether each end is taken, and notes
+ * that for its begin, by its index among all begins: the second pass meets them in the same order.
  */
 #include "internal.h"
 #include "off_cpu.h"
@@ -21,7 +21,7 @@ struct kept {
 	uint8_t payload[];
 };
 
-/* Of a begin, two bits. */
+/* About a begin, two bits. */
 enum verdict {
 	NO_END,
 	TAKEN,
@@ -34,10 +34,10 @@ struct hodo_spans {
 	struct hodo_off_cpu *off;
 	struct hodo_read_off_cpu off_given;
 	struct hodo_text key;
-	struct kept *given; /* of the event that was given last */
+	struct kept *given; /* of the last event given */
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 	uint64_t begins; /* so far */
-	bool begun;      /* the last event was the latest of them */
+	bool begun;      /* the last event was the latest begin */
 	uint8_t *verdicts;
 	uint64_t room; /* bytes of them */
 };

@@ -9,15 +9,15 @@ struct hodo_spans;
 
 struct hodo_spans *hodo_spans_new(void); /* NULL: no memory */
 void hodo_spans_free(struct hodo_spans *spans); /* NULL is allowed */
-/* Before the first event again. */
+/* Before rereading from the first event. */
 void hodo_spans_rewind(struct hodo_spans *spans);
 
-/* Each event, in order: sets its begin. 0 or -ENOMEM. */
+/* Takes each event, in order, and sets its begin. 0 or -ENOMEM. */
 int hodo_spans_event(struct hodo_spans *spans, struct hodo_read_event *event);
 
-/* Behind hodo_spans_event(): keeps for the event's begin whether the event is taken. 0 or -ENOMEM. */
+/* After hodo_spans_event(): notes for the event's begin whether the event is taken. 0 or -ENOMEM. */
 int hodo_spans_learn(struct hodo_spans *spans, const struct hodo_read_event *event, bool taken);
-/* … whether the event is taken: a begin as its end was, anything else as taken says. */
+/* … returns whether the event is taken: a begin as its end was, anything else according to taken. */
 bool hodo_spans_take(const struct hodo_spans *spans, bool taken);
 void hodo_spans_forget(struct hodo_spans *spans); /* what was learned */
 

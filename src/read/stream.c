@@ -2,10 +2,10 @@
 /*
  * stream.c - one stream file, packet by packet.
  *
- * Where a header or an event is broken, the next packet is looked for by its
- * magic number and uuid in the bytes behind; the walk only ever goes forward,
- * so that any file is read in time proportional to its size.
+ * If a header or an event is broken, the next packet is searched by its magic number and uuid; the walk only
+ * goes forward, so that any file is read in time proportional to its size.
  */
+#include "follow_impl.h"
 #include "internal.h"
 #include "layout.h"
 
@@ -23,7 +23,7 @@
 #define SEARCH_BYTES (256u << 10)
 #define EFFORT_BYTES (64u << 20)
 
-/* Sees to it that s->fd is the segment's file. 0 or a negative errno. */
+/* Ensures that s->fd is the segment's file. 0 or a negative errno. */
 static int open_file(struct hodo_stream *s, struct hodo_segment *g)
 {
 	uint32_t index = (uint32_t)(g - s->segments);
@@ -61,7 +61,7 @@ static void warn_frames(struct hodo_stream *s, const struct hodo_segment *g)
 				      (unsigned long long)fault->at, fault->why, (unsigned long long)fault->bytes);
 }
 
-/* Reads from a segment, until len bytes or the end of the file. Bytes read, or a negative errno. */
+/* Reads len bytes from a segment, or up to the end of the file. Bytes read, or a negative errno. */
 static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *dst, size_t len, uint64_t off)
 {
 	ssize_t got = open_file(s, g);
@@ -76,20 +76,20 @@ static ssize_t read_at(struct hodo_stream *s, struct hodo_segment *g, uint8_t *d
 	return got;
 }
 
-/* Where the file has bytes, at or behind off: no header begins in a hole. */
+/* The next offset, from off on, with data: no header begins in a hole. */
 static uint64_t skip_hole(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
 	if (g->frames)
 		return g->begin + hodo_frames_data_at(g->frames, off - g->begin);
 	if (open_file(s, g) < 0)
-		return off; /* said when it is read */
+		return off; /* reported when it is read */
 	off = g->begin + hodo_file_data_at(s->fd, off - g->begin, g->end - g->begin);
 	leave_file(s);
 	return off;
 }
 
-/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0 or a
- * negative errno in *err if they cannot be had. */
+/* The file's bytes from off, at least need of them; *len says how many there are. NULL with *len = 0, or a
+ * negative errno in *err, if they are not available. */
 static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need, size_t *len, int *err)
 {
 	size_t want = need > s->window ? need : s->window;
@@ -105,7 +105,7 @@ static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need
 	g = hodo_read_segment_at(s, off);
 	if (!g || off >= g->end || need > g->end - off)
 		return NULL;
-	/* Nested claims of length can have the same bytes read over and over; no sound file comes near this.
+	/* Nested claims of length can make us read the same bytes repeatedly; no sound file comes near this.
 	 */
 	if (s->read_bytes > 8 * s->file_bytes + EFFORT_BYTES) {
 		hodo_read_stream_warn(s, WARN_EFFORT, "too damaged to go on at byte %llu",
@@ -116,7 +116,7 @@ static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need
 	if (want > g->end - off)
 		want = (size_t)(g->end - off);
 	if (want > s->buf_room) {
-		/* Nothing in the old buffer is needed: what is still wanted is read again. */
+		/* Nothing in the old buffer is needed: it is read again. */
 		free(s->buf);
 		s->buf_room = 0;
 		s->buf_len = 0;
@@ -145,7 +145,7 @@ static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need
 	return s->buf;
 }
 
-/* A packet's header. Of a compressed one it can be had alone, and whether the rest is wanted shows by it. */
+/* A packet's header. A compressed one can be read alone, and shows whether the rest is wanted. */
 static const uint8_t *get_header(struct hodo_stream *s, const struct hodo_segment *g, uint64_t off, int *err)
 {
 	size_t window = s->window, len;
@@ -193,7 +193,7 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 
 static int32_t header_cpu(const struct hodo_packet *h)
 {
-	return h->cpu_id > INT32_MAX ? -1 : (int32_t)h->cpu_id; /* HODO_CPU_ANY too */
+	return h->cpu_id > INT32_MAX ? -1 : (int32_t)h->cpu_id; /* also HODO_CPU_ANY */
 }
 
 void hodo_read_stream_settle(struct hodo_stream *s)
@@ -202,7 +202,7 @@ void hodo_read_stream_settle(struct hodo_stream *s)
 	if (s->has_begin) {
 		s->pub.begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->head.timestamp_begin);
 		s->pub.cpu = header_cpu(&s->head);
-		/* A packet without events is there to count from. */
+		/* A packet without events only marks where counting begins. */
 		s->lost_before = s->trace->pub.mode == HODO_MODE_OVERWRITE &&
 				 (s->head.events == 0 || s->head.events_before > 0) &&
 				 (s->lost_by_cause.overwritten > 0 || !s->lost_known);
@@ -224,19 +224,6 @@ void hodo_read_stream_free(struct hodo_stream *s)
 	free(s);
 }
 
-/* The packets are counted anew. */
-static void forget_parts(struct hodo_stream *s)
-{
-	for (uint32_t i = 0; i < s->nsegments; i++) {
-		struct hodo_segment *g = &s->segments[i];
-		struct hodo_read_part *p = &s->trace->reader->parts[g->part];
-
-		p->packets -= g->packets;
-		p->events -= g->events;
-		g->packets = g->events = 0;
-	}
-}
-
 void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open)
 {
 	hodo_read_stream_finish(s);
@@ -244,11 +231,12 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->keep_open = keep_open;
 	s->at = 0;
 	s->walked = UINT32_MAX;
-	forget_parts(s);
+	hodo_read_segments_forget(s);
 	s->next_off = 0;
 	s->read_bytes = 0;
 	s->packet_events = 0;
 	s->events_next = s->events_gap = s->discarded = s->discarded_before = 0;
+	s->hole = s->holes = s->seq = 0;
 	s->cursor = (struct hodo_cursor){ 0 };
 	s->body_off = s->body_end = 0;
 	s->started = s->skip = false;
@@ -258,11 +246,9 @@ void hodo_read_stream_start(struct hodo_stream *s, size_t window, bool keep_open
 	s->loss = (struct hodo_loss_walk){ 0 };
 }
 
-void hodo_read_stream_finish(struct hodo_stream *s)
+/* What is not needed until more is read. */
+static void free_window(struct hodo_stream *s)
 {
-	struct hodo_read_lost *lost = &s->pub.lost;
-	uint64_t gap;
-
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
@@ -272,23 +258,22 @@ void hodo_read_stream_finish(struct hodo_stream *s)
 	s->buf = NULL;
 	s->buf_room = s->buf_len = 0;
 	s->p = s->avail = NULL;
-
-	*lost = s->lost_by_cause;
-	if (s->lost_known && hodo_read_lost_sum(lost) >= s->discarded)
-		return;
-	/* The recording broke off, or the line is damaged: the packets know how many, not all of why. */
-	gap = s->discarded - hodo_read_lost_sum(lost);
-	if (s->trace->pub.mode == HODO_MODE_OVERWRITE && s->events_gap > lost->overwritten) {
-		uint64_t overwritten = s->events_gap - lost->overwritten;
-
-		overwritten = overwritten < gap ? overwritten : gap;
-		lost->overwritten += overwritten;
-		gap -= overwritten;
-	}
-	lost->unknown = gap;
 }
 
-/* The next place at or behind off, in the same file, that looks like a header; its end if there is none. -ENOMEM. */
+void hodo_read_stream_rest(struct hodo_stream *s)
+{
+	free_window(s);
+	s->body_off = s->body_end; /* the packet is read */
+	s->rests = true;
+}
+
+void hodo_read_stream_finish(struct hodo_stream *s)
+{
+	free_window(s);
+	hodo_losses_sum(s);
+}
+
+/* The next place from off on, in the same file, that looks like a header, or the file's end. -ENOMEM. */
 static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 {
 	struct hodo_segment *g = hodo_read_segment_at(s, off);
@@ -325,29 +310,16 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 	return err;
 }
 
-static void note_part(struct hodo_stream *s, struct hodo_segment *g, int64_t begin_ns)
-{
-	struct hodo_read_part *p = &s->trace->reader->parts[g->part];
-
-	if (p->packets == 0 || begin_ns < p->begin_ns)
-		p->begin_ns = begin_ns;
-	if (p->packets == 0 || s->pub.end_ns > p->end_ns)
-		p->end_ns = s->pub.end_ns;
-	p->packets++;
-	p->events += s->head.events;
-	g->packets++;
-	g->events += s->head.events;
-}
-
-/* Takes over a sound header: figures, and the time that its events count from. */
+/* Takes over a sound header: figures, and the base of its events' times. */
 static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
 	const struct hodo_packet *h = &s->head;
+	bool same_file = s->walked == (uint32_t)(g - s->segments);
 	int32_t cpu = header_cpu(h);
 	uint64_t discarded;
 	int64_t begin_ns;
 
-	if (s->walked != (uint32_t)(g - s->segments)) {
+	if (!same_file) {
 		s->walked = (uint32_t)(g - s->segments);
 		s->discarded_before = s->discarded;
 	}
@@ -358,10 +330,8 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 	s->pub.cpu = cpu;
 	if (s->pub.packets > 0 && discarded < s->discarded)
 		hodo_read_stream_warn(s, WARN_DISCARDED, "the count of lost events runs back");
+	hodo_losses_gap(s, same_file, discarded > s->discarded ? discarded - s->discarded : 0);
 	s->discarded = discarded;
-	if (h->events_before > s->events_next && h->events_before - s->events_next < UINT64_MAX / 2)
-		s->events_gap += h->events_before - s->events_next;
-	s->events_next = h->events_before + h->events;
 	s->pub.packets++;
 	s->pub.events += h->events;
 	if (h->timestamp_end < h->timestamp_begin) {
@@ -370,7 +340,7 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 		s->cursor.anchored = false;
 		s->time_limit = UINT64_MAX;
 	} else {
-		/* An empty one in front of a part's first packet lies a little before that. */
+		/* An empty packet before a part's first one begins a little earlier. */
 		if (s->pub.packets > 1 && h->timestamp_begin < s->cursor.time && h->events > 0)
 			hodo_read_stream_warn(s, WARN_ORDER, "time runs back at byte %llu",
 					      hodo_read_stream_place(s, off));
@@ -383,7 +353,20 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 		s->pub.begin_ns = begin_ns;
 	s->pub.end_ns = s->time_limit == UINT64_MAX ? begin_ns
 						    : hodo_read_clock_ns(&s->trace->pub.clock, s->time_limit);
-	note_part(s, g, begin_ns);
+	hodo_read_segment_note(s, g, begin_ns);
+}
+
+/* Of a file that is being written: the recorder is just about to append this packet. */
+static bool is_coming(const struct hodo_stream *s, const struct hodo_segment *g, const uint8_t *header, uint64_t off)
+{
+	struct hodo_packet h;
+
+	if (!s->trace->reader->goes_on || g + 1 < s->segments + s->nsegments)
+		return false;
+	if (!header)
+		return g->end - off < HEADER;
+	memcpy(&h, header, HEADER);
+	return !header_fault(s, &h) && h.packet_size / 8 > g->end - off;
 }
 
 int hodo_read_stream_packet(struct hodo_stream *s)
@@ -398,7 +381,7 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 		if (!g)
 			return 0;
 		p = get_header(s, g, off, &err);
-		if (err)
+		if (err || is_coming(s, g, p, off))
 			return err;
 		if (!p) {
 			hodo_read_stream_warn(s, WARN_SHORT, "cut short in a packet's header at byte %llu",
@@ -439,11 +422,11 @@ int hodo_read_stream_packet(struct hodo_stream *s)
 	}
 }
 
-/* The event at off has an unknown id, or goes beyond its packet: the next packet is looked for. */
+/* The event at off has an unknown id, or exceeds its packet: searches the next packet. */
 static void skip_rest(struct hodo_stream *s, uint64_t off, bool unknown)
 {
 	if (!unknown && s->cut) {
-		s->next_off = hodo_read_segment_at(s, off)->end; /* has been reported */
+		s->next_off = hodo_read_segment_at(s, off)->end; /* already reported */
 		return;
 	}
 	hodo_read_stream_warn(s, WARN_EVENT, "%s at byte %llu: the rest of the packet is skipped",
@@ -488,8 +471,10 @@ void hodo_read_stream_packet_end(struct hodo_stream *s)
 
 	if (s->packet_events == announced)
 		return;
-	if (s->packet_events < announced)
+	if (s->packet_events < announced) {
 		s->pub.damaged += announced - s->packet_events;
+		hodo_read_segment_take_back(s, announced - s->packet_events);
+	}
 	hodo_read_stream_warn(s, WARN_COUNT, "a packet announces %llu events and %llu can be read",
 			      (unsigned long long)announced, (unsigned long long)s->packet_events);
 	s->packet_events = announced;

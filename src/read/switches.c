@@ -61,7 +61,7 @@ uint32_t hodo_sched_next(const struct hodo_sched_class *b, const struct hodo_rea
 	return b->next < 0 ? e->tid : (uint32_t)e->values[b->next].u;
 }
 
-/* Bits as the kernel's tracepoint has them since 4.14; the highest says that it was preempted. */
+/* Bits as in the kernel's tracepoint since 4.14; the highest means that it was preempted. */
 static enum hodo_sched_why why_of(uint64_t state)
 {
 	enum { SLEEPS = 1, BLOCKED = 2, STOPPED = 4, TRACED = 8, DEAD = 16, ZOMBIE = 32, PARKED = 64, IDLE = 128,
@@ -75,7 +75,7 @@ static enum hodo_sched_why why_of(uint64_t state)
 		return HODO_SCHED_ENDED;
 	if (state & (STOPPED | TRACED | PARKED))
 		return HODO_SCHED_STOPPED;
-	/* A kernel's thread that has nothing to do waits in a way of its own. */
+	/* An idle kernel thread has its own way to wait. */
 	return state & (SLEEPS | IDLE) ? HODO_SCHED_SLEEPS : HODO_SCHED_BLOCKED;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - texts of libhodo-read: a buffer (base/text.h), and what formatting of events needs beside it. */
+/* text.c - texts of libhodo-read: a buffer (base/text.h), and what else formatting events needs. */
 #include "text.h"
 
 #include <stdlib.h>

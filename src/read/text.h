@@ -2,8 +2,8 @@
 /*
  * text.h - values as characters.
  *
- * The hodo_read_put_ functions write at o without a check and return the end, as those of <base/number.h> and
- * <base/escape.h>: room is made once for a whole event. The limits stand beside each.
+ * The hodo_read_put_ functions write at o without a check and return the end, like those of <base/number.h>
+ * and <base/escape.h>: room is made once for a whole event. Each states its limit.
  */
 #ifndef HODO_READ_TEXT_H
 #define HODO_READ_TEXT_H
@@ -15,13 +15,13 @@
 
 struct hodo_read_text {
 	struct hodo_text out;
-	locale_t c; /* numbers as in C whatever the program's locale is */
+	locale_t c; /* for C's numbers, whatever the program's locale */
 	int64_t second;
 	char hms[9];                 /* of second, in local time */
 	struct hodo_read_text *mark; /* a mark's text before it is escaped */
 };
 
-/* The text's length is now what ends at o. */
+/* The text now ends at o. */
 static inline void hodo_read_text_end(struct hodo_read_text *t, const char *o)
 {
 	t->out.len = (size_t)(o - t->out.data);
@@ -39,26 +39,26 @@ char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct
 /* The same in JSON. */
 char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c);
 
-/* Both appended to a text, which is asked for room. */
+/* Append both to a text, making room. */
 void hodo_read_add_value(struct hodo_text *t, const struct hodo_read_field *f, const struct hodo_read_value *v,
 			 locale_t c);
 void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value *v, locale_t c);
 
-/* Appends ,"labels":{…} with what the values of fields are called, if any is. */
+/* Appends ,"labels":{…} with the labels of field values, if any. */
 void hodo_read_add_labels_json(struct hodo_text *t, const struct hodo_class *c, const struct hodo_read_value *values);
 
-/* Appends the fields from `first` on as a call's arguments are written, "n=3, key="a"", or as a JSON object; one field's
- * value (text_arguments.c). 0 or -ENOMEM. */
+/* Append the fields from `first` on like a call's arguments, "n=3, key="a"", or as a JSON object; or one
+ * field's value (text_arguments.c). 0 or -ENOMEM. */
 int hodo_read_text_arguments(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t first, bool json);
 int hodo_read_text_field(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t field, bool json);
 
-/* Appends what is known of an address, or of an array of them: names (context.c). */
+/* Appends the names of an address, or of an array of them (context.c). */
 void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_event *e, const struct hodo_read_value *v,
 			     bool json);
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
-/* Appends what an end that has a begin says of it (text_begin.c). 0 or -ENOMEM. */
+/* Appends what an end shows of its begin (text_begin.c). 0 or -ENOMEM. */
 int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed);
 int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e);
 

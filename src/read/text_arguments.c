@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_arguments.c - an event's fields as a call's arguments and its result are written. */
+/* text_arguments.c - writes an event's fields like a call's arguments and result. */
 #include "text.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* text_begin.c - what an end says of its begin: how long it took, and what the begin's fields were. */
+/* text_begin.c - what an end shows of its begin: the duration, and the begin's fields. */
+#include "off_cpu.h"
 #include "text.h"
 
 #include <base/quantity.h>
@@ -19,19 +20,19 @@ static uint64_t duration_ns(const struct hodo_read_event *e)
 	return e->ts_ns > e->begin->ts_ns ? (uint64_t)(e->ts_ns - e->begin->ts_ns) : 0;
 }
 
-/* A call's begin says its function, as its end does. */
+/* A call's begin has its function, as its end does. */
 static uint32_t nfields(const struct hodo_read_begin *b)
 {
 	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
 }
 
-static void add_off_cpu(struct hodo_read_text *t, const struct hodo_read_off_cpu *off)
+void hodo_read_add_off_cpu(struct hodo_text *text, const struct hodo_read_off_cpu *off)
 {
 	char time[32];
 
-	hodo_text_printf(&t->out, " off_cpu=%s", hodo_duration_plain(off->ns, time));
+	hodo_text_printf(text, " off_cpu=%s", hodo_duration_plain(off->ns, time));
 	if (off->counted)
-		hodo_text_printf(&t->out, " waits=%llu preempted=%llu", (unsigned long long)off->waits,
+		hodo_text_printf(text, " waits=%llu preempted=%llu", (unsigned long long)off->waits,
 				 (unsigned long long)off->preempted);
 }
 
@@ -43,9 +44,9 @@ int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *
 	if (timed)
 		hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
 	if (timed && e->off_cpu)
-		add_off_cpu(t, e->off_cpu);
+		hodo_read_add_off_cpu(&t->out, e->off_cpu);
 	for (uint32_t i = 0; i < nfields(e->begin); i++) {
-		/* An id stands in both. */
+		/* Both have the id. */
 		if (has_field(e->cls, c->fields[i].name))
 			continue;
 		hodo_text_bytes(&t->out, c->text.field[i].line.data, c->text.field[i].line.len);

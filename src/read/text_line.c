@@ -9,7 +9,7 @@
 #define DIM        "\033[2m"
 #define NAME_COLOR "\033[36m"
 #define PLAIN      "\033[0m"
-/* Time, cpu, tid, pid, punctuation, colours; comm not. */
+/* Time, cpu, tid, pid, punctuation, colours, but not comm. */
 #define HEAD_ROOM 256
 
 static char *put(char *o, const char *s, size_t len)
@@ -52,7 +52,7 @@ static const struct hodo_class *class_of(const struct hodo_read_event *e)
 	return (const struct hodo_class *)(const void *)e->cls;
 }
 
-/* Formats a mark's text aside. */
+/* Formats a mark's text separately. */
 static int make_mark(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
 	if (!t->mark)
@@ -63,9 +63,17 @@ static int make_mark(struct hodo_read_text *t, const struct hodo_read_event *e)
 	return hodo_read_text_mark(t->mark, e);
 }
 
+/* The host's name, if there are several; "": not. */
+static const char *host_of(const struct hodo_read_event *e)
+{
+	bool many = e->process && hodo_read_reader_of(e)->nhosts > 1;
+
+	return many && e->process->hostname ? e->process->hostname : "";
+}
+
 static size_t room_for(const struct hodo_read_text *t, const struct hodo_read_event *e, size_t comm_len)
 {
-	size_t room = HEAD_ROOM + comm_len * HODO_ESCAPED_MAX + class_of(e)->text.room +
+	size_t room = HEAD_ROOM + (comm_len + strlen(host_of(e))) * HODO_ESCAPED_MAX + class_of(e)->text.room +
 		      (size_t)e->payload_bytes * HODO_ESCAPED_MAX;
 
 	return e->cls->kind == HODO_KIND_MARK ? room + t->mark->out.len * HODO_ESCAPED_MAX : room;
@@ -82,13 +90,13 @@ void hodo_read_symbols(struct hodo_read *reader,
 	reader->symbol_data = data;
 }
 
-/* Whether the fields hold functions' addresses, for which there may be names. */
+/* Whether the fields hold functions' addresses, which may have names. */
 static bool has_symbols(const struct hodo_read_event *e)
 {
 	return e->cls->kind == HODO_KIND_FUNCTION && hodo_read_reader_of(e)->symbol;
 }
 
-/* The fields of an event of functions, names in place of addresses. */
+/* The fields of an event about functions, with names for addresses. */
 static void add_function_line(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
 	const struct hodo_read *r = hodo_read_reader_of(e);
@@ -98,7 +106,7 @@ static void add_function_line(struct hodo_read_text *t, const struct hodo_read_e
 		const struct hodo_read_value *v = &e->values[i];
 		const struct hodo_read_field *f = &c->fields[i];
 
-		/* "addr=" stands before an address only. */
+		/* "addr=" only precedes an address. */
 		if (v->type == HODO_TYPE_PTR && strcmp(f->name, "addr") == 0 &&
 		    r->symbol(r->symbol_data, e->process, e->ts_ns, v->u))
 			hodo_text_char(&t->out, ' ');
@@ -111,7 +119,7 @@ static void add_function_line(struct hodo_read_text *t, const struct hodo_read_e
 	}
 }
 
-/* Behind the fields, which keep the addresses. */
+/* After the fields, which keep the addresses. */
 static void add_function_json(struct hodo_read_text *t, const struct hodo_read_event *e)
 {
 	const struct hodo_class *c = class_of(e);
@@ -132,7 +140,7 @@ static void add_function_json(struct hodo_read_text *t, const struct hodo_read_e
 	}
 }
 
-/* What stands behind all that has room already, up to the end of the line. */
+/* The rest of the line, for which there is no room yet. */
 static int finish_line(struct hodo_read_text *t, const struct hodo_read_event *e, const char *o, bool timed)
 {
 	hodo_read_text_end(t, o);
@@ -162,11 +170,12 @@ static int finish_json(struct hodo_read_text *t, const struct hodo_read_event *e
 
 /* ------------------------------------------------------------------------ events */
 
-/* Time, CPU, thread and name. */
+/* Time, host if there are several, CPU, thread and name. */
 static char *put_head(struct hodo_read_text *text, char *o, const struct hodo_read_event *e, size_t comm_len,
 		      bool color)
 {
 	const struct hodo_class *c = class_of(e);
+	const char *host = host_of(e);
 
 	if (color)
 		o = stpcpy(o, DIM);
@@ -176,9 +185,13 @@ static char *put_head(struct hodo_read_text *text, char *o, const struct hodo_re
 	if (color)
 		o = stpcpy(o, PLAIN);
 	*o++ = ' ';
+	if (*host) {
+		o = hodo_escape_plain(o, host, strlen(host), false);
+		*o++ = ' ';
+	}
 	o = hodo_format_i64(o, e->cpu);
 	*o++ = ' ';
-	/* A process's own is said by its folder; of the kernel's there are those of all. */
+	/* A process's folder has its own pid; the kernel's has events of all processes. */
 	if (e->process && e->process->kernel && e->pid && e->pid != e->tid) {
 		o = hodo_format_u64(o, e->pid);
 		*o++ = '/';
@@ -195,7 +208,7 @@ static char *put_head(struct hodo_read_text *text, char *o, const struct hodo_re
 	return o;
 }
 
-/* Where the event's text is to be written, with room for it; NULL: no memory. */
+/* Where to write the event's text, with room for it; NULL: no memory. */
 static char *begin(struct hodo_read_text *text, const struct hodo_read_event *e, size_t comm_len)
 {
 	if (e->cls->kind == HODO_KIND_MARK && make_mark(text, e) < 0)
@@ -219,7 +232,7 @@ int hodo_read_text_line(struct hodo_read_text *text, const struct hodo_read_even
 		size_t len;
 		const char *data = hodo_read_text_data(text->mark, &len);
 
-		/* Formats often end in a newline, which the line has of itself. */
+		/* Formats often end in a newline, which the line already has. */
 		if (len > 0 && data[len - 1] == '\n')
 			len--;
 		*o++ = ' ';
@@ -242,11 +255,16 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	const struct hodo_class *c = class_of(e);
 	bool mark = e->cls->kind == HODO_KIND_MARK;
 	size_t comm_len = strlen(e->comm);
+	const char *host = host_of(e);
 	char *o = begin(text, e, comm_len);
 
 	if (!o)
 		return -ENOMEM;
 	o = hodo_format_i64(put(o, "{\"ts\":", 6), e->ts_ns);
+	if (*host) {
+		o = hodo_escape_json(put(o, ",\"host\":\"", 9), host, strlen(host), HODO_JSON_PLAIN);
+		*o++ = '"';
+	}
 	o = hodo_format_i64(put(o, ",\"cpu\":", 7), e->cpu);
 	o = hodo_format_u64(put(o, ",\"pid\":", 7), e->pid);
 	o = hodo_format_u64(put(o, ",\"tid\":", 7), e->tid);

@@ -127,7 +127,7 @@ void hodo_read_add_labels_json(struct hodo_text *t, const struct hodo_class *c, 
 		if (!label)
 			continue;
 		hodo_text_add(t, any ? "," : ",\"labels\":{");
-		hodo_text_bytes(t, key->data + (i > 0), key->len - (i > 0)); /* without its comma */
+		hodo_text_bytes(t, key->data + (i > 0), key->len - (i > 0)); /* without the comma */
 		hodo_text_json(t, label, strlen(label), HODO_JSON_PLAIN);
 		any = true;
 	}

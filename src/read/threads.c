@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - the names of threads. The metadata has the last name of each. Of the kernel's threads, events of the
- * scheduler and of tasks have the name of the time: it holds from there on, until the next one. What is forked has its
- * parent's, until it calls execve: then it has that of the file.
+ * threads.c - the names of threads. The metadata has the last name of each. In the kernel's trace, events of
+ * the scheduler and of tasks have the current name: it holds until the next one. A forked thread has its
+ * parent's name until execve, which gives it that of the file.
  */
 #include "threads.h"
 #include "fields.h"
@@ -48,12 +48,12 @@ void hodo_read_names_bind(struct hodo_class *c)
 	static const char *const pairs[CLASS_NAMES_MAX][2] = {
 		{ "prev_pid", "prev_comm" },  { "next_pid", "next_comm" }, { "parent_pid", "parent_comm" },
 		{ "child_pid", "child_comm" }, { "pid", "comm" },          { "pid", "newcomm" },
-		{ "pid", "filename" }, /* of an event that executes it */
+		{ "pid", "filename" }, /* of an exec event */
 	};
 
 	if (strncmp(c->pub.name, "sched:", 6) != 0 && strncmp(c->pub.name, "task:", 5) != 0)
 		return;
-	/* Its name is that of who waits, its number that of who is waited for. */
+	/* It has the waiter's name, but the tid of the thread waited for. */
 	if (strcmp(c->pub.name, "sched:sched_process_wait") == 0)
 		return;
 	c->executes = strcmp(c->pub.name, "sched:sched_process_exec") == 0;
@@ -68,7 +68,7 @@ void hodo_read_names_bind(struct hodo_class *c)
 	c->renames = hodo_read_field(&c->pub, "newcomm") >= 0;
 }
 
-/* What the kernel names a thread by that executes the file of this path: its last part, cut. */
+/* The kernel's name for a thread that executes the file at this path: its last component, cut. */
 static struct hodo_read_value name_of_file(const struct hodo_read_value *path)
 {
 	struct hodo_read_value v = *path;
@@ -104,7 +104,7 @@ static int learn(struct hodo_trace *t, uint32_t tid, const struct hodo_read_valu
 	if (v->null || (known->len == len && hodo_hash_same(known->comm, v->data, len)))
 		return 0;
 	if (names->by_tid.n >= THREADS_MAX || names->texts.map.n >= NAMES_MAX)
-		return 0; /* the last name stands for those */
+		return 0; /* those use the last name */
 	text = hodo_strings_add_bytes(&names->texts, v->data, len);
 	name = text == HODO_STRINGS_NONE ? NULL : hodo_map_add_u64(&names->by_tid, tid, NULL);
 	if (!name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - one COMM-PID folder: its metadata, its streams, its threads. */
+#include "follow_impl.h"
 #include "internal.h"
 #include "layout.h"
 
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Streams are all files but the metadata and those that start with a dot: as other CTF readers see it. */
+/* Streams are all files except the metadata and those that start with a dot, as in other CTF readers. */
 static int add_stream(void *trace, const char *name, enum hodo_tree_kind kind)
 {
 	struct hodo_trace *t = trace;
@@ -15,7 +16,7 @@ static int add_stream(void *trace, const char *name, enum hodo_tree_kind kind)
 	size_t len = hodo_frames_name(name);
 	struct hodo_stream *s;
 
-	(void)kind; /* of what is no file it is said that it is skipped */
+	(void)kind; /* for anything but files, warns that it is skipped */
 	if (name[0] == '.' || strcmp(name, "metadata") == 0 || t->nstreams == STREAMS_MAX)
 		return 0;
 	snprintf(plain, sizeof(plain), "%.*s", len ? (int)len : NAME_MAX, name);
@@ -31,7 +32,7 @@ static int list_streams(struct hodo_trace *t)
 	return err;
 }
 
-/* Of a stream that is there compressed, and as it is, one is read. */
+/* If a stream exists compressed and uncompressed, only one is read. */
 static bool is_double(struct hodo_trace *t, uint32_t kept, struct hodo_stream *s)
 {
 	if (!kept || strcmp(t->streams[kept - 1]->pub.name, s->pub.name) != 0)
@@ -40,7 +41,7 @@ static bool is_double(struct hodo_trace *t, uint32_t kept, struct hodo_stream *s
 	return true;
 }
 
-/* Sizes first, then the metadata, which by then knows every id that the streams hold. */
+/* Sizes first, then the metadata, which by then has every id in the streams. */
 static int probe_streams(struct hodo_trace *t)
 {
 	uint32_t kept = 0;
@@ -83,13 +84,12 @@ static int by_id(const void *a, const void *b)
 	return (x->pub.id > y->pub.id) - (x->pub.id < y->pub.id);
 }
 
-static int settle_classes(struct hodo_trace *t)
+/* Those that came from that one on. */
+static int settle_classes(struct hodo_trace *t, uint32_t from)
 {
 	int err = 0;
 
-	if (t->nclasses)
-		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
-	for (uint32_t i = 0; i < t->nclasses && !err; i++) {
+	for (uint32_t i = from; i < t->nclasses && !err; i++) {
 		struct hodo_class *c = t->classes[i];
 
 		err = hodo_read_labels_attach(&t->labels, c->pub.name, c->fields, c->pub.nfields);
@@ -98,10 +98,12 @@ static int settle_classes(struct hodo_trace *t)
 		if (!err)
 			err = hodo_read_role_settle(t, c);
 	}
+	if (t->nclasses)
+		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
 	return err;
 }
 
-/* By tid; of several lines for one the last is the newest, and comes first. */
+/* By tid; the last of several lines for one is the newest, and comes first. */
 static int by_tid(const void *a, const void *b)
 {
 	const struct hodo_read_thread *x = a, *y = b;
@@ -134,10 +136,10 @@ static int by_start(const void *a, const void *b)
 	return (x->path > y->path) - (x->path < y->path); /* places in the metadata */
 }
 
-/* Gives them times and order. */
-static void settle_objects(struct hodo_trace *t)
+/* Sets the times of those that came from that one on, and sorts all. */
+static void settle_objects(struct hodo_trace *t, uint32_t from_object)
 {
-	for (uint32_t i = 0; i < t->nobjects; i++) {
+	for (uint32_t i = from_object; i < t->nobjects; i++) {
 		struct hodo_read_object *o = &t->objects[i];
 		uint64_t from = (uint64_t)o->from_ns, until = (uint64_t)o->until_ns;
 
@@ -167,7 +169,7 @@ static void publish(struct hodo_trace *t)
 
 int hodo_read_trace_open(struct hodo_trace *t)
 {
-	char path[2 * NAME_MAX + 16];
+	char path[HODO_FOLDER_ROOM];
 	int err;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", t->folder) >= sizeof(path))
@@ -189,17 +191,17 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	if (!err)
 		err = hodo_read_metadata_parse(t);
 	if (!err)
-		err = settle_classes(t);
+		err = settle_classes(t, 0);
 	if (err)
 		return err;
 	settle_threads(t);
-	settle_objects(t);
+	settle_objects(t, 0);
 	return 0;
 }
 
 void hodo_read_trace_settle(struct hodo_trace *t)
 {
-	/* Where they come from several parts, those without a file stand among the others. */
+	/* If they come from several parts, those without a file are among the others. */
 	if (t->reader->nparts > 1) {
 		hodo_read_streams_sort(t);
 		t->pub.complete &= !t->goes_on;
@@ -207,4 +209,23 @@ void hodo_read_trace_settle(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_settle(t->streams[i]);
 	publish(t);
+}
+
+int hodo_read_trace_more(struct hodo_trace *t, char *text, size_t len)
+{
+	uint32_t classes = t->nclasses, objects = t->nobjects;
+	char *metadata = t->metadata;
+	size_t bytes = t->metadata_bytes;
+	int err;
+
+	t->metadata = text;
+	t->metadata_bytes = len;
+	err = hodo_read_metadata_parse(t);
+	t->metadata = metadata;
+	t->metadata_bytes = bytes;
+	if (!err)
+		err = settle_classes(t, classes);
+	settle_objects(t, objects);
+	publish(t);
+	return err;
 }

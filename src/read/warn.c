@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* warn.c - what is said of damage. */
+/* warn.c - warnings about damage. */
 #include "internal.h"
 
 #include <base/escape.h>

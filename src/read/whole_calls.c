@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* whole_calls.c - calls that an event at their end has whole, with what they called. */
+/* whole_calls.c - calls known from a single event at their end, with what they called. */
 #include "calls.h"
 
 #include <errno.h>
 
-/* Time of the calls that ended inside of one which was entered at entry. */
+/* Time of the calls that ended inside one entered at entry. */
 static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry)
 {
 	uint64_t sum = 0;
@@ -17,7 +17,7 @@ static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry
 	return sum;
 }
 
-/* So many ticks before the event, in ns. */
+/* That many ticks before the event, in ns. */
 static int64_t ticks_before(const struct hodo_read_event *e, uint64_t ticks)
 {
 	return hodo_read_clock_ns(&e->process->clock, ticks < e->ticks ? e->ticks - ticks : 0);
@@ -39,7 +39,7 @@ void hodo_calls_whole(struct calls_thread *t, const struct hodo_read_event *e, b
 
 	f.children = take_ended(t, f.depth, (int64_t)f.entry);
 	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > f.children)
-		f.children = t->callees_ns; /* short ones too, which are not recorded one by one */
+		f.children = t->callees_ns; /* includes short ones, which are not recorded individually */
 	t->callees_at = t->callees_ns = 0;
 	if (t->nended && t->ended[t->nended - 1].depth == f.depth)
 		t->ended[t->nended - 1].sum += total;

@@ -2,17 +2,18 @@
 /*
  * abstract.c - the second socket at which processes join: for those that cannot reach the path of the first.
  *
- * The path lies in a directory that is its user's alone. A process that has become another user's, has called chroot()
- * or has another /tmp cannot reach it; it reaches an abstract address, which belongs to the network namespace. Anybody
- * else there does, too: all see such names in /proc/net/unix. So whoever comes that way has to show the first half
- * of the recording's key. It is in the environment of recorded processes, which other users cannot read, and stays with
- * their children whatever becomes of them; whoever can read it could as well trace the process that has it. Until
- * then a connection is a stranger's: it is not answered, not even about memory, and is not an image of the recording.
- * Strangers get no more than a bounded part of our time either: after so many refusals the others stay in the
- * socket's queue until the next tenth of a second, so that a flood of them makes no ring overflow.
+ * The path is in a directory that belongs to its user alone. A process that has changed its user, has called
+ * chroot() or has another /tmp cannot reach it, but can reach an abstract address, which belongs to the
+ * network namespace. So can anybody else there: everybody sees such names in /proc/net/unix. So a process
+ * that comes that way must show the first half of the recording's key. The key is in the environment of
+ * recorded processes, which other users cannot read, and passes to all their children; anybody who can read
+ * it could trace the process anyway. Until then, a connection is a stranger's: it gets no answers, not even
+ * about memory, and is not an image of the recording. Strangers get only a bounded part of our time: after
+ * REFUSED_MAX refusals, the others stay in the socket's queue until the next tenth of a second, so that a
+ * flood of them makes no ring overflow.
  *
- * The second half is for the way back. A name is free for all once the recorder has gone; a process hands its
- * catalogue and buffers to nobody who does not have it.
+ * The second half authenticates the recorder. Anybody can take its name once it has gone; a process hands its
+ * catalogue and buffers only to a recorder that has the key.
  */
 #include "abstract.h"
 
@@ -34,7 +35,7 @@ int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *
 	a->fd = -1;
 	if (getentropy(random, sizeof(random)) < 0)
 		return -errno;
-	/* 0 would be that there is none. */
+	/* 0 would mean that there is none. */
 	a->hello_key = random[1] | 1;
 	a->answer_key = random[2] | 1;
 	a->watch.ready = ready;
@@ -49,7 +50,7 @@ int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *
 
 void hodo_abstract_close(struct hodo_session *s)
 {
-	/* Not opened, unless it has its suffix. */
+	/* It is not open unless it has its suffix. */
 	if (s->abstract.suffix[0] && s->abstract.fd >= 0)
 		close(s->abstract.fd);
 }
@@ -88,7 +89,8 @@ bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello 
 	if (len != (ssize_t)sizeof(*hello) || hello->key != c->session->abstract.hello_key)
 		return false;
 	c->stranger = false;
-	c->id.came = hodo_image_came(c->session, c->id.pid);
+	if (hello->start != HODO_START_ROOT) /* it only asks for somebody who may come */
+		c->id.came = hodo_image_came(c->session, c->id.pid);
 	c->session->joining.strangers--;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adopt.c - processes that were running when their recording began; docs/design/recorder.md says who ends what, and how
- * the other side notices.
+ * adopt.c - processes that were running before their recording began; docs/design/recorder.md says who ends
+ * what, and how the other side notices.
  */
 #define _GNU_SOURCE
 #include "process.h"
@@ -18,7 +18,7 @@ static void line_ready(struct hodo_watch *w)
 {
 	struct hodo_process *p = HODO_OWNER(w, struct hodo_process, line_watch);
 
-	/* Nothing is ever sent on it: whatever came, it is the end. What follows is done in hodo_adopt_check(). */
+	/* Nothing is ever sent on it: anything that comes means the end. hodo_adopt_check() does the rest. */
 	hodo_process_close_line(p);
 	p->line_ended_ns = hodo_now_ns();
 }
@@ -73,7 +73,7 @@ void hodo_adopt_end(struct hodo_session *s)
 
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_close_line(p);
-	/* One that is stopped by a signal does not. */
+	/* A process stopped by a signal does not. */
 	while (!all_ended(s) && hodo_now_ns() - begin < END_NS)
 		hodo_sleep_ns(END_PAUSE_NS);
 }

@@ -2,8 +2,12 @@
 /*
  * catalog.c - reads a traced process's catalogue.
  *
- * Each record is copied out of shared memory before anything in it is looked
- * at, so that what was checked is what is used. The copy stays: texts are left where they are in it.
+ * Each record is copied out of shared memory before anything in it is read, so that what is used is what was
+ * checked. The copy stays, since texts remain in it.
+ *
+ * A record that contradicts itself ends the reading: the catalogue was overwritten, and where the next record begins
+ * is unknown. An event with a value of an unknown type contradicts nothing. It is left out, as if it were not there:
+ * packets are read up to the first event of it, as with any unknown id.
  */
 #include "catalog.h"
 
@@ -18,6 +22,9 @@
 #include "names.h"
 #include "shm.h"
 
+#define WARNING_MAX 1024    /* bytes of one of ours */
+#define FILE_SHOWN_MAX 300 /* bytes of a file's name in a warning */
+
 /* The NUL-terminated texts of a record, taken one after the other. */
 struct texts {
 	char *at;
@@ -25,7 +32,7 @@ struct texts {
 	bool bad;
 };
 
-/* Those behind its first bytes. */
+/* Those after its first bytes. */
 static struct texts texts_of(void *record, size_t size, size_t first)
 {
 	return (struct texts){ (char *)record + first, size - first, false };
@@ -45,7 +52,10 @@ static const char *texts_next(struct texts *t)
 	return s;
 }
 
-/* Field names are libhodo's and so identifiers already; a hostile one is made so, and unlike those before it. */
+/*
+ * Field names come from libhodo and are identifiers; a hostile one is turned into an identifier that differs
+ * from those before it.
+ */
 static int name_fields(struct hodo_catalog *c, struct hodo_catalog_event *e, struct texts *t)
 {
 	for (unsigned int i = 0; i < e->nfields; i++) {
@@ -58,7 +68,7 @@ static int name_fields(struct hodo_catalog *c, struct hodo_catalog_event *e, str
 			if (strcmp(e->field[j], name) != 0)
 				continue;
 			snprintf(name, sizeof(name), "field%u_%u", i, again++);
-			j = UINT32_MAX; /* from the first again; a fresh number differs from at most one each */
+			j = UINT32_MAX; /* start over; each name excludes at most one number */
 		}
 		e->field[i] = hodo_arena_copy(&c->memory, name, strlen(name));
 		if (!e->field[i])
@@ -72,7 +82,7 @@ static bool is_event_kind(unsigned int kind)
 	return (kind >= HODO_KIND_EVENT && kind <= HODO_KIND_COUNTER) || kind == HODO_KIND_FUNCTION;
 }
 
-/* Adds how large an event is, with its context. As hodo_read_layouts_add(). */
+/* Adds the size of an event with its context, like hodo_read_layouts_add(). */
 static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 {
 	uint32_t context = e->kind == HODO_KIND_FUNCTION ? 0 : c->context.n;
@@ -82,6 +92,26 @@ static int add_shape(struct hodo_catalog *c, const struct hodo_catalog_event *e)
 	memcpy(types + context, e->type, e->nfields);
 	hodo_layouts_note_call(&c->walk, e->id, e->kind, e->name, e->type, e->nfields);
 	return hodo_read_layouts_add(&c->walk, e->id, types, context + e->nfields);
+}
+
+static int push_warning(struct hodo_catalog *c, const char *text)
+{
+	return c->warnings >= HODO_CATALOG_WARNINGS_MAX ? -EEXIST : hodo_vec_push(c->warning, c->warnings, text);
+}
+
+/* Takes a warning in its place. 0; -EEXIST: there are too many; -ENOMEM. */
+static int leave_out(struct hodo_catalog *c, const struct hodo_catalog_event *e)
+{
+	char text[WARNING_MAX];
+	const char *kept;
+
+	if (c->warnings >= HODO_CATALOG_WARNINGS_MAX)
+		return -EEXIST;
+	snprintf(text, sizeof(text), "event %s at %.*s:%u is not recorded, nor are events behind it in its packets: "
+		 "the type of a value is unknown; with a newer <hodo/trace.h>, the compiler names it",
+		 e->name, FILE_SHOWN_MAX, e->file, e->line);
+	kept = hodo_arena_copy(&c->memory, text, strlen(text));
+	return kept ? push_warning(c, kept) : -ENOMEM;
 }
 
 static int add_event(struct hodo_catalog *c, void *record, size_t size)
@@ -113,7 +143,7 @@ static int add_event(struct hodo_catalog *c, void *record, size_t size)
 	if (!err)
 		err = t.bad || !e->name[0] ? -EBADMSG : add_shape(c, e);
 	if (err)
-		return err == -EINVAL ? -EBADMSG : err;
+		return err == -EINVAL ? leave_out(c, e) : err;
 	return hodo_vec_push(c->event, c->events, e);
 }
 
@@ -165,7 +195,7 @@ static int add_warning(struct hodo_catalog *c, void *record, size_t size)
 
 	if (t.bad)
 		return -EBADMSG;
-	return c->warnings >= HODO_CATALOG_WARNINGS_MAX ? -EEXIST : hodo_vec_push(c->warning, c->warnings, s);
+	return push_warning(c, s);
 }
 
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path)
@@ -264,7 +294,7 @@ int hodo_context_fields(const struct hodo_context_config *config, struct hodo_co
 	return 0;
 }
 
-/* Events that are known already have their shapes. */
+/* Events that are already known have their shapes. */
 static int add_context(struct hodo_catalog *c, void *record, size_t size)
 {
 	const struct hodo_record_context *r = record;

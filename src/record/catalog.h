@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalog.h - a traced process's catalogue, read from shared memory: the
- * events it has, labels of their fields, its warnings, and the executable and
- * libraries that were mapped.
+ * catalog.h - a traced process's catalogue, read from shared memory: its events, labels of their fields, its
+ * warnings, and the executable and libraries that were mapped.
  *
  * Memory is bounded by what the catalogue can hold (HODO_CATALOG_SIZE), and by
  * the limits below for what is not bounded by the 16-bit event id.
@@ -19,9 +18,9 @@
 #define HODO_CATALOG_LABELS_MAX 4096u      /* label records, and labels of one */
 #define HODO_CATALOG_WARNINGS_MAX 1024u    /* kept; more are dropped */
 #define HODO_CATALOG_OBJECTS_MAX 65536u    /* likewise */
-#define HODO_CATALOG_UNLOAD_STEPS (1u << 26) /* objects looked through for all that say they are no more */
+#define HODO_CATALOG_UNLOAD_STEPS (1u << 26) /* objects searched, in total, for all unload records */
 
-/* What stands before the fields of every event. */
+/* The fields that precede those of every event. */
 #define HODO_CONTEXT_NAME_MAX 48u /* bytes of a field's name, its NUL included */
 
 struct hodo_context_fields {
@@ -63,9 +62,9 @@ struct hodo_catalog_object {
 };
 
 struct hodo_catalog {
-	struct hodo_arena memory; /* of all below but the arrays */
+	struct hodo_arena memory; /* of everything below except the arrays */
 	uint64_t parsed; /* bytes */
-	bool broken;     /* a record made no sense: nothing after it is read */
+	bool broken;     /* a record was invalid: nothing after it is read */
 	struct hodo_catalog_event **event; /* in the order of their coming */
 	uint32_t events;
 	struct hodo_catalog_labels **labels;
@@ -76,11 +75,11 @@ struct hodo_catalog {
 	uint32_t objects;
 	uint32_t objects_dropped;
 	uint32_t unload_steps;
-	struct hodo_context_fields context; /* of all events but functions' */
+	struct hodo_context_fields context; /* of all events except functions' */
 	struct hodo_read_layouts walk;
 };
 
-/* Whether there is nothing new up to used, or nothing that can be read. */
+/* Whether there is nothing new up to used, or nothing readable. */
 static inline bool hodo_catalog_is_read(const struct hodo_catalog *c, uint64_t used)
 {
 	return c->broken || used <= c->parsed;
@@ -89,13 +88,16 @@ static inline bool hodo_catalog_is_read(const struct hodo_catalog *c, uint64_t u
 /*
  * Reads what is new up to used (hodo_shm.catalog_used, loaded once) in the
  * HODO_CATALOG_SIZE bytes at base, which may change meanwhile. Returns the
- * number of records taken, 0 if there is nothing new; -EBADMSG, once, if the
- * catalogue is broken (what came before it stays good); -ENOMEM.
+ * number of records taken, 0 if there is nothing new; -EBADMSG, once, if the catalogue is broken (what came
+ * before stays valid); -ENOMEM.
  */
 int hodo_catalog_read(struct hodo_catalog *c, const uint8_t *base, uint64_t used);
-/* Adds an object that is not in the catalogue itself; its path stays the caller's. 0; -EEXIST: too many; -ENOMEM. */
+/*
+ * Adds an object that is not in the process's catalogue; the caller keeps its path. 0; -EEXIST: too many;
+ * -ENOMEM.
+ */
 int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_object *r, const char *path);
-/* The labels that an event's field has, its own before its provider's, of several the latest; or NULL. */
+/* The labels of an event's field: its own before its provider's, the latest of several; or NULL. */
 const struct hodo_catalog_labels *hodo_catalog_labels_of(const struct hodo_catalog *c,
 							 const struct hodo_catalog_event *e, const char *field);
 void hodo_catalog_free(struct hodo_catalog *c);

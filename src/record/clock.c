@@ -2,10 +2,9 @@
 /*
  * clock.c - the recording's clock.
  *
- * The TSC's frequency is that of the line through a sample at the recording's
- * start and one at its end, against CLOCK_MONOTONIC: an error of a sample
- * (some tens of nanoseconds) is then the largest error of any time stamp
- * between, however long the recording. The line is tied to real time at its start.
+ * The TSC's frequency is the slope of the line through a sample at the recording's start and one at its end,
+ * against CLOCK_MONOTONIC: so the error of a sample (some tens of nanoseconds) is the largest error of any
+ * time stamp between, however long the recording. The line is tied to real time at its start.
  */
 #include "clock.h"
 
@@ -57,7 +56,7 @@ uint64_t hodo_clock_now(enum hodo_clock kind)
 	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* One time on two clocks: the tightest of some tries. */
+/* One moment on two clocks: the tightest of several tries. */
 static void sample_two(enum hodo_clock kind, clockid_t other, uint64_t *ticks, int64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
@@ -84,7 +83,7 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 	if (kind == HODO_CLOCK_MONOTONIC)
 		s->ticks = (uint64_t)s->mono_ns;
 	sample_two(HODO_CLOCK_MONOTONIC, CLOCK_REALTIME, &mono, &s->real_ns);
-	s->real_ns -= (int64_t)mono - s->mono_ns; /* moved to the time of the other pair */
+	s->real_ns -= (int64_t)mono - s->mono_ns; /* moved to the moment of the other pair */
 }
 
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
@@ -92,8 +91,8 @@ void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sa
 {
 	__int128 offset;
 
-	/* Multiples of 4, as records have times: so that units of 4 ticks give every reader the same nanoseconds. At
-	 * 1 GHz that is 2 ns in a second at most. */
+	/* A multiple of 4, like times in records, so that units of 4 ticks give every reader the same
+	 * nanoseconds. At 1 GHz the error is at most 2 ns per second. */
 	freq_hz = freq_hz > 4 ? (freq_hz + 2) & ~3ull : 4;
 	offset = ((__int128)sample->real_ns * freq_hz / 1000000000 - sample->ticks) & ~(__int128)3;
 	map->kind = kind;

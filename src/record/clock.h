@@ -26,21 +26,21 @@ struct hodo_clock_map {
 
 /* Whether the TSC is invariant and the kernel trusts it as its own clock source. */
 bool hodo_clock_tsc_usable(void);
-/* The processor's part of that alone. */
+/* Only the processor's part of that. */
 bool hodo_clock_tsc_invariant(void);
 
 /* Ticks now. */
 uint64_t hodo_clock_now(enum hodo_clock kind);
 
-/* Takes a sample, the tightest of some; some microseconds. */
+/* Takes a sample, the tightest of several tries; takes some microseconds. */
 void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s);
 
 /*
- * The line through two samples. They should lie HODO_CLOCK_FIT_NS apart at
- * least, else the frequency is as inexact as the time between is short.
+ * The line through two samples. They should be at least HODO_CLOCK_FIT_NS apart: the shorter the time
+ * between, the less exact the frequency.
  */
 #define HODO_CLOCK_FIT_NS 2000000
-/* The line through one, of that frequency. */
+/* The line through one sample, with that frequency. */
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
 			struct hodo_clock_map *map);
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,

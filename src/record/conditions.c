@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conditions.c - triggers and rates, as asked for and as sent. */
+/* conditions.c - triggers and rates: parses and sends them. */
 #define _GNU_SOURCE
 #include "conditions.h"
 
@@ -9,20 +9,20 @@
 
 #include <base/quantity.h>
 #include <core/condition.h>
+#include <read/filter_compile.h>
 
-#include "filter_compile.h"
 #include "message.h"
 #include "shm.h"
 
 #define TEXT_MAX 2560u
 #define RATE_MAX 1000000000u
-#define BURST_S 0.1 /* that many seconds' worth of events may come in a row, unless asked for otherwise */
+#define BURST_S 0.1 /* by default, that many seconds' worth of events may come in a row */
 
 #define ACTIONS "snapshot, start, stop or exit"
 
 /* ------------------------------------------------------------------- parts */
 
-/* What is being parsed, and where the line for the user goes. */
+/* The text being parsed, and where the message for the user goes. */
 struct input {
 	const char *text;
 	char *error;
@@ -49,7 +49,8 @@ static bool is_word(const char *p, const char *word)
 	return word_len(p) == strlen(word) && strncmp(p, word, strlen(word)) == 0;
 }
 
-/* Where an expression ends: before "->" outside of quotes, or before a last "after N"; or with the text. */
+/* Where an expression ends: before "->" outside of quotes, before a last "after N", or at the end of the
+ * text. */
 static const char *expression_end(const char *p)
 {
 	const char *end, *number;
@@ -78,7 +79,7 @@ static const char *expression_end(const char *p)
 													    end;
 }
 
-/* A whole number from 1 on, behind it nothing but what stands in ends. 0 if it is none. */
+/* An integer from 1 on, followed only by one of ends. 0 if it is not valid. */
 static uint64_t number_at(const char **p, const char *ends, uint64_t max)
 {
 	unsigned long long v;
@@ -126,7 +127,7 @@ static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked
 	size_t before = (size_t)(from - in->text), len = (size_t)(end - from);
 	int err;
 
-	/* Columns are those of the whole. */
+	/* Columns refer to the whole text. */
 	memset(expr, ' ', before);
 	memcpy(expr + before, from, len);
 	expr[before + len] = 0;
@@ -147,7 +148,7 @@ static const char *const actions[] = {
 	[HODO_CONDITION_EXIT] = "exit",
 };
 
-/* "-> ACTION" and "after N", each of which may be missing. */
+/* "-> ACTION" and "after N", both optional. */
 static int add_action(struct hodo_condition_asked *a, const struct input *in, const char *p)
 {
 	a->kind = HODO_CONDITION_SNAPSHOT;
@@ -198,6 +199,8 @@ static int parse_rate(struct hodo_conditions *c, struct hodo_condition_asked *a,
 
 	if (err)
 		return err;
+	if (p - in->text > 4 && strncmp(p - 4, ".end", 4) == 0)
+		return wrong(in, p - 4, "the end of a span follows its begin: give the span's name");
 	p++;
 	n = number_at(&p, "/", RATE_MAX);
 	if (n == 0)
@@ -224,7 +227,7 @@ static int parse_rate(struct hodo_conditions *c, struct hodo_condition_asked *a,
 	return 0;
 }
 
-/* Keeps the text of a condition that was parsed, if there is room for it beside the others in CONFIG. */
+/* Keeps the text of a parsed condition if there is room for it besides the others in CONFIG. */
 static int keep(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in)
 {
 	size_t bytes = sizeof(struct hodo_condition) + a->filter_len + strlen(c->patterns.pattern[c->n].text) + 1;

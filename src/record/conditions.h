@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conditions.h - triggers and rates: what processes look at when an event happens, before they record it.
+ * conditions.h - triggers and rates, which processes evaluate when an event happens, before they record it.
  */
 #ifndef HODO_RECORD_CONDITIONS_H
 #define HODO_RECORD_CONDITIONS_H
@@ -14,7 +14,7 @@ struct hodo_condition_asked {
 	uint32_t after;
 	double interval_s; /* RATE */
 	uint64_t burst;    /* RATE: events in a row */
-	char *text;        /* as asked for */
+	char *text;        /* as the user wrote it */
 	uint8_t *filter;   /* program, NULL: none */
 	size_t filter_len;
 };
@@ -28,7 +28,7 @@ struct hodo_conditions {
 };
 
 /*
- * Adds what a --trigger says, EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N], or a --rate,
+ * Adds a --trigger, EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N], or a --rate,
  * EVENT=N/(ms|s|m|h)[:BURST]. 0; -EINVAL and a line in error; -ENOMEM.
  */
 int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size);
@@ -38,18 +38,18 @@ void hodo_conditions_free(struct hodo_conditions *c);
 /* Whether one of this kind is among them. */
 bool hodo_conditions_have(const struct hodo_conditions *c, enum hodo_condition_kind kind);
 
-/* Writes them as CONFIG has them; to has room for c->bytes. */
+/* Writes them in CONFIG's format; to has room for c->bytes. */
 void hodo_conditions_pack(const struct hodo_conditions *c, uint64_t ticks_per_s, uint8_t *to);
 
-/* Looks at the events of a catalogue from number first on, for names that match nothing. */
+/* Checks the events of a catalogue from index first on, to find names that match nothing. */
 void hodo_conditions_see(struct hodo_conditions *c, const struct hodo_catalog *catalog, uint32_t first);
 
 /* Adds to met how often each was met in the process whose memory this is. */
 void hodo_conditions_count(const struct hodo_conditions *c, const uint8_t *shm, uint64_t met[HODO_CONDITIONS_MAX]);
 
 /*
- * Events of the process whose memory this is that were over their rate: all, or of the event with this id. A count
- * beyond most is not believed, and is 0.
+ * How many events in this process's memory were over their rate: in total, or of the event with this id. A
+ * count above most is not credible, and gives 0.
  */
 uint64_t hodo_conditions_limited(const uint8_t *shm, uint64_t most);
 uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id, uint64_t most);

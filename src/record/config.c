@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - what a recorder asks of those whom it records. */
+/* config.c - the configuration that a recorder sends to those it records. */
 #define _GNU_SOURCE
 #include "session.h"
 
@@ -11,7 +11,7 @@
 
 static void make_uuid(uint64_t salt, uint8_t uuid[16])
 {
-	/* Random numbers must not block: a recording early at boot does with what there is. */
+	/* Random numbers must not block: a recording early at boot makes do with what there is. */
 	if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
 		uint64_t mix[2] = { (uint64_t)hodo_now_ns(), salt };
 

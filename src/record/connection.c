@@ -2,9 +2,9 @@
 /*
  * connection.c - one process that joins a recording.
  *
- * It waits for one answer, its configuration, and not for what follows: making its folder takes much longer, and is
- * done when nobody waits. Images of one process follow upon each other by exec: all that an image has sent was sent
- * before the next one says hello.
+ * It waits for one answer, its configuration, but not for what follows: making its folder takes much longer,
+ * and is done when nobody waits. Images of one process follow each other by exec: an image has sent
+ * everything before the next one says hello.
  */
 #define _GNU_SOURCE
 #include "connection.h"
@@ -44,7 +44,7 @@ void hodo_connection_refuse(struct hodo_connection *c, const char *why)
 
 /* ------------------------------------------------------------------ hello */
 
-/* The process behind the connection, by a handle that no other process can get. */
+/* The process at the other end of the connection, as a handle that stays the same process. */
 static int open_pidfd(const struct hodo_connection *c)
 {
 	int fd;
@@ -66,16 +66,18 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 	char path[32], comm[sizeof(f->comm) + 1];
 	ssize_t len;
 
-	/* What it is called in its own pid namespace. */
+	/* Its pid in its own pid namespace. */
 	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
 	c->id.nested = status.nested;
 	c->id.other_root = hodo_proc_other_root(c->id.pid);
+	if (c->session->config.roots)
+		hodo_roots_add(c->session->config.roots, c->id.pid);
 	hodo_config_describe(c->session, (uint64_t)c->id.pid << 32 | c->session->total.processes, f);
 	f->uid = c->uid;
 	f->ppid = h->ppid;
 	f->start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
 	memcpy(f->comm, h->comm, sizeof(f->comm) - 1);
-	if (c->adopted) { /* the thread that listens has a name of its own */
+	if (c->adopted) { /* the thread that listens has its own name */
 		snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->id.pid);
 		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0)
 			memcpy(f->comm, comm, sizeof(f->comm));
@@ -96,7 +98,7 @@ static bool send_config(struct hodo_connection *c)
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-/* It waits for two seconds and then runs on: work that is done for it would be in the way of others. */
+/* It waits for two seconds and then continues: further work for it would only delay others. */
 static bool has_left(const struct hodo_connection *c)
 {
 	struct pollfd p = { .fd = c->fd };
@@ -104,7 +106,7 @@ static bool has_left(const struct hodo_connection *c)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLHUP;
 }
 
-/* Another image of a process: the earlier ones ended with exec, and what they had to say is there. */
+/* A new image of a process: the earlier ones ended with exec, and all they sent is there. */
 static void supersede(struct hodo_connection *c)
 {
 	struct hodo_process *earlier = hodo_process_find(c->session, c->id.pid);
@@ -114,7 +116,7 @@ static void supersede(struct hodo_connection *c)
 		earlier->superseded = true;
 }
 
-/* It is recorded already, though its buffers may not have been looked at. */
+/* It counts as recorded, though its buffers may not have been read yet. */
 static void settle(struct hodo_connection *c)
 {
 	struct hodo_connection *ready = hodo_joining_ready(c);
@@ -123,12 +125,24 @@ static void settle(struct hodo_connection *c)
 		hodo_connection_start(ready);
 }
 
-/* For our own user, and root: another's processes, which root records, are not shown what others write. */
+/* For our own user, and root: other users' processes, which root records, must not see what others write. */
 static int serve_others(const struct hodo_connection *c)
 {
 	if (c->adopted || c->stranger || (c->uid != 0 && c->uid != geteuid()))
 		return 0;
 	return hodo_control_serve(c->session, c->fd);
+}
+
+/* The program that it is about to be finds no libhodo in its root directory. Nothing is recorded here. */
+static void give_libraries(struct hodo_connection *c)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	struct hodo_msg_libraries m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_LIBRARIES },
+					.key = c->session->abstract.answer_key };
+
+	m.result = config->copy ? config->copy(config->copy_arg, c->id.pid, m.paths, sizeof(m.paths)) : -EOPNOTSUPP;
+	hodo_socket_send(c->fd, &m, sizeof(m), -1); /* whoever does not take it has gone on without */
+	hodo_joining_drop(c);
 }
 
 static void take_hello(struct hodo_connection *c)
@@ -142,7 +156,7 @@ static void take_hello(struct hodo_connection *c)
 			hodo_joining_drop(c);
 		return;
 	}
-	/* MSG_TRUNC: the length it really had. Descriptors sent along are dropped by the kernel. */
+	/* MSG_TRUNC: returns the real length. Descriptors sent along are dropped by the kernel. */
 	len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -156,6 +170,8 @@ static void take_hello(struct hodo_connection *c)
 				       "came with this hodo");
 	else if (has_left(c))
 		hodo_connection_refuse(c, UNANSWERED);
+	else if (h.start == HODO_START_ROOT)
+		give_libraries(c);
 	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
 		hodo_connection_refuse(c, c->pidfd == -EMFILE || c->pidfd == -ENFILE ? TOO_MANY_FILES : "it is gone");
 	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
@@ -178,7 +194,7 @@ static void take_hello(struct hodo_connection *c)
 
 /* ------------------------------------------------------------------ ready */
 
-/* What comes instead of one another. */
+/* The alternative messages. */
 union handover {
 	struct hodo_msg_ready ready;
 	struct hodo_msg_failed failed;
@@ -186,7 +202,7 @@ union handover {
 	struct hodo_msg_planned planned;
 };
 
-/* why: room for a text of the process's own. */
+/* why: room for a text from the process. */
 static const char *ready_flaw(const union handover *h, ssize_t len, int passed, char *why, size_t size)
 {
 	const struct hodo_msg_ready *m = &h->ready;
@@ -206,7 +222,7 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 	return passed < 0 ? "it did not send exactly one buffer" : NULL;
 }
 
-/* The plan that it waits for is made: a descriptor, or negative. load: what it is to load before. */
+/* The plan that it waits for is ready: a descriptor, or negative. load: the libraries to load first. */
 static void send_plan(struct hodo_connection *c, int plan, const char *load)
 {
 	struct hodo_msg_plan m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN } };
@@ -231,7 +247,10 @@ static bool is_ask(const struct hodo_msg_ask *m, ssize_t len)
 		(size_t)len == bytes + m->n * sizeof(m->object[0]));
 }
 
-/* Asked for before its buffers come: it is not recorded meanwhile. Or for libraries that it has opened since. */
+/*
+ * Requested before it sends its buffers: it is not recorded meanwhile. Or for libraries that it has opened
+ * since.
+ */
 static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, ssize_t len)
 {
 	const struct hodo_process *p = c->opened ? hodo_process_find(c->session, c->id.pid) : NULL;
@@ -256,7 +275,7 @@ static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, s
 		send_plan(c, -1, "");
 }
 
-/* It has taken the plan in, and its threads are to stand. What becomes of that, it sees itself, and says. */
+/* It has taken the plan, and asks to have its threads stopped. It sees the result itself, and reports it. */
 static void keep_still(struct hodo_connection *c)
 {
 	const struct hodo_session_config *config = &c->session->config;
@@ -271,7 +290,7 @@ static void keep_still(struct hodo_connection *c)
 		c->stood = true;
 }
 
-/* Why a process has not taken its plan in. */
+/* Why a process has not taken its plan. */
 static const char *plan_flaw(int err)
 {
 	switch (err) {
@@ -290,6 +309,23 @@ static const char *plan_flaw(int err)
 	}
 }
 
+/* The plan that it has not taken is for functions, probes, or both. */
+static void report_flaw(const struct hodo_connection *c, int err)
+{
+	const struct hodo_session_config *config = &c->session->config;
+	const char *what = config->functions && config->functions->tracers ?
+			   "functions that were not built for tracing are not traced" : "its probes are not set";
+
+	/* It reads its own memory as a file. */
+	if (err == -ENOENT)
+		hodo_report(&config->reporter, "%s[%d]: %s: it has no /proc in its root directory: mount that there, for "
+			    "example by 'mount -t proc proc DIR/proc', and record again",
+			    c->id.flight.comm, (int)c->id.pid, what);
+	else
+		hodo_report(&config->reporter, "%s[%d]: %s: %s", c->id.flight.comm, (int)c->id.pid, what,
+			    plan_flaw(err));
+}
+
 static void take_planned(struct hodo_connection *c, const struct hodo_msg_planned *m)
 {
 	if (!c->due) {
@@ -300,11 +336,10 @@ static void take_planned(struct hodo_connection *c, const struct hodo_msg_planne
 	if (c->due)
 		keep_still(c);
 	else if (m->result < 0 && (m->result != -EEXIST || c->plans == HODO_PLAN_TRIES))
-		hodo_report(&c->session->config.reporter, "%s[%d]: functions that were not built to be traced are not: %s",
-			    c->id.flight.comm, (int)c->id.pid, plan_flaw(m->result));
+		report_flaw(c, m->result);
 }
 
-/* What it says before its buffers come. False: it is something else. */
+/* Handles messages that precede its buffers. False: it is something else. */
 static bool take_early(struct hodo_connection *c, const union handover *m, ssize_t len)
 {
 	const struct hodo_msg *head = &m->ask.head;
@@ -337,7 +372,7 @@ static void take_ready(struct hodo_connection *c)
 	}
 	c->memfd = hodo_take_fd(&memfd);
 	c->state = HODO_JOINING_READY;
-	/* What comes next on a connection that stays is for the process. */
+	/* The next message on a connection that stays is the process's. */
 	hodo_joining_unwatch(c->session, c->fd);
 	if (!c->adopted)
 		close(hodo_take_fd(&c->fd));
@@ -351,7 +386,7 @@ void hodo_connection_take(struct hodo_connection *c)
 		take_ready(c);
 }
 
-/* The connection ends with the recording of the process. */
+/* Keeps the connection until the recording of the process ends. */
 static void keep(struct hodo_connection *c, struct hodo_process *p)
 {
 	int err = hodo_adopt(p, hodo_take_fd(&c->fd));
@@ -368,7 +403,7 @@ void hodo_connection_start(struct hodo_connection *c)
 	struct hodo_session *s = c->session;
 	const char *why = "there are too many";
 
-	/* Both descriptors are the process's from here on, whatever comes of it. */
+	/* From here on, the process owns both descriptors, even on failure. */
 	if (s->live >= PROCESSES_MAX ||
 	    hodo_process_start(s, &c->id, hodo_take_fd(&c->pidfd), hodo_take_fd(&c->memfd), &why) < 0) {
 		hodo_connection_refuse(c, why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * connection.h - one process that joins a recording: what it says, and what it is answered.
+ * connection.h - one process that joins a recording: its messages and their answers.
  */
 #ifndef HODO_RECORD_CONNECTION_H
 #define HODO_RECORD_CONNECTION_H
@@ -10,7 +10,7 @@
 enum hodo_connection_state {
 	HODO_JOINING_SILENT,  /* it has not said hello */
 	HODO_JOINING_GREETED, /* it has its configuration */
-	HODO_JOINING_READY    /* we have its buffers; it goes on, and need not be there any more */
+	HODO_JOINING_READY    /* we have its buffers; it has continued, and may even have ended */
 };
 
 struct hodo_connection {
@@ -19,29 +19,29 @@ struct hodo_connection {
 	struct hodo_connection *next; /* came later */
 	enum hodo_connection_state state;
 	int fd;
-	int pidfd; /* -1 until it said hello */
+	int pidfd; /* -1 until it has said hello */
 	int memfd; /* -1 until it is ready */
-	int plan;  /* what it was sent; -1: nothing */
+	int plan;  /* the one it was sent; -1: none */
 	bool adopted;    /* it stays */
-	bool stranger;   /* it came by the abstract address, and has not shown the key */
-	bool stood;      /* its threads have, for its plan */
+	bool stranger;   /* it came through the abstract address, and has not shown the key */
+	bool stood;      /* its threads were stopped for its plan */
 	bool loaded;     /* it was asked to load libraries */
-	unsigned plans;  /* so often it has asked for one */
-	bool due;        /* it is to say what became of the last one */
-	bool opened;     /* it is recorded already, and asks for a plan for libraries that it has opened */
+	unsigned plans;  /* how often it has asked for one */
+	bool due;        /* it has yet to report on the last one */
+	bool opened;     /* it is already recorded, and asks for a plan for libraries that it has opened */
 	bool superseded; /* another image of the same process has said hello since: exec */
-	int64_t deadline_ns; /* not of one that is ready */
+	int64_t deadline_ns; /* none if it is ready */
 	uid_t uid;
-	struct hodo_process_id id; /* pid alone, until it said hello */
+	struct hodo_process_id id; /* only pid, until it has said hello */
 };
 
-/* Takes what has come, if anything has. The connection may be gone then. */
+/* Handles what has arrived, if anything. May free the connection. */
 void hodo_connection_take(struct hodo_connection *c);
 
-/* Begins the recording of a process that is ready; the connection is gone then. */
+/* Begins the recording of a process that is ready; frees the connection. */
 void hodo_connection_start(struct hodo_connection *c);
 
-/* Counts the image as not recorded, and says why, unless it is recorded already; the connection is gone then. */
+/* Counts the image as not recorded, and says why, unless it is already recorded; frees the connection. */
 void hodo_connection_refuse(struct hodo_connection *c, const char *why);
 
 #endif

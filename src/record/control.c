@@ -14,7 +14,8 @@
 #include "process.h"
 #include "socket.h"
 
-/* The next-th process that is recorded, but the kernel; of those with that number, unless pid is 0. NULL: no more. */
+/* The next-th recorded process, the kernel excluded; of those with that pid, unless pid is 0. NULL: no more.
+ * */
 static const struct hodo_process *find_process(const struct hodo_session *s, pid_t pid, uint32_t next)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
@@ -23,7 +24,7 @@ static const struct hodo_process *find_process(const struct hodo_session *s, pid
 	return NULL;
 }
 
-/* The lists are the planner's while it makes a plan. */
+/* The lists belong to the planner while it makes a plan. */
 static int change_probes(struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
 {
 	struct hodo_session_config *config = &s->config;
@@ -56,7 +57,7 @@ static int give_memory(const struct hodo_session *s, const struct hodo_msg_contr
 	return p ? hodo_memory_give(s, p, a) : -ENOENT;
 }
 
-/* The result; of memory its descriptor as well. */
+/* Returns the result; for memory also its descriptor. */
 static int take(struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a, int *passed)
 {
 	int result;
@@ -78,7 +79,7 @@ static int take(struct hodo_session *s, const struct hodo_msg_control *m, struct
 	default:
 		return -EINVAL;
 	}
-	/* Its buffers may be on their way. */
+	/* Its buffers may be about to come. */
 	if (result == -ENOENT && m->pid && !find_process(s, (pid_t)m->pid, 0) &&
 	    hodo_joining_has(s, (pid_t)m->pid))
 		return -EAGAIN;
@@ -104,6 +105,6 @@ int hodo_control_serve(struct hodo_session *s, int fd)
 		return 1;
 	m.text[sizeof(m.text) - 1] = 0;
 	a.result = take(s, &m, &a, &passed);
-	hodo_socket_send(fd, &a, sizeof(a), passed); /* whoever does not take it has exited */
+	hodo_socket_send(fd, &a, sizeof(a), passed); /* if it fails, the client has exited */
 	return 1;
 }

@@ -2,9 +2,8 @@
 /*
  * ctf_metadata.c - the metadata file of one process's trace.
  *
- * TSDL takes no escapes that all readers agree on, so names are made printable
- * ASCII without quotes and backslashes; the comment lines hold the exact ones,
- * percent-encoded. Names of fields: ctf_names.h.
+ * TSDL has no escapes that all readers agree on, so names become printable ASCII without quotes and
+ * backslashes; the comment lines hold the exact ones, percent-encoded. Names of fields: ctf_names.h.
  */
 #define _GNU_SOURCE
 #include "ctf_metadata.h"
@@ -32,8 +31,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little
 #define METADATA_MAX (1ull << 30) /* bytes of a file that is read back */
 
 /*
- * The clock's unit is 4 ticks, since records do not have a time's two lowest bits. What they are is said by the variant
- * or by an event's id, whichever comes last: no id of an event is below 8 (add_event()).
+ * The clock's unit is 4 ticks, since records lack a time's two lowest bits. The variant or an event's id,
+ * whichever comes last, gives a record's kind: no event's id is below 8 (add_event()).
  */
 #define TICKS_SHIFT 2
 static const char head_streams[] =
@@ -106,6 +105,10 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		add_name(t, "/*@kernel release=", m->kernel);
 		hodo_text_add(t, "*/\n");
 	}
+	if (f->boot_id[0]) {
+		add_name(t, "/*@machine boot=", f->boot_id);
+		hodo_text_add(t, "*/\n");
+	}
 	add_clock_comment(t, m->clock);
 }
 
@@ -135,7 +138,7 @@ static const struct hodo_catalog_labels *labels_of(const struct hodo_catalog *c,
 	return hodo_ctf_has_labels(e->type[field]) ? hodo_catalog_labels_of(c, e, e->field[field]) : NULL;
 }
 
-/* A member of a structure of TSDL; one that varies comes behind its length. labels: NULL, or those of an integer. */
+/* A member of a TSDL structure; a variable one follows its length. labels: NULL, or those of an integer. */
 static void add_member(struct hodo_text *t, const char *indent, uint8_t type, const char *name, const char *length,
 		       const struct hodo_catalog_labels *labels)
 {
@@ -152,7 +155,7 @@ static void add_member(struct hodo_text *t, const char *indent, uint8_t type, co
 	hodo_text_printf(t, " %s;\n", name);
 }
 
-/* In the list of fields of one of our lines. */
+/* An entry in the list of fields of one of our lines. */
 static void add_listed(struct hodo_text *t, unsigned int i, const char *name, uint8_t type)
 {
 	hodo_text_printf(t, "%s%s:%s", i ? "," : "", name, hodo_fields_type_name(type));
@@ -167,7 +170,7 @@ static void add_context_line(struct hodo_text *t, const struct hodo_context_fiel
 	hodo_text_add(t, "*/\n");
 }
 
-/* As the first of the event's fields: babeltrace2 2.0.4 aborts at an event's own context that holds a sequence. */
+/* As the first of the event's fields: babeltrace2 2.0.4 aborts if an event's context contains a sequence. */
 static void add_context(struct hodo_text *t, const struct hodo_context_fields *f, const char *own)
 {
 	const char *field[HODO_CONTEXT_FIELDS_MAX];
@@ -182,7 +185,7 @@ static void add_context(struct hodo_text *t, const struct hodo_context_fields *f
 	hodo_text_printf(t, "\t\t} %s;\n", own);
 }
 
-/* Calls or returns, of an event of that name. */
+/* Calls or returns, as an event with that name. */
 static void add_call(struct hodo_text *t, const char *name, enum hodo_form form)
 {
 	add_quoted(t, "event {\n\tname = \"", name);
@@ -311,6 +314,12 @@ void hodo_ctf_add_lost(struct hodo_text *t, const char *stream, const struct hod
 	hodo_text_add(t, "*/\n");
 }
 
+void hodo_ctf_add_damaged(struct hodo_text *t, const char *stream, uint64_t n)
+{
+	if (n)
+		hodo_text_printf(t, "/*@lost stream=%s damaged=%" PRIu64 "*/\n", stream, n);
+}
+
 void hodo_ctf_add_limited(struct hodo_text *t, uint16_t id, uint64_t n)
 {
 	if (n)
@@ -340,7 +349,7 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t autho
 
 	if (text->error)
 		return text->error;
-	unlinkat(dirfd, ".metadata.new", 0); /* of one that was killed */
+	unlinkat(dirfd, ".metadata.new", 0); /* left by a recorder that was killed */
 	fd = hodo_file_make(dirfd, ".metadata.new");
 	if (fd < 0)
 		return fd;
@@ -374,14 +383,14 @@ int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, co
 	int err = read_metadata(dirfd, &old, &author);
 	const char *at = old.data, *end = old.data + old.len;
 
-	/* No line but ours begins so: no foreign text stands at the beginning of a line. */
+	/* Only our lines begin so: no foreign text starts a line. */
 	while (!err && at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		size_t len = (size_t)((newline ? newline + 1 : end) - at);
 
-		if (len > 9 && memcmp(at, "/*@clock ", 9) == 0)
+		if (clock && len > 9 && memcmp(at, "/*@clock ", 9) == 0)
 			add_clock_comment(&text, clock);
-		else if (len > 8 && memcmp(at, "clock { ", 8) == 0)
+		else if (clock && len > 8 && memcmp(at, "clock { ", 8) == 0)
 			add_clock_tsdl(&text, clock);
 		else
 			hodo_text_bytes(&text, at, len);

@@ -16,9 +16,9 @@ struct thread {
 
 struct hodo_drain {
 	pthread_mutex_t lock;
-	pthread_cond_t calls;  /* for others: somebody was called, or it ends */
+	pthread_cond_t calls;  /* for others: a thread was called, or it ends */
 	pthread_cond_t quiet;  /* nobody is apart */
-	pthread_cond_t done;   /* nobody but the recorder's thread is at work */
+	pthread_cond_t done;   /* only the recorder's thread is at work */
 	uint32_t apart;
 	uint32_t working; /* others that were called and have not returned */
 	uint32_t others, started;
@@ -81,7 +81,7 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are for the recorder's thread. One that cannot be started is asked for again at the next call. */
+/* Signals go to the recorder's thread. A thread that cannot be started is tried again at the next call. */
 static bool start_thread(struct hodo_drain *d)
 {
 	struct thread *t = &d->thread[d->started];
@@ -119,7 +119,8 @@ void hodo_drain_apart(struct hodo_drain *d)
 {
 	if (!d)
 		return;
-	/* Without waiting for who wants to be alone: that could change under the caller what it is in the middle of. */
+	/* Does not wait for a thread that wants to be alone, which could change what the caller is in the
+	 * middle of. */
 	d->apart++;
 	pthread_mutex_unlock(&d->lock);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.h - several threads that drain rings, where one would not keep up.
+ * drain.h - several threads that drain rings, when one would not keep up.
  *
- * The recorder is written for one thread, and so it stays: of the threads here one runs at a time, whoever has the
- * lock, but for what they do apart: copying and checking a packet, compressing and writing it. That is where the time
- * goes (docs/design/recorder.md), and it concerns one ring, one stream and the thread's own buffers alone. A ring is
- * one thread's from its begin to its end in a round.
+ * The recorder remains written for one thread: of the threads here, only the one that has the lock runs,
+ * except for what they do apart: copying and checking a packet, compressing and writing it. That takes most
+ * of the time (docs/design/recorder.md), and involves only one ring, one stream and the thread's own buffers.
+ * In a round, one thread reads all of a ring.
  *
  *   who                    what                                          beside
  *   has the lock           all of the session                            those who are apart
@@ -15,8 +15,8 @@
  *   is alone (has the      also what those who are apart use: the        nobody
  *   lock, nobody is apart) catalogue's tables, files of other streams
  *
- * The lock is held by the recorder's thread at all times, but where it is apart or waits here: so code that knows
- * nothing of this need not take it.
+ * The recorder's thread holds the lock at all times, except when it is apart or waits here: so code that
+ * knows nothing of this need not take it.
  */
 #ifndef HODO_RECORD_DRAIN_H
 #define HODO_RECORD_DRAIN_H
@@ -27,13 +27,13 @@
 
 struct hodo_drain;
 
-/* So many threads, the caller among them; others start when they are needed. NULL: no memory. */
+/* That many threads, including the caller; others start when they are needed. NULL: no memory. */
 struct hodo_drain *hodo_drain_new(uint32_t threads);
 void hodo_drain_free(struct hodo_drain *d);
 
 /*
- * Calls work(arg, 0) here and work(arg, 1) and on in as many other threads as are wanted and can be had, each once at
- * most; returns when all have returned. NULL: here alone, as in all of the following.
+ * Calls work(arg, 0) here and work(arg, 1), … in up to that many other threads, each at most once; returns
+ * when all have returned. NULL: only here, as in all of the following.
  */
 void hodo_drain_run(struct hodo_drain *d, uint32_t others, void (*work)(void *arg, uint32_t thread), void *arg);
 
@@ -42,9 +42,9 @@ void hodo_drain_apart(struct hodo_drain *d);
 void hodo_drain_back(struct hodo_drain *d);
 
 /*
- * Returns when the caller, who is not apart, is alone: so it is until it goes apart. Meanwhile others may have
- * changed all but its ring. It waits for the end of the round at most: a ring is read up to where it was full when
- * its turn came.
+ * Returns when the caller, which is not apart, is alone; it stays alone until it goes apart. While it waits,
+ * others may change everything except its ring. It waits at most until the end of the round: a ring is read
+ * only up to where it was filled when its turn came.
  */
 void hodo_drain_alone(struct hodo_drain *d);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_walk.c - walks the events of a packet by their sizes alone.
+ * event_walk.c - walks the events of a packet using only their sizes.
  */
 #include "event_walk.h"
 
@@ -18,7 +18,7 @@ void hodo_walk(const struct hodo_read_layouts *layouts, const uint8_t *body, uin
 
 /*
  * How many events of one id and fixed size follow each other, as most do. The processor need not wait for an
- * event's id before it looks at the next one, which it must where the id says where that is.
+ * event's id to find the next one.
  */
 static uint32_t same_events(const uint8_t *body, uint32_t len, uint16_t id, uint32_t size)
 {
@@ -32,7 +32,7 @@ static uint32_t same_events(const uint8_t *body, uint32_t len, uint16_t id, uint
 	return n;
 }
 
-/* Calls and returns, of which there are as many as fit. */
+/* Calls and returns: as many as fit. */
 static uint32_t same_calls(const uint8_t *body, uint32_t len, const struct hodo_walk_counter *c, const uint32_t id[2])
 {
 	uint32_t at = 0, returns = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flight_memory.c - the file of a flight recorder, read into memory of our own. */
+/* flight_memory.c - reads the file of a flight recorder into our own memory. */
 #define _GNU_SOURCE
 #include "flight_memory.h"
 
@@ -18,10 +18,11 @@
 #include "snapshot.h"
 
 #define STEP (256u << 10)
-#define RING_TRIES 8 /* of one whose writers come round while it is read */
-#define REPAIR_SLOTS_MAX (1u << 22) /* packets that are looked at for lost positions */
+#define RING_TRIES 8 /* for a ring whose writers wrap while it is read */
+#define REPAIR_SLOTS_MAX (1u << 22) /* packets examined to find lost positions */
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
-/* Longer, no packet is open while events come (user/flight_clock.c): what looks like a later anchor is none. */
+/* No packet is open for longer while events come (user/flight_clock.c): what looks like a later anchor is not
+ * one. */
 #define OPEN_TICKS_MAX (1ull << 44)
 
 /* -------------------------------------------------------------------- reading */
@@ -75,7 +76,7 @@ static uint64_t number_of(const struct hodo_flight_memory *m, uint64_t word)
 	return (word >> HODO_WORD_COUNT_BITS) / m->layout.packet_size;
 }
 
-/* A living process's: the packets lie between the words of before and after, as in a snapshot. */
+/* A live process's: the packets lie between the words before and after reading, as in a snapshot. */
 static int read_living(struct hodo_flight_memory *m, int fd, uint32_t i)
 {
 	uint64_t data = m->layout.data + i * m->layout.ring_size;
@@ -98,14 +99,14 @@ static int read_living(struct hodo_flight_memory *m, int fd, uint32_t i)
 	return err;
 }
 
-/* Whether the slot holds the header of a packet whose place is there. */
+/* Whether the slot holds the header of a packet that belongs there. */
 static bool is_packet(const struct hodo_flight_memory *m, const struct hodo_packet *h, uint64_t slot)
 {
 	return h->magic == HODO_CTF_MAGIC && memcmp(h->uuid, m->flight.uuid, sizeof(h->uuid)) == 0 &&
 	       h->packet_seq_num % slots(m) == slot && h->packet_seq_num < 1ull << 56;
 }
 
-/* The newest packet by the headers alone; false: there is none. */
+/* The newest packet, judged only by headers; false: none. */
 static bool find_newest(const struct hodo_flight_memory *m, uint32_t ring, uint64_t *newest)
 {
 	bool found = false;
@@ -121,7 +122,7 @@ static bool find_newest(const struct hodo_flight_memory *m, uint32_t ring, uint6
 	return found;
 }
 
-/* Whether the ring's word says where its newest packet is. One ahead is a switch that did not come to its end. */
+/* Whether the ring's word agrees with its newest packet. A packet one ahead is an unfinished switch. */
 static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t newest)
 {
 	uint64_t word = ring_of(m, i)->word, slot = number_of(m, word) % slots(m);
@@ -133,7 +134,8 @@ static bool is_sound(const struct hodo_flight_memory *m, uint32_t i, uint64_t ne
 		       (word >> HODO_WORD_COUNT_BITS) - offset;
 }
 
-/* Whether nothing stands behind so many bytes of records, but for what a writer may scribble (hodo_ring_need()). */
+/* Whether nothing follows that many bytes of records, except for what a writer may write past them
+ * (hodo_ring_need()). */
 static bool is_unwritten(const struct hodo_flight_memory *m, const struct hodo_packet *h, size_t records)
 {
 	size_t from = HEADER + records + 7, to = m->layout.packet_size;
@@ -142,9 +144,8 @@ static bool is_unwritten(const struct hodo_flight_memory *m, const struct hodo_p
 }
 
 /*
- * A power cut leaves pages of different times: packets that are newer than the
- * word that should count them, or no word. Then the newest packet's header, and its
- * events as far as they go on in time, have to say.
+ * A power failure leaves pages of different ages: packets newer than the word that should count them, or no
+ * word. Then the newest packet's header, and its events as long as their times increase, must do.
  */
 static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_read_layouts *table)
 {
@@ -158,14 +159,15 @@ static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_r
 			ring->word = 0;
 		return;
 	}
-	/* One that was never written to is as good as none. */
+	/* A ring that was never written counts as unused. */
 	if (is_sound(m, i, newest) || (ring->word == 0 && newest == 0 && slot_of(m, i, 0)->content_size == 0))
 		return;
 	h = slot_of(m, i, newest % slots(m));
 	hodo_layouts_walk(table, (const uint8_t *)(h + 1), m->layout.packet_size - HEADER, h->timestamp_begin,
 			  h->content_size ? UINT64_MAX : h->timestamp_begin + OPEN_TICKS_MAX,
 			  h->content_size ? h->events : HODO_WORD_COUNT_MASK, &w);
-	/* Behind its last anchor an open packet's events cannot be told from those of an earlier lap, if any. */
+	/* After its last anchor, an open packet's events cannot be told from those of an earlier lap, if any.
+	 * */
 	if (!h->content_size && (newest >= slots(m) || !is_unwritten(m, h, w.walk.bytes))) {
 		w.walk.bytes = w.anchor_bytes;
 		w.walk.events = w.anchor_events;
@@ -210,7 +212,7 @@ static const char *head_flaw(const struct hodo_shm *h)
 	return NULL;
 }
 
-/* Its process has it locked; or could not, and then its number has to say. */
+/* Its process has it locked; or, if it could not lock it, its pid must do. */
 static bool is_alive(int fd, const struct hodo_shm *h)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -248,8 +250,8 @@ static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
 	}
 	for (uint32_t i = 0; i < m->layout.rings && !err; i++)
 		err = read_living(m, fd, i);
-	/* Behind the rings: what is in them is in the catalogue by then. The first page first of
-	 * these: it says how much of the others is complete. */
+	/* After the rings: the catalogue then has everything in them. Of these parts the first page comes
+	 * first: it says how much of the others is complete. */
 	if (!err)
 		err = read_range(m, fd, 0, HODO_SHM_ON);
 	return err ? err : read_range(m, fd, HODO_SHM_ON, HODO_SHM_RINGS);
@@ -266,7 +268,7 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	memset(m, 0, sizeof(*m));
 	if (hodo_file_read_at(fd, &h, sizeof(h), 0) == sizeof(h))
 		flaw = head_flaw(&h);
-	/* The magic is what a process writes last. */
+	/* A process writes the magic last. */
 	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)) ||
 	    memcmp(h.magic, HODO_SHM_MAKING, sizeof(h.magic)) == 0)
 		return hodo_fail(error, size, -ENODATA,
@@ -291,7 +293,7 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	}
 	copy->flags |= HODO_SHM_SNAPSHOT;
 	memcpy(&m->flight, m->shm + HODO_SHM_FLIGHT_HEAD, sizeof(m->flight));
-	/* Whose file it is says who wrote it. */
+	/* The file's owner is its author. */
 	if (fstat(fd, &st) == 0 && st.st_uid != 0)
 		m->flight.uid = st.st_uid;
 	if (hodo_snapshot_layout(&m->flight, h.rings, m->layout.total, &m->layout) == 0)

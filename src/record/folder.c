@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.c - the folder of a process in the recording, or in the part of it that is being written: its metadata, its
- * packets, and what they lack, as docs/design/recorder.md divides that between the parts.
+ * folder.c - the folder of a process in the recording, or in its newest part: metadata, packets, and losses,
+ * which docs/design/recorder.md divides between the parts.
  */
 #define _GNU_SOURCE
 #include "process.h"
@@ -31,7 +31,7 @@ static int make_dir(struct hodo_process *p)
 
 /* --------------------------------------------------------------------- losses */
 
-/* What came to *reported since the folder was begun, *left at most, of which it is taken. */
+/* How much was added to *reported since the folder was begun, at most *left, which is reduced by it. */
 static uint64_t share(uint64_t now, uint64_t reported, uint64_t *left)
 {
 	uint64_t n = now > reported ? now - reported : 0;
@@ -43,9 +43,9 @@ static uint64_t share(uint64_t now, uint64_t reported, uint64_t *left)
 }
 
 /*
- * A ring's losses that belong into this folder. last: all that no folder has
- * reported; else as many as its packets count. Those in packets first: they are certainly
- * in what the packets count, while a process may just have counted others.
+ * A ring's losses that belong in this folder. last: all that no folder has reported; else as many as its
+ * packets count. Those in packets first: the packets surely count them, while a process may just have counted
+ * others.
  */
 static void ring_lost(struct hodo_process_ring *r, bool last)
 {
@@ -54,7 +54,7 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 	const struct hodo_lost *t = &r->reported;
 	uint64_t left = last ? UINT64_MAX : r->stream.discarded;
 
-	if (!last) { /* the reader looks at these only at the end */
+	if (!last) { /* the reader checks these only at the end */
 		now.full = hodo_ring_count(&ring->lost_full);
 		now.too_large = hodo_ring_count(&ring->lost_too_large);
 		now.busy = hodo_ring_count(&ring->lost_busy);
@@ -82,7 +82,7 @@ static void share_limited(struct hodo_process *p)
 	}
 }
 
-/* Settles what this folder's metadata will report. */
+/* Determines the losses that this folder's metadata reports. */
 static void share_losses(struct hodo_process *p, bool last)
 {
 	uint64_t left = last ? UINT64_MAX : p->own.discarded;
@@ -93,7 +93,7 @@ static void share_losses(struct hodo_process *p, bool last)
 	share_limited(p);
 }
 
-/* The lines of this folder's metadata about what is missing. */
+/* This folder's metadata lines about losses. */
 static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 {
 	hodo_ctf_add_lost(t, p->own.name, &(struct hodo_lost){ .unwritten = p->own_reporting }, 0);
@@ -110,7 +110,7 @@ static void add_losses(const struct hodo_process *p, struct hodo_text *t)
 
 enum folder_end { GOES_ON, PART_ENDS, ENDS };
 
-/* Unless it goes on, the folder is complete; its losses are settled. */
+/* Unless it goes on, the folder is complete, and its losses are final. */
 static int write_metadata(struct hodo_process *p, enum folder_end end)
 {
 	struct hodo_session *s = p->session;
@@ -161,30 +161,37 @@ int hodo_process_metadata(struct hodo_process *p, bool ended)
 	return err;
 }
 
+void hodo_process_name_new_threads(struct hodo_process *p)
+{
+	hodo_process_read_threads(p, false);
+	if (p->threads_dirty && p->dirfd >= 0) /* tried again by the next chores if it fails */
+		hodo_process_metadata(p, false);
+}
+
 /* ----------------------------------------------------------------------- parts */
 
-/* Completes the folder in the part of the recording that ends. */
+/* Completes the folder in the part that ends. */
 static void end_part(struct hodo_process *p)
 {
 	int err;
 
 	if (p->dirfd < 0)
 		return;
-	/* The part is to have what is known by now, and chores are done once a second. */
+	/* The part must contain what is known by now; chores run only once a second. */
 	hodo_process_read_threads(p, false);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	share_losses(p, false);
 	err = write_metadata(p, PART_ENDS);
-	if (err) /* its packets say how many, and the part is good but for that */
+	if (err) /* its packets say how many; otherwise the part is good */
 		hodo_session_write_failed(p->session, p->dir, "metadata", err);
 }
 
-/* Then, if another part was begun, goes on there: what has been reported is not reported again. */
+/* Then, if another part was begun, continues there: reported losses are not reported again. */
 static void next_part(struct hodo_process *p, bool named)
 {
 	if (p->dirfd < 0)
 		return;
-	if (!named) { /* what the metadata says of its end is not so */
+	if (!named) { /* the metadata wrongly says that it has ended */
 		p->metadata_dirty = true;
 		return;
 	}
@@ -210,8 +217,8 @@ static void next_part(struct hodo_process *p, bool named)
 }
 
 /*
- * Ends the newest part and begins another. The room for it is taken first and its name given last; where either cannot
- * be had, the newest part goes on, and is tried to be ended again a little later.
+ * Ends the newest part and begins another. Its room is taken first and its name given last; if either fails,
+ * the newest part continues, and another try is made a little later.
  */
 static void rotate(struct hodo_session *s)
 {
@@ -237,7 +244,7 @@ void hodo_folders_step(struct hodo_session *s, int64_t now_ns)
 
 /* --------------------------------------------------------------------- packets */
 
-/* Instead of a file: the packet as the file would hold it. */
+/* Instead of writing a file: passes on the packet as the file would contain it. */
 static void give_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *header,
 			const uint8_t *body)
 {

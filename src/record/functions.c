@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.c - what a recording asks of functions, and what processes report of them.
+ * functions.c - what a recording wants of functions, and what processes report about them.
  */
 #include "functions.h"
 
@@ -12,7 +12,7 @@
 
 #include "shm.h"
 
-/* "0x1000-0x2000", the end behind the start. */
+/* "0x1000-0x2000", with the end after the start. */
 static bool is_range(const char *p, size_t len)
 {
 	char start[17], end[17];
@@ -83,7 +83,7 @@ void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *
 	uint32_t on = hodo_shm_load32(&shm->functions_on);
 
 	seen->found = hodo_shm_load32(&shm->functions);
-	/* Some may have been in a library that is closed by now. */
+	/* Some may have been in a library closed by now. */
 	if (on > seen->on)
 		seen->on = on;
 	seen->missed = hodo_shm_load64(&shm->func_missed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.h - what a recording asks of functions, and what processes report of
- * them: how many can be traced and are, and what their tracers missed.
+ * functions.h - what a recording wants of functions, and what processes report: how many can be traced and
+ * are, and what their tracers missed.
  */
 #ifndef HODO_RECORD_FUNCTIONS_H
 #define HODO_RECORD_FUNCTIONS_H
@@ -12,7 +12,7 @@
 #define HODO_FUNCTION_NAMES_MAX 1024u /* patterns of a list */
 
 struct hodo_functions {
-	uint32_t tracers; /* 1 << enum hodo_builtin, or-ed; 0: functions are not asked for */
+	uint32_t tracers; /* 1 << enum hodo_builtin, or-ed; 0: no functions */
 	uint32_t flags;   /* HODO_FUNCTIONS_* */
 	uint32_t depth_max;
 	uint64_t limit_ns;
@@ -20,28 +20,30 @@ struct hodo_functions {
 };
 
 /*
- * Adds what text holds: patterns separated by commas; of a range of addresses,
- * "0x1000-0x2000", the form is checked. 0; -EINVAL and a message in error; -ENOMEM.
+ * Adds the comma-separated patterns in text; checks the form of address ranges, "0x1000-0x2000". 0; -EINVAL
+ * and a message in error; -ENOMEM.
  */
 int hodo_functions_add(struct hodo_pattern_list *list, const char *text, char *error, size_t size);
 void hodo_functions_free(struct hodo_functions *f);
 
-/* CONFIG's part about functions: its bytes, at most HODO_FUNCTIONS_MAX, and the part itself. -E2BIG: no room. */
+/*
+ * CONFIG's part about functions: its size, at most HODO_FUNCTIONS_MAX, and the part itself. -E2BIG: no room.
+ */
 size_t hodo_functions_size(const struct hodo_functions *f);
 int hodo_functions_check(const struct hodo_functions *f);
 void hodo_functions_pack(const struct hodo_functions *f, uint64_t limit_ticks, uint64_t ticks_per_s, uint8_t *to);
 
-/* What processes counted; of one, or the sums of all. */
+/* Counts of one process, or the sums of all. */
 struct hodo_functions_seen {
 	uint64_t found;   /* traceable functions */
-	uint64_t on;      /* of them, those that were traced, the most at a time */
+	uint64_t on;      /* the most that were traced at a time */
 	uint64_t missed;  /* entries in signal handlers that interrupted a tracer, and the like (dispatch.c) */
 	uint64_t deep;    /* entries beyond the limit of frames */
 	uint64_t threads; /* entries in threads beyond the limit of threads */
 	uint64_t profile_lost; /* calls that the profile had no room for */
 };
 
-/* Reads the counters of a process's shared memory; on grows only. */
+/* Reads the counters of a process's shared memory; on only grows. */
 void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *seen);
 void hodo_functions_sum(struct hodo_functions_seen *sum, const struct hodo_functions_seen *seen);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - names the processes whose semaphores may be up, for the guard of the recording: HODO_WANTS_GUARD. */
+/* guard.c - names the processes whose semaphores may be raised to the recording's guard: HODO_WANTS_GUARD. */
 #include "process.h"
 #include "shm.h"
 
@@ -7,7 +7,7 @@ void hodo_process_guard(struct hodo_process *p)
 {
 	const struct hodo_session_config *config = &p->session->config;
 
-	/* One that was attached to sees it by its connection. */
+	/* An attached process notices by its connection. */
 	if (p->guarded || !config->guard || p->kernel || p->id.nested || p->id.flight.start == HODO_START_ATTACH ||
 	    !(hodo_shm_load32(&((const struct hodo_shm *)p->shm)->wants) & HODO_WANTS_GUARD))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* handover.c - why a process that joins has no buffers to hand over. */
+/* handover.c - why a joining process has no buffers to hand over. */
 #include "handover.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include <base/quantity.h>
 
-/* Which limit the process has met; HODO_LIMITS: none of its own. */
+/* Which limit the process has hit; HODO_LIMITS: none. */
 static enum hodo_limit met(const struct hodo_msg_failed *m)
 {
 	switch (m->error) {

@@ -31,15 +31,16 @@
 #define SHOWN_MAX 60 /* bytes of a path */
 
 /*
- * What is found without asking a file system that may not answer, since a user may be behind it: the system knows the
- * way, as it went there just before. Not through /proc/PID, which shows us other things than who named them.
+ * Opens what is found without asking a file system, which may not answer if a user serves it: the kernel has
+ * the path cached, since it has just been there. Not through /proc/PID, where the path may lead elsewhere
+ * than for the process.
  */
 static int open_place(const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS };
 	int fd = -1;
 
-	/* Whoever renames or mounts something at that moment makes it fail. */
+	/* A rename or mount at the same time makes it fail. */
 	for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EAGAIN); i++)
 		fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd < 0 && errno == EINVAL) { /* before Linux 5.12 */
@@ -49,7 +50,7 @@ static int open_place(const char *path)
 	return fd;
 }
 
-/* The type of the mounted file system that the file is in. */
+/* The type of the file system that contains the file. */
 static bool find_type(int fd, char *type, size_t size)
 {
 	HODO_AUTO_FCLOSE FILE *info = NULL, *mounts = NULL;
@@ -72,7 +73,10 @@ static bool find_type(int fd, char *type, size_t size)
 	return false;
 }
 
-/* Looks before it opens: to be opened is enough for a device to act. What cannot be run is no program. */
+/*
+ * Checks the file before opening it: merely opening a device may have effects. A file that cannot be run is
+ * not a program.
+ */
 static int open_program(const char *path, struct stat *st)
 {
 	HODO_AUTO_CLOSE int place = open_place(path);
@@ -106,7 +110,7 @@ static int has_interpreter(int fd, const Elf64_Ehdr *head)
 	return len == (ssize_t)(head->e_phnum * sizeof(*p)) ? 0 : -1;
 }
 
-/* What an ELF file says; NULL: nothing. */
+/* What an ELF file tells; NULL: nothing. */
 static const char *elf_says(int fd, const Elf64_Ehdr *head)
 {
 	Elf64_Ehdr own;
@@ -119,7 +123,7 @@ static const char *elf_says(int fd, const Elf64_Ehdr *head)
 	return has_interpreter(fd, head) == 0 ? "is static" : NULL;
 }
 
-/* The interpreter of a script, from its first line: true if it has one, of which it is known where it is. */
+/* The interpreter of a script, from its first line: true if it has one whose place is known. */
 static bool script_runs(const char *text, size_t len, char *to, size_t size)
 {
 	const char *at = text + 2, *end = memchr(text, '\n', len);
@@ -135,7 +139,7 @@ static bool script_runs(const char *text, size_t len, char *to, size_t size)
 	return len > 0 && *at == '/' && snprintf(to, size, "%.*s", (int)len, at) < (int)size;
 }
 
-/* Of an absolute path, or a script's interpreter, which takes the path's place. NULL: nothing. */
+/* Of an absolute path, or a script's interpreter, which replaces the path. NULL: nothing. */
 static const char *file_says(char path[PATH_MAX])
 {
 	for (int i = 0; i < 2; i++) {
@@ -157,7 +161,7 @@ static const char *file_says(char path[PATH_MAX])
 }
 
 /*
- * Where execvp() would find it, by our own PATH, which the command was given. False: it is not known where it is.
+ * Where execvp() would find it, by our own PATH, which the command inherited. False: not known.
  */
 static bool find(const char *name, char path[PATH_MAX])
 {

@@ -2,13 +2,13 @@
 /*
  * images.c - process images that recorded processes have announced.
  *
- * Two facts decide, and neither is a time: who has connected is known once the sockets have nobody in them who waits,
- * and who has ended connects no more. A number that is given again to another process can hide an image, and never
- * makes one up.
+ * Two facts decide, and neither depends on time: once nobody waits in the sockets, we know who has connected,
+ * and a process that has ended does not connect any more. A reused pid can hide an image, but never invents
+ * one.
  *
- * The tables are the processes' own memory, and may say anything: of a place nothing is believed but its two numbers
- * and a copy of its path. What is done for them at a time is bounded, and so is what is kept: what we have no room for
- * stays in the process's own table.
+ * The tables are in the processes' memory, and may contain anything: of a place, we use only its two numbers
+ * and a copy of its path. The work done at a time is bounded, and so is what is kept: what we have no room
+ * for stays in the process's table.
  */
 #include "images.h"
 
@@ -30,9 +30,9 @@
 #include "unrecorded.h"
 
 #define CHECK_NS 50000000ll
-#define AWAITED_MAX 65536u /* half of it for those whose parents have ended */
+#define AWAITED_MAX 65536u /* half of it for children of processes that have ended */
 #define CHECKED_MAX 4096u  /* at a time */
-#define COUNTED_MAX 256u   /* likewise, as their files are looked into */
+#define COUNTED_MAX 256u   /* likewise, since their files are examined */
 #define COUNTED_AT_END_MAX 8192u
 #define START_NS 10000ull /* at least, on one CPU */
 #define TOO_MANY "or fewer: more programs ran at once than can be followed"
@@ -40,12 +40,12 @@
 
 struct hodo_awaited {
 	struct {
-		uint64_t after; /* it comes later than this number */
+		uint64_t after; /* it must come later than this number */
 		uint64_t pid;
 	} key;
 	uid_t uid;
 	bool ended;
-	bool elsewhere; /* its path is of another root directory */
+	bool elsewhere; /* its path is in another root directory */
 	char path[sizeof(((struct hodo_image *)0)->path)];
 };
 
@@ -82,7 +82,7 @@ static bool has_ended(pid_t pid)
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* It was so before the process that says that it has started it: that is not true. */
+/* It was recorded before the process that claims to have started it: the claim is false. */
 static bool is_recorded(struct hodo_session *s, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid;
@@ -97,27 +97,27 @@ static bool is_recorded(struct hodo_session *s, pid_t pid)
 
 /* --------------------------------------------------------------- announced */
 
-/* Whose rights its paths are reached with: root may be somebody else by now. */
+/* The user with whose rights its paths are opened: root may be another user by now. */
 static uid_t user_of(const struct hodo_process *p)
 {
 	struct hodo_proc_status status;
 	uid_t uid = p->id.flight.uid;
 
-	/* The signal is none; it says that the number is still that of the process. */
+	/* Signal 0 only checks that the pid is still the process's. */
 	if (uid == 0 && hodo_proc_status(p->id.pid, &status) == 0 &&
 	    syscall(SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0)
 		uid = status.euid;
 	return uid;
 }
 
-/* One path is one, however it is written. */
+/* Makes different spellings of a path equal. */
 static void squeeze(char *path)
 {
 	for (char *at; (at = strstr(path, "/./"));)
 		memmove(at, at + 2, strlen(at + 2) + 1);
 }
 
-/* One image may have been announced twice, where an exec function of another library's calls libc's in its turn. */
+/* One image may be announced twice, if another library's exec function calls libc's. */
 static void await(const struct hodo_process *p, pid_t pid, const struct hodo_image *image)
 {
 	struct hodo_images_awaited *a = &p->session->images;
@@ -138,19 +138,22 @@ static void await(const struct hodo_process *p, pid_t pid, const struct hodo_ima
 	squeeze(w->path);
 }
 
-/* Gives a place back. False: it is another one's by now. */
+/* Frees a place. False: it is in use for another image by now. */
 static bool release(struct hodo_image *image, uint64_t who)
 {
 	return __atomic_compare_exchange_n(&image->who, &who, HODO_IMAGE_FREE, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* A child; ending: its parent is about to be finished. A vfork child may take the place back as long as it lives. */
+/*
+ * A child; ending: its parent is about to be finished. A vfork child may withdraw the place as long as it
+ * lives.
+ */
 static void look_at_child(struct hodo_process *p, struct hodo_image *image, uint64_t who, bool ending)
 {
 	struct hodo_session *s = p->session;
 	pid_t pid = (pid_t)(who >> 32);
 
-	/* In a pid namespace of its own, a process has other numbers for its children than we have. */
+	/* A process in its own pid namespace has other pids for its children than we have. */
 	if (pid > 0 && !p->id.nested && !has_come(&s->images, pid, p->id.came) && !is_recorded(s, pid)) {
 		if (!ending && (!has_ended(pid) || s->images.awaited.n >= AWAITED_MAX / 2))
 			return;
@@ -160,7 +163,7 @@ static void look_at_child(struct hodo_process *p, struct hodo_image *image, uint
 	release(image, who);
 }
 
-/* Whether there is anything to look at; how many places. */
+/* Whether there is anything to examine; how many places. */
 static bool has_announced(struct hodo_process *p, uint32_t *used)
 {
 	const struct hodo_images *head = (const struct hodo_images *)(p->shm + HODO_SHM_IMAGES_HEAD);
@@ -194,7 +197,7 @@ void hodo_images_look(struct hodo_process *p, bool all)
 	}
 }
 
-/* Those that found no place. */
+/* Counts those that found no place. */
 static void take_lost(const struct hodo_process *p)
 {
 	const struct hodo_images *head = (const struct hodo_images *)(p->shm + HODO_SHM_IMAGES_HEAD);
@@ -222,7 +225,7 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 			continue;
 		if (who >> 32 != p->id.vpid)
 			look_at_child(p, &image[i], who, true);
-		else if (!alive || !p->session->server) /* otherwise its recording ends alone, and it runs on */
+		else if (!alive || !p->session->server) /* otherwise only its recording ends, and it runs on */
 			await(p, p->id.pid, &image[i]);
 	}
 	if (used)
@@ -231,7 +234,7 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 
 /* ----------------------------------------------------------------- decided */
 
-/* Names that nothing speaks for but the process that gave them leave room for other reasons. */
+/* Names that only the process itself supports leave room for other reasons. */
 static void count(struct hodo_session *s, const struct hodo_awaited *w, bool look)
 {
 	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
@@ -245,7 +248,9 @@ static bool ended_before(struct hodo_session *s, const struct hodo_awaited *w)
 	return w->ended;
 }
 
-/* It is on its way, or is still the image that announced another: then it has all that libhodo needs. */
+/*
+ * It is about to connect, or is still the image that announced another: then it has all that libhodo needs.
+ */
 static bool would_come(pid_t pid)
 {
 	char value[4096];
@@ -266,8 +271,8 @@ static bool is_another(struct hodo_session *s, const struct hodo_awaited *w)
 }
 
 /*
- * Removes what is decided of those from number `first` to before `last`: backwards, as the last one of all takes the
- * place of one that is removed. most: whose files are looked into; at the end all are decided, otherwise no more.
+ * Removes the decided ones from index `first` to before `last`: backwards, since the last one of all replaces
+ * a removed one. most: how many files to examine; at the end all are decided, otherwise no more than these.
  */
 static void decide(struct hodo_session *s, uint32_t first, uint32_t last, uint32_t most, bool end)
 {
@@ -286,7 +291,7 @@ static void decide(struct hodo_session *s, uint32_t first, uint32_t last, uint32
 	}
 }
 
-/* The order is what it rests on: first who has ended, then whether anybody waits whom we have not seen. */
+/* The order matters: first which have ended, then whether anybody waits whom we have not seen. */
 void hodo_images_check(struct hodo_session *s, int64_t now_ns)
 {
 	struct hodo_images_awaited *a = &s->images;

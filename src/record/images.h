@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images.h - process images that recorded processes have announced (abi.h, struct hodo_image), and who has come.
+ * images.h - process images that recorded processes have announced (abi.h, struct hodo_image), and those that
+ * have connected.
  *
- * An image of which nobody has come to the socket when its process has ended, or when the recording ends, is not
- * recorded. Only in the recording of a command: what a process starts that was running is not asked for.
+ * An image that has not connected to the socket when its process ends, or when the recording ends, is not
+ * recorded. Only in the recording of a command: children of an attached process are not expected.
  */
 #ifndef HODO_RECORD_IMAGES_H
 #define HODO_RECORD_IMAGES_H
@@ -22,26 +23,26 @@ struct hodo_image_came {
 
 struct hodo_images_awaited {
 	struct hodo_map came;    /* of struct hodo_image_came, by pid */
-	uint64_t number;         /* of images that have come */
-	struct hodo_map awaited; /* whose place in the process's memory is free again */
-	uint32_t next;           /* those below it are looked at next */
-	uint64_t lost;           /* of which nothing is known */
+	uint64_t number;         /* of images that have connected */
+	struct hodo_map awaited; /* those whose place in the process's memory is free again */
+	uint32_t next;           /* those below it are examined next */
+	uint64_t lost;           /* images of which nothing is known */
 	int64_t looked_ns;
 };
 
 void hodo_images_begin(struct hodo_session *s);
 
-/* One of the recording has come to the socket, whatever becomes of it. Its number. */
+/* An image of the recording has connected, whatever becomes of it. Returns its number. */
 uint64_t hodo_image_came(struct hodo_session *s, pid_t pid);
 
-/* Looks at what a process has announced since; all: also at what it had before. */
+/* Examines what a process has announced since; all: also earlier announcements. */
 void hodo_images_look(struct hodo_process *p, bool all);
 /* The process is about to be finished; alive: it may run on. */
 void hodo_images_take(struct hodo_process *p, bool alive);
 
-/* Counts those that have ended and never came; now and then. */
+/* Counts those that have ended and never connected; called now and then. */
 void hodo_images_check(struct hodo_session *s, int64_t now_ns);
-/* The recording has ended: nobody can come any more. Counts the others, and frees all. */
+/* The recording has ended: nobody can connect any more. Counts the others, and frees all. */
 void hodo_images_end(struct hodo_session *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * join.c - sockets at which children of adopted processes join that cannot reach the recording's own: in /tmp/hodo-UID,
- * as the process sees both. All that is done there is done with that user's rights alone. Where that cannot be, they
- * join at the abstract address (abstract.c), if they are in our network namespace.
+ * join.c - sockets for children of adopted processes that cannot reach the recording's own: in /tmp/hodo-UID,
+ * as the process sees both. All access there uses only that user's rights. If that is not possible, they join
+ * at the abstract address (abstract.c), if they are in our network namespace.
  */
 #define _GNU_SOURCE
 #include "server.h"
@@ -35,7 +35,7 @@ struct hodo_join {
 	char path[80 + HODO_RECORDER_SUFFIX]; /* as the processes see it, and the abstract address */
 };
 
-/* Without a say in it, unless we are root. */
+/* Has no effect unless we are root. */
 static void act_as(uid_t uid, gid_t gid)
 {
 	setfsgid(gid);
@@ -50,7 +50,7 @@ static int open_below(int root, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The directory in the process's /tmp, which must be that user's alone. */
+/* The directory in the process's /tmp, which only that user may own. */
 static int open_dir(int root, const char *name, uid_t uid)
 {
 	int tmp = open_below(root, "tmp"), dir;
@@ -76,7 +76,7 @@ static int listen_at(struct hodo_join *j)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", j->dirfd, j->name);
 	j->fd = hodo_socket_listen(path);
-	/* Of a recorder that had our number and was killed, or is in another pid namespace. */
+	/* Left by a killed recorder that had our pid, perhaps in another pid namespace. */
 	if (j->fd == -EADDRINUSE && hodo_socket_is_stale(path)) {
 		unlinkat(j->dirfd, j->name, 0);
 		j->fd = hodo_socket_listen(path);
@@ -170,7 +170,7 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
-	/* The abstract address stands behind any path, and is enough. */
+	/* The abstract address follows any path, and is enough. */
 	if (err && !hodo_proc_other_network(pid))
 		path = hodo_session_socket(s);
 	else if (err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* joining.c - the processes that are just joining, in the order in which they came. */
+/* joining.c - the processes that are joining, in order of arrival. */
 #define _GNU_SOURCE
 #include "joining.h"
 
@@ -72,7 +72,7 @@ void hodo_joining_drop(struct hodo_connection *c)
 	free(c);
 }
 
-/* What other connections of the same process have sent. */
+/* Handles what other connections of the same process have sent. */
 static void take_earlier(struct hodo_connection *c, bool superseded)
 {
 	for (struct hodo_connection *e = c->session->joining.first, *next; e != c; e = next) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * joining.h - the processes that are just joining, in the order in which they came; and who waits for an answer.
+ * joining.h - the processes that are joining, in order of arrival; and those that wait for an answer.
  */
 #ifndef HODO_RECORD_JOINING_H
 #define HODO_RECORD_JOINING_H
@@ -20,7 +20,7 @@ struct hodo_joining {
 	int answers_fd; /* epoll: of all who wait for an answer */
 };
 
-/* Descriptors at which somebody waits for an answer, or no more. 0 or negative errno. */
+/* Adds or removes descriptors at which somebody waits for an answer. 0 or negative errno. */
 int hodo_joining_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 void hodo_joining_unwatch(struct hodo_session *s, int fd);
 
@@ -29,16 +29,16 @@ struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t p
 					 void (*ready)(struct hodo_watch *w));
 void hodo_joining_drop(struct hodo_connection *c);
 
-/* Takes what earlier images of the connection's process have sent. */
+/* Handles what earlier images of the connection's process have sent. */
 void hodo_joining_supersede(struct hodo_connection *c);
 
-/* An earlier connection of the same process whose buffers have come, also if nobody has looked yet; NULL: none. */
+/* An earlier connection of the same process whose buffers have arrived, even if not read yet; NULL: none. */
 struct hodo_connection *hodo_joining_ready(struct hodo_connection *c);
 
-/* Whether this one's buffers may be on their way already. */
+/* Whether this process's buffers may be about to arrive. */
 bool hodo_joining_has(const struct hodo_session *s, pid_t pid);
 
-/* Whether more connections of the process say nothing than it can have images: one, and such as it has been. */
+/* Whether the process has more silent connections than images: the present one and earlier ones. */
 bool hodo_joining_too_many(const struct hodo_session *s, pid_t pid);
 
 #endif

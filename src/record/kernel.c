@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.c - the kernel among those who are recorded.
+ * kernel.c - recording the kernel.
  *
- * What the module gives is not hostile, but is checked as a process's memory is: by the same code.
+ * The module's memory is not hostile, but the same code checks it as a process's memory.
  */
 #define _GNU_SOURCE
 #include "kernel.h"
@@ -45,7 +45,7 @@ const char *hodo_kernel_dir(void)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Once, and without a word: whether it helped is seen by opening again. */
+/* Once, and silently: opening again shows whether it helped. */
 static void load_module(void)
 {
 	static const char *const places[] = { "/sbin/modprobe", "/usr/sbin/modprobe" };
@@ -66,7 +66,7 @@ static void load_module(void)
 			;
 }
 
-/* Whether the kernel is, for the sake of that, or of more where more is NULL. */
+/* Whether the kernel is locked down, for that reason, or for any if it is NULL. */
 static bool is_locked_down(const char *why)
 {
 	char text[128];
@@ -95,7 +95,7 @@ static void tell_missing(char *why, size_t size)
 			 "install it (hodo-dkms), or load hodo.ko with insmod", u.release);
 }
 
-/* Where one of them is, which is not always a file of its own. */
+/* The path of one of them, which is not always a separate file. */
 static void place_of(const char *name, char *path, size_t size)
 {
 	if (!other_dir() && strcmp(name, "info") != 0)
@@ -124,7 +124,7 @@ static void tell_open(const char *name, int err, char *why, size_t size)
 		snprintf(why, size, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
 }
 
-/* What only looks at a recording is chosen; what is text says by its first byte whether it may be read. */
+/* Devices are told by ioctl() what to open; for text files, the first byte shows whether they may be read. */
 static int try_use(const char *name, int fd)
 {
 	uint32_t ring = HODO_RING_ALL;
@@ -174,7 +174,7 @@ int hodo_kernel_check(char *why, size_t size)
 	return fd < 0 ? fd : 0;
 }
 
-/* The first page of whatever memory a file has. */
+/* The first page of a file's memory. */
 union head {
 	struct hodo_shm shm;
 	struct {
@@ -196,7 +196,7 @@ static int read_head(int fd, union head *head)
 	return 0;
 }
 
-/* Reported before an earlier recording is moved for nothing. */
+/* Checked before an earlier recording is moved needlessly. */
 static bool is_recorded(void)
 {
 	HODO_AUTO_CLOSE int fd = try_open("memory", O_RDONLY);
@@ -231,7 +231,7 @@ static int fail_version(char *why, size_t size)
 			 "hodo: load the one that came with it");
 }
 
-/* A copy of the first page, if it is of ours. 0; or a negative errno and why. */
+/* Copies the first page, if it is ours. 0; or a negative errno and why. */
 static int take_head(int fd, union head *head, char *why, size_t size)
 {
 	int err = read_head(fd, head);
@@ -267,7 +267,7 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 		return hodo_fail(why, size, -EOPNOTSUPP, "the recording of the kernel is not a flight "
 				 "recorder, so that it already holds every event: snapshots are for 'hodo "
 				 "record -k --overwrite', or the control tree's flight recorder");
-	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* there is no memory of another boot */
+	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* the memory cannot be from another boot */
 	if (hodo_layout_init(&m->layout, head.shm.rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, head.shm.rings, m->layout.total, &m->layout) < 0)
 		return fail_version(why, size);
@@ -292,7 +292,7 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 
 /* ------------------------------------------------------------------ recording */
 
-/* The kernel computes with integers alone. */
+/* The kernel computes only with integers. */
 static const char *config_flaw(int err, bool functions)
 {
 	switch (-err) {

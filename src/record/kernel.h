@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel.h - the kernel among those who are recorded, by the module hodo (<hodo/abi_kernel.h>): a struct hodo_process
- * whose memory is mapped for reading only, whose memfd is the open device that is asked by ioctl(), and without a
- * pidfd.
+ * kernel.h - recording the kernel through the module hodo (<hodo/abi_kernel.h>): a struct hodo_process whose
+ * memory is mapped read-only, whose memfd is the open device, used by ioctl(), and which has no pidfd.
  */
 #ifndef HODO_RECORD_KERNEL_H
 #define HODO_RECORD_KERNEL_H
@@ -17,43 +16,45 @@ struct hodo_memory;
 #define HODO_KERNEL_WHY_MAX 512u
 
 /*
- * The control tree: HODO_KERNEL_DIR. For tests, a folder that the environment names so, which has also what the device
- * stands for, as the files `record` and `memory`.
+ * The control tree: HODO_KERNEL_DIR. For tests, a folder named in the environment, which also has files
+ * `record` and `memory` in place of the device.
  */
 const char *hodo_kernel_dir(void);
 
 /*
- * Opens `info` of the tree, or the device: `record`, to record with it; `memory`, to look at the recording that there
- * is (-ENODATA: there is none). Where the module is not loaded, that is tried once, by modprobe. The descriptor, or a
- * negative errno with a line for the user in why: -EACCES, -EPERM: not allowed; -ENOENT: there is no
- * module.
+ * Opens `info` of the tree, or the device: `record`, to record with it; `memory`, to read the present
+ * recording (-ENODATA: none). If the module is not loaded, tries modprobe once. The descriptor, or a negative
+ * errno with a line for the user in why: -EACCES, -EPERM: not allowed; -ENOENT: there is no module.
  */
 int hodo_kernel_open(const char *name, int flags, char *why, size_t size);
-/* Whether the kernel could be recorded, with the module as it is: 0, or what hodo_kernel_open() would say. */
+/* Whether the kernel could be recorded, with the module as it is: 0, or as hodo_kernel_open(). */
 int hodo_kernel_check(char *why, size_t size);
 
-/* The file `record`, if nobody records the kernel as yet. As hodo_kernel_open(); -EBUSY: somebody does. */
+/* Opens `record`, if nobody records the kernel. As hodo_kernel_open(); -EBUSY: somebody does. */
 int hodo_kernel_open_record(char *why, size_t size);
 
 /*
- * Records the kernel, too: fd, of hodo_kernel_open_record(), is the session's from then on. patterns: its events;
- * filter, conditions and functions are those of the session. 0; or a negative errno and a line in why.
+ * Records the kernel, too: the session takes fd, from hodo_kernel_open_record(). patterns: its events;
+ * filter, conditions and functions are the session's. 0; or a negative errno and a line in why.
  */
 int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
 			       size_t size);
 /* Whether it is being recorded. */
 bool hodo_session_has_kernel(const struct hodo_session *s);
 
-/* The memory of whoever records the kernel as a flight recorder. 0; or a negative errno and a line in why. */
+/*
+ * The memory of the recorder that records the kernel as a flight recorder. 0; or a negative errno and a line
+ * in why.
+ */
 int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
 
 /* The path of the object that stands for the kernel and its modules. */
 #define HODO_KERNEL_OBJECT "[kernel]"
 
 /*
- * kernel_functions.c: looks for the functions that are meant in the kernel's own list. Where the kernel has no fprobe,
- * functions that are few are named by their addresses from now on: only so are their exits reported; and so are those
- * that the list has under another name. 0; -ESRCH: there is none; other errno. With a line in why.
+ * kernel_functions.c: looks up the selected functions in the kernel's list. If the kernel has no fprobe, a
+ * small number of functions is replaced by their addresses: only then are their exits reported; so are
+ * functions that the list has under another name. 0; -ESRCH: none; other errno. With a line in why.
  */
 int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size);
 

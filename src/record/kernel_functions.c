@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_functions.c - which functions of the kernel are meant.
+ * kernel_functions.c - which functions of the kernel are selected.
  *
- * ftrace's list says which can be traced, by name; kallsyms where they are. Several functions may have one name:
- * by name all of them are meant.
+ * ftrace's list has the names of those that can be traced, kallsyms their addresses. Several functions may
+ * have one name: the name selects all of them.
  */
 #define _GNU_SOURCE
 #include "kernel.h"
@@ -18,7 +18,7 @@
 
 #include "message.h"
 
-#define FEW_MAX 384u /* what the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
+#define FEW_MAX 384u /* how many the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
 #define LIST "available_filter_functions"
 #define KERNEL_START 0xffff800000000000ull
 #define NOTES_MAX 65536u
@@ -45,7 +45,7 @@ static bool is_range(const char *pattern)
 struct few {
 	char *name[FEW_MAX];
 	uint32_t n;
-	uint64_t found, wanted; /* counts; wanted may be more than there is room for */
+	uint64_t found, wanted; /* counts; wanted may exceed the room */
 };
 
 static int read_list(const struct hodo_pattern_list *patterns, struct few *few)
@@ -78,7 +78,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A line of /proc/kallsyms: the name as in ftrace's list, in place. NULL: it is none of a function. */
+/* A line of /proc/kallsyms: the name as in ftrace's list, in place. NULL: not a function. */
 static char *parse_symbol(char *line, unsigned long long *address)
 {
 	char type, *name, *tab;
@@ -100,8 +100,8 @@ static bool is_one_of(const struct few *few, const char *name)
 }
 
 /*
- * A pattern that is just this name, which is not in the list: the list has one name of those of one
- * address. Whether the function can be traced, the module finds out.
+ * Whether a pattern is exactly this name, which is not in the list: the list has only one of several names
+ * for an address. The module finds out whether the function can be traced.
  */
 static bool is_other_name(const struct few *few, const struct hodo_pattern_list *patterns, const char *name)
 {
@@ -111,7 +111,7 @@ static bool is_other_name(const struct few *few, const struct hodo_pattern_list 
 	return false;
 }
 
-/* What kallsyms has of those that are meant. */
+/* What kallsyms has of the selected functions. */
 struct places {
 	struct hodo_pattern_list few, others; /* as ranges of addresses */
 	bool fprobe;
@@ -159,7 +159,7 @@ static int append(struct hodo_pattern_list *to, const struct hodo_pattern_list *
 	return err;
 }
 
-/* Names by address what must be. 0; -ESRCH: there is none. */
+/* Replaces names by addresses where necessary. 0; -ESRCH: none. */
 static int settle(const struct few *few, struct hodo_pattern_list *patterns)
 {
 	struct places places = { .fprobe = false };
@@ -184,7 +184,7 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 	struct few few = { .n = 0 };
 	int err;
 
-	/* Who names addresses knows what is there. */
+	/* A user who gives addresses knows what is there. */
 	for (uint32_t i = 0; i < f->patterns.n; i++)
 		if (is_range(f->patterns.pattern[i].text))
 			return 0;
@@ -200,12 +200,12 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 	if (err == -ESRCH)
 		return hodo_fail(why, size, err, "none of the kernel's %llu traceable functions has such a "
 				 "name: %s lists them", (unsigned long long)few.found, list_paths[0]);
-	return 0; /* where a list cannot be read, the module finds out by itself */
+	return 0; /* if a list cannot be read, the module finds out by itself */
 }
 
 /* ------------------------------------------------------------------------ object */
 
-/* Its length; 0: the kernel says none. */
+/* Its length; 0: the kernel gives none. */
 static uint32_t read_build_id(uint8_t *id, uint32_t max)
 {
 	static uint8_t notes[NOTES_MAX];

@@ -67,8 +67,8 @@ static bool find_in(const char *dir, char *path)
 }
 
 /*
- * In the subdirectories of dir whose name holds the word: lib, lib64 beside
- * our bin, then x86_64-linux-gnu in them.
+ * In the subdirectories of dir whose name contains the word: lib, lib64 beside our bin, then x86_64-linux-gnu
+ * in them.
  */
 static bool find_below(const char *dir, const char *word, bool deeper, char *path)
 {
@@ -119,7 +119,7 @@ int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
 		return hodo_fail(error, error_size, -ENOENT,
 				 "libhodo.so is not installed beside this program: install it (libhodo0), or set "
 				 "HODO_LIBRARY to its path");
-	/* The loader takes LD_PRELOAD apart at these, and knows no way to quote them. */
+	/* The loader splits LD_PRELOAD at these, and has no way to quote them. */
 	if (strpbrk(found, " :\t\n"))
 		return hodo_fail(error, error_size, -EINVAL, "%s: a path with a space or colon cannot be preloaded:"
 				 " set HODO_LIBRARY to a copy elsewhere", found);
@@ -167,7 +167,7 @@ void hodo_launch_signals(sigset_t *set)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
 		struct sigaction old;
 
-		/* Scripts ignore SIGINT for what they start in the background, and stop it by that all the same. */
+		/* Scripts ignore SIGINT for what they start in the background, yet use it to stop it. */
 		if (signals[i] == SIGINT || (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN))
 			sigaddset(set, signals[i]);
 	}
@@ -197,7 +197,7 @@ int hodo_launch_find(const char *command, char *found)
 
 			if (err == 0)
 				return 0;
-			/* A directory of that name on the way is nothing, as for a shell. */
+			/* Directories with that name in PATH are skipped, as in a shell. */
 			if (err == -EACCES && stat(path, &st) == 0 && S_ISREG(st.st_mode))
 				result = -EACCES;
 		}
@@ -207,7 +207,7 @@ int hodo_launch_find(const char *command, char *found)
 	}
 }
 
-/* AddressSanitizer's library insists on being the first one loaded, and ends the program if it is not. */
+/* AddressSanitizer's library must be loaded first, and otherwise ends the program. */
 static void allow_preload_beside_asan(void)
 {
 	const char *options = getenv("ASAN_OPTIONS");
@@ -219,7 +219,7 @@ static void allow_preload_beside_asan(void)
 		_exit(126);
 }
 
-/* Puts library in front of what is preloaded already. */
+/* Puts library before those already preloaded. */
 static void set_environment(const char *library, const char *socket)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -291,7 +291,7 @@ int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *libr
 		before->call(before->arg, *pid);
 	close(hold[1]);
 	if (*pid > 0) {
-		/* Closed by a successful exec, else it says why. */
+		/* Closed by a successful exec, else it has the error. */
 		while ((n = read(pipe_fd[0], &err, sizeof(err))) < 0 && errno == EINTR)
 			;
 		if (n != (ssize_t)sizeof(err))
@@ -309,7 +309,9 @@ int hodo_launch_die(int signal)
 	struct rlimit none = { 0, 0 };
 	sigset_t set;
 
-	/* The command has left its core, which ours would overwrite. A pipe as core_pattern does not ask the limit. */
+	/*
+	 * The command has dumped core, and ours would overwrite it. A pipe as core_pattern ignores the limit.
+	 */
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(signal, &standard, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.h - starts the command to be recorded, in the state we were started
- * in ourselves but for the two variables of its environment.
+ * launch.h - starts the command to be recorded, in the state in which we were started, except for two
+ * environment variables.
  */
 #ifndef HODO_RECORD_LAUNCH_H
 #define HODO_RECORD_LAUNCH_H
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What we changed for ourselves and the command gets back. */
+/* What we changed for ourselves and restore for the command. */
 struct hodo_launch {
 	sigset_t mask;
 	struct sigaction pipe, xfsz, chld;
@@ -21,35 +21,33 @@ struct hodo_launch {
 };
 
 /*
- * Readies this process: SIGPIPE and SIGXFSZ become errors of writing, SIGCHLD
- * reports children, the signals in blocked are blocked, descriptors are as
- * many as may be, timers exact.
+ * Prepares this process: SIGPIPE and SIGXFSZ become write errors, SIGCHLD reports children, the signals in
+ * blocked are blocked, the limit of descriptors is raised, timers are exact.
  */
 void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked);
 
 /*
- * Finds libhodo.so: $HODO_LIBRARY, else where it lies beside this executable,
- * installed or in the build tree. 0, or negative errno with a line in error.
+ * Finds libhodo.so: $HODO_LIBRARY, else beside this executable, installed or in the build tree. 0, or
+ * negative errno with a line in error.
  */
 int hodo_launch_library(char *path, size_t size, char *error, size_t error_size);
 
 /*
- * Puts libhodo-func.so, which lies beside library, behind it, for LD_PRELOAD. A library of another name than
- * libhodo.so is left alone: it is for whoever chose it to know what is in it. 0, or negative errno with a line in
- * error.
+ * Appends libhodo-func.so, which is beside library, to it, for LD_PRELOAD. A library with another name than
+ * libhodo.so is left alone: whoever chose it knows its contents. 0, or negative errno with a line in error.
  */
 int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size);
 
 /*
- * The signals to be taken by a signalfd: SIGCHLD, SIGINT, and the others that end a program, but for such as were
- * ignored when we were started (nohup).
+ * The signals for a signalfd: SIGCHLD, SIGINT, and the others that end a program, except for those ignored
+ * when we were started (nohup).
  */
 void hodo_launch_signals(sigset_t *set);
 
 /* Whether the command could be run: 0, -ENOENT, or -EACCES, as a shell would see it. found: its path, or NULL. */
 int hodo_launch_find(const char *command, char *found);
 
-/* Before the command is executed, in its process, which waits meanwhile. */
+/* Called before the command is executed; its process waits meanwhile. */
 struct hodo_launch_before {
 	void (*call)(void *arg, pid_t pid); /* NULL: nothing */
 	void *arg;
@@ -62,7 +60,7 @@ struct hodo_launch_before {
 int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *library, const char *socket,
 		      const struct hodo_launch_before *before, pid_t *pid);
 
-/* Ends this process by the signal, without a core of its own. If that cannot be, the exit status that says so. */
+/* Ends this process by the signal, without a core dump. If that fails, returns the equivalent exit status. */
 int hodo_launch_die(int signal);
 
 #endif

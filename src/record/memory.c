@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - the memory of a recording is handed to somebody who makes a snapshot of it.
+ * memory.c - hands the memory of a recording to a process that makes a snapshot of it.
  *
- * It is passed open for reading only: whoever makes a snapshot need not be trusted with more.
+ * It is passed read-only: that process need not be trusted with more.
  */
 #define _GNU_SOURCE
 #include "memory.h"
@@ -34,7 +34,7 @@ int hodo_memory_give(const struct hodo_session *s, const struct hodo_process *p,
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->memfd);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? -EIO : -errno; /* -ENOENT would say that there is no process */
+		return errno == ENOENT ? -EIO : -errno; /* -ENOENT would mean that there is no process */
 	return fd;
 }
 

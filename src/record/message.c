@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* message.c - messages to the user, and what to do about an error of the system. */
+/* message.c - messages to the user, and what to do about a system error. */
 #include "message.h"
 
 #include <errno.h>

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <base/escape.h>
+
 static bool is_word(unsigned char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -13,17 +15,11 @@ static bool is_word(unsigned char c)
 
 void hodo_name_encode(struct hodo_text *t, const char *s)
 {
-	static const char hex[] = "0123456789ABCDEF";
+	size_t len = strlen(s);
+	char *to = hodo_text_room(t, 3 * len);
 
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		char code[3] = { '%', hex[c >> 4], hex[c & 15] };
-
-		if (is_word(c) || strchr(".:,/+-[]", c))
-			hodo_text_bytes(t, s, 1);
-		else
-			hodo_text_bytes(t, code, 3);
-	}
+	if (to)
+		t->len += (size_t)(hodo_percent_encode(to, s, len) - to);
 }
 
 void hodo_name_printable(char *to, size_t size, const char *s)

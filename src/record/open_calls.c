@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * open_calls.c - what a process's threads were inside of when it ended or was let go, out of its shared memory: a
- * func:open event for each call that was long enough, inner ones first as with func:call.
+ * open_calls.c - the calls that a process's threads were inside of when it ended or was let go, from its
+ * shared memory: a func:open event for each call that was long enough, inner ones first as with func:call.
  *
- * Each place is copied before it is looked at, and nothing in it is believed but that it holds numbers.
+ * Each place is copied before it is read; its contents are only used as numbers.
  */
 #define _GNU_SOURCE
 #include "own_stream.h"
@@ -20,7 +20,7 @@ struct event {
 	uint64_t ticks;
 } __attribute__((packed));
 
-/* Calls that one thread is inside of. */
+/* Writes the calls that one thread is inside of. */
 static void write_thread(struct hodo_own_stream *own, uint16_t id, const struct hodo_open_thread *t, uint32_t n)
 {
 	const struct hodo_session *s = own->process->session;

@@ -2,10 +2,9 @@
 /*
  * out_dir.c - the directory of a recording.
  *
- * A recording is known by its contents: folders, each with nothing but
- * metadata that says it is ours, and stream files; one with the symbols of
- * traced programs; and parts and snapshots, which are recordings but have no
- * parts themselves. One unknown name anywhere, and the directory is somebody else's.
+ * A recording is recognised by its contents: folders that have only stream files and metadata that says it is
+ * ours; one with the symbols of traced programs; and parts and snapshots, which are recordings but have no
+ * parts themselves. With a single unknown name anywhere, the directory is somebody else's.
  */
 #define _GNU_SOURCE
 #include "out_dir.h"
@@ -38,7 +37,7 @@ bool hodo_out_dir_is_stream(const char *name)
 	return strncmp(name, "cpu", 3) == 0 && len > 3 && len <= 9 && strspn(name + 3, "0123456789") == len - 3;
 }
 
-/* A build-id, "p" and a hash, or what is being written. */
+/* A build-id, "p" and a hash, or a file being written. */
 static bool is_symbols_name(const char *name)
 {
 	size_t digits = strspn(name, "0123456789abcdef");
@@ -79,12 +78,14 @@ static int remove_dir(int topfd, const char *name)
 	return unlinkat(topfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-/* Whether a folder has no other files than ours: 0 or -EEXIST. remove: removes ours, and it; others make rmdir fail. */
+/*
+ * Whether a folder has only our files: 0 or -EEXIST. remove: removes those, and it; others make rmdir fail.
+ */
 static int files(int topfd, const char *name, bool (*is_ours)(const char *name), bool remove)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(topfd, name);
 
-	if (!d) /* a file that was created there just now is not ours, as those in a folder that is not empty */
+	if (!d) /* a file just created there is not ours, as in any folder that is not empty */
 		return errno == ENOTDIR ? -ENOTEMPTY : -errno;
 	for (const char *file; (file = hodo_dir_next(d));) {
 		if (!is_ours(file) && !remove)
@@ -94,20 +95,35 @@ static int files(int topfd, const char *name, bool (*is_ours)(const char *name),
 	}
 	if (!remove)
 		return 0;
-	/* Last: while it is there, the folder is known as ours. */
+	/* Last: while it exists, the folder is recognised as ours. */
 	unlinkat(dirfd(d), "metadata", 0);
 	return remove_dir(topfd, name);
 }
 
-/* A process's folder. One that is quite empty was left by a recorder that was killed. */
+/* As hodo_out_dir_folder() and hodo_out_dir_add() make them. */
+static bool is_folder_name(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+
+	if (strcmp(name, "kernel") == 0)
+		return true;
+	return dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1);
+}
+
+/* A process's folder. A killed recorder leaves an empty one, which only its name tells from others. */
 static int trace(int topfd, const char *name, bool remove)
 {
 	HODO_AUTO_CLOSE int fd = hodo_dir_open(topfd, name);
 	int err = files(topfd, name, is_trace_file, remove);
+	bool ours;
 
-	if (err || remove || files(topfd, name, is_new_metadata, false) == 0)
+	if (err || remove)
 		return err;
-	return fd >= 0 && is_our_metadata(fd) ? 0 : -EEXIST;
+	if (files(topfd, name, is_new_metadata, false) == 0)
+		ours = is_folder_name(name);
+	else
+		ours = fd >= 0 && is_our_metadata(fd);
+	return ours ? 0 : -EEXIST;
 }
 
 bool hodo_out_dir_is_piece(const char *name)
@@ -125,7 +141,7 @@ bool hodo_out_dir_is_piece(const char *name)
 
 static int contents(int fd, bool pieces, bool remove);
 
-/* A part or a snapshot; what has metadata is a process's folder. */
+/* A part or a snapshot; a folder with metadata is a process's. */
 static bool is_piece(int topfd, const char *name)
 {
 	HODO_AUTO_CLOSE int fd = hodo_out_dir_is_piece(name) ? hodo_dir_open(topfd, name) : -1;
@@ -142,7 +158,9 @@ static int remove_piece(int topfd, const char *name)
 	return err ? err : remove_dir(topfd, name);
 }
 
-/* Whether all that is there is a recording's: 0 or a negative errno. remove: removes what that has seen. */
+/*
+ * Whether everything there belongs to a recording: 0 or a negative errno. remove: removes what was checked.
+ */
 static int contents(int fd, bool pieces, bool remove)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
@@ -173,7 +191,7 @@ int hodo_out_dir_add(int dirfd, const char *name, char *made, size_t size)
 	for (unsigned int n = 2; (err = hodo_dir_make(dirfd, made)) < 0; n++) {
 		if (err != -EEXIST || n == FOLDER_NUMBER_MAX)
 			return err;
-		/* What does not fit goes, and not the number. */
+		/* Cuts the name, not the number. */
 		snprintf(made + ((size_t)len + 8 > size ? size - 8 : (size_t)len), 8, "-%u", n);
 	}
 	fd = hodo_dir_open(dirfd, made);
@@ -202,16 +220,40 @@ int hodo_out_dir_remove_at(int dirfd, const char *name)
 	return is_piece(dirfd, name) ? remove_piece(dirfd, name) : -EEXIST;
 }
 
-int hodo_out_dir_remove(int fd, const char *path)
+bool hodo_out_dir_has_metadata(int fd, bool pieces)
+{
+	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
+
+	for (const char *name; (name = hodo_dir_next(d));) {
+		HODO_AUTO_CLOSE int entry = hodo_dir_open(fd, name);
+
+		if (entry >= 0 && (is_our_metadata(entry) || (pieces && hodo_out_dir_is_piece(name) &&
+							      hodo_out_dir_has_metadata(entry, false))))
+			return true;
+	}
+	return false;
+}
+
+bool hodo_out_dir_is_recording(int fd)
+{
+	return contents(fd, true, false) == 0 && hodo_out_dir_has_metadata(fd, true);
+}
+
+int hodo_out_dir_remove_in(int parent, int fd, const char *name)
 {
 	int err = contents(fd, true, false) ? -EEXIST : contents(fd, true, true);
 
-	return err ? err : remove_dir(AT_FDCWD, path);
+	return err ? err : remove_dir(parent, name);
+}
+
+int hodo_out_dir_remove(int fd, const char *path)
+{
+	return hodo_out_dir_remove_in(AT_FDCWD, fd, path);
 }
 
 /*
- * Opens what stands at path: a descriptor, -ENOENT if there is nothing,
- * -EEXIST if it is not a recording or one being written.
+ * Opens path: a descriptor, -ENOENT if there is nothing, -EEXIST if it is not a recording, or is being
+ * written.
  */
 static int open_recording(const char *path, char *error, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.c - the parts of a recording that rotates, and its size.
+ * parts.c - the parts of a rotating recording, and its size.
  */
 #define _GNU_SOURCE
 #include "parts.h"
@@ -34,7 +34,7 @@ static struct hodo_part *newest_of(const struct hodo_parts *parts)
 
 /* ------------------------------------------------------------------- removal */
 
-/* The oldest part goes, unless it holds what is not ours; then it stays, and counts. */
+/* Removes the oldest part, unless it holds foreign files; then it stays, and counts. */
 static void remove_oldest(struct hodo_session *s)
 {
 	struct hodo_parts *parts = &s->parts;
@@ -46,7 +46,7 @@ static void remove_oldest(struct hodo_session *s)
 	err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	if (hodo_session_free_files(s, err))
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
-	/* What was created there just now is left alone. */
+	/* A file just created there is left alone. */
 	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
 		s->total.bytes -= part->bytes;
 		parts->events -= part->events;
@@ -66,7 +66,7 @@ static void remove_oldest(struct hodo_session *s)
 
 /* ------------------------------------------------------------------ beginning */
 
-/* A directory under a name that is not a part's yet. Its descriptor, or negative errno. */
+/* Makes a directory that does not have a part's name yet. Its descriptor, or negative errno. */
 static int make_new(struct hodo_session *s)
 {
 	int err;
@@ -77,7 +77,7 @@ static int make_new(struct hodo_session *s)
 	return err && err != -EEXIST ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
 }
 
-/* Takes the directory fd as the newest part, for which there is room. */
+/* Adds the directory fd as the newest part; there is room for it. */
 static void append(struct hodo_session *s, int fd)
 {
 	struct hodo_parts *parts = &s->parts;
@@ -97,7 +97,7 @@ static int give_name(struct hodo_session *s, uint32_t number)
 	return renameat(fd, HODO_OUT_PART_NEW, fd, name) < 0 ? -errno : 0;
 }
 
-/* Whether the oldest part is one too many as soon as there is another. */
+/* Whether the oldest part would be one too many if there were another. */
 static bool can_make_way(const struct hodo_session *s)
 {
 	return s->config.limits.keep && s->total.parts_kept >= s->config.limits.keep && s->total.parts_kept > 1;
@@ -111,8 +111,8 @@ int hodo_parts_prepare(struct hodo_session *s)
 	if (parts->retry_ns && hodo_now_ns() < parts->retry_ns)
 		return -EAGAIN;
 	/*
-	 * On a full disk the part that is to go next makes room. If none is, a new one could not even say what was
-	 * lost: the one there is, which has its metadata, goes on.
+	 * On a full disk, the next part to be removed makes room. If there is none, a new part could not even
+	 * record losses: the present one, which has its metadata, continues.
 	 */
 	if (parts->no_room && !can_make_way(s)) {
 		parts->retry_ns = hodo_now_ns() + RETRY_NS;
@@ -146,10 +146,24 @@ bool hodo_parts_name(struct hodo_session *s, int fd)
 	return false;
 }
 
+/* Gives the complete part to whoever asked for it. */
+static void give_away(struct hodo_session *s)
+{
+	struct hodo_parts *parts = &s->parts;
+	uint32_t number = parts->part->number;
+
+	hodo_session_fit_clock(s);
+	hodo_session_complete(s, &parts->part->done);
+	memmove(parts->part, parts->part + 1, --parts->n * sizeof(*parts->part));
+	s->config.part_done(s->config.part_arg, number);
+}
+
 void hodo_parts_begin(struct hodo_session *s, int fd)
 {
 	close(s->parts.fd);
 	append(s, fd);
+	if (s->config.part_done)
+		give_away(s);
 	while (s->config.limits.keep && s->total.parts_kept > s->config.limits.keep)
 		remove_oldest(s);
 }
@@ -181,7 +195,7 @@ int hodo_parts_open(struct hodo_session *s)
 
 /* --------------------------------------------------------------------- packets */
 
-/* A packet may bring an empty one with it, which says what was lost before. */
+/* A packet may bring an empty one, which records earlier losses. */
 static bool is_filled(const struct hodo_session *s, uint64_t bytes)
 {
 	const struct hodo_part *newest = newest_of(&s->parts);
@@ -239,7 +253,7 @@ bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
 	if (!newest->number || !s->config.limits.rotate_ns || s->total.full ||
 	    (uint64_t)(now_ns - parts->begun_ns) < s->config.limits.rotate_ns)
 		return false;
-	if (newest->bytes == 0) /* of nothing there need be no part */
+	if (newest->bytes == 0) /* an empty part is not needed */
 		parts->begun_ns = now_ns;
 	return newest->bytes > 0;
 }
@@ -270,7 +284,7 @@ void hodo_parts_close(struct hodo_session *s)
 		char name[NAME_SIZE];
 
 		close(parts->fd);
-		/* Those that hold nothing; of others the system refuses it. */
+		/* Removes empty ones; the system refuses others. */
 		unlinkat(s->config.out_fd, HODO_OUT_PART_NEW, AT_REMOVEDIR);
 		part_name(name, newest_of(parts)->number);
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.c - talking to a process that listens. Its socket lies where that process thinks right, and a file there proves
- * nothing: what answers must be the very process that the caller's pidfd stands for.
+ * peer.c - talks to a process that listens. The process chooses the place of its socket, and a file there
+ * proves nothing: the process that answers must be the one behind the caller's pidfd.
  */
 #define _GNU_SOURCE
 #include "peer.h"
@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <base/clock.h>
@@ -65,7 +67,7 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	struct hodo_proc_status st;
 	int err = fd < 0 ? -errno : 0;
 
-	/* Of a thread that is not its process's first: EINVAL, later kernels ENOENT. */
+	/* For a thread that is not its process's first: EINVAL, later kernels ENOENT. */
 	if (err == -ENOSYS || err == -EMFILE || err == -ENFILE || err == -ENOMEM)
 		return hodo_fail_errno(why, why_size, err, "process %d cannot be opened", (int)pid);
 	err = hodo_proc_status(pid, &st);
@@ -79,7 +81,7 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why, why_size) : hodo_take_fd(&fd);
 }
 
-/* Whether the one who listens at the other end is the process behind pidfd. */
+/* Whether the listener at the other end is the process behind pidfd. */
 static bool is_peer(int fd, pid_t pid, int pidfd)
 {
 	struct ucred peer = { 0 };
@@ -88,22 +90,26 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid != pid)
 		return false;
-	/* Fails in another way than this if the one who listened has exited, and its number perhaps another's. */
+	/* Fails with another error if the listener has exited and its pid may have been reused. */
 	theirs = hodo_socket_peer(fd);
 	if (theirs < 0)
 		return theirs == -ENOPROTOOPT && is_alive(pidfd);
-	/* Of the living, each has a number of its own: were it two, one had ended before the other could have it. */
+	/*
+	 * Live processes have distinct pids: if these were two, one would have ended before the other could
+	 * get the pid.
+	 */
 	return is_alive(theirs) && is_alive(pidfd);
 }
 
 /* ---------------------------------------------------------------- its socket */
 
-/* What a search for the socket has met. */
+/* What a search for the socket has found. */
 struct search {
 	pid_t pid;
 	int pidfd;
-	int root; /* its root directory, where that is not ours; else -1 */
+	int root; /* its root directory, if that is not ours; else -1 */
 	struct hodo_proc_status status;
+	bool other_users; /* it is in another user namespace */
 	bool stranger; /* somebody else answered */
 	int error;     /* the most specific one so far: not "there is nothing" */
 };
@@ -119,7 +125,27 @@ static int connect_at(const char *path)
 	return fd;
 }
 
-/* In the process's root directory no link leads out of it. */
+/*
+ * A process in another user namespace does not know our root: it sees an unmapped user, and rightly refuses that one.
+ * But it knows its own user. While it connects, this thread has that user's rights, and nobody gains any.
+ */
+static int connect_as(const struct search *s, const char *path)
+{
+	const uid_t as = s->status.euid;
+	int fd;
+
+	if (!s->other_users || geteuid() != 0 || as == 0)
+		return connect_at(path);
+	if (syscall(SYS_setresuid, -1, as, -1) < 0)
+		return -errno;
+	fd = connect_at(path);
+	/* Of the thread alone; the real user is still root, so this cannot fail. */
+	if (syscall(SYS_setresuid, -1, 0, -1) < 0)
+		abort();
+	return fd;
+}
+
+/* In the process's root directory, links cannot lead out of it. */
 static int open_dir(int root, const char *dir)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
@@ -127,6 +153,19 @@ static int open_dir(int root, const char *dir)
 	if (root < 0)
 		return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return (int)syscall(SYS_openat2, root, dir, &how, sizeof(how));
+}
+
+/*
+ * Whether the process may have made it. By a number that is the process's in its own user namespace, it may be root's
+ * here, who lets nobody in.
+ */
+static bool may_be_its(const struct search *s, int dir)
+{
+	struct stat st;
+
+	if (geteuid() == 0 && (!s->other_users || s->status.euid == 0))
+		return true;
+	return fstat(dir, &st) == 0 && st.st_uid == s->status.euid;
 }
 
 /* The connection, or -1. */
@@ -141,9 +180,11 @@ static int try_dir(struct search *s, int root, const char *dir)
 			s->error = -errno;
 		return -1;
 	}
-	/* So that the address is short enough, however long the directory's path. */
+	if (!may_be_its(s, at))
+		return -1;
+	/* Keeps the address short, however long the directory's path. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%u", at, s->status.vpid);
-	fd = connect_at(path);
+	fd = connect_as(s, path);
 	if (fd >= 0 && is_peer(fd, s->pid, s->pidfd))
 		return hodo_take_fd(&fd);
 	if (fd >= 0)
@@ -192,8 +233,9 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
 	s.root = root;
+	s.other_users = hodo_proc_other_users(pid);
 	fd = find(&s);
-	/* What was read of it was of another process by then, if it has ended. */
+	/* If it has ended, what was read may be another process's. */
 	if (!is_alive(pidfd))
 		return refuse_dead(pid, why, why_size);
 	if (fd >= 0)

@@ -23,14 +23,14 @@
 #define PARANOID   "/proc/sys/kernel/perf_event_paranoid"
 #define PAGES      256u /* of a buffer: 40,000 records; perf_event_mlock_kb allows everybody half of that */
 #define PAGES_MIN  4u
-#define RECORD_MAX 512u /* larger ones are none of those that were asked for */
+#define RECORD_MAX 512u /* larger ones are not of the requested kinds */
 
 struct buffer {
-	int fd; /* of its first event; -1: the CPU is not there */
+	int fd; /* of its first event; -1: the CPU does not exist */
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t size;
-	uint64_t head; /* looked at last */
+	uint64_t head; /* as last read */
 	uint32_t last_tid; /* of the last switch */
 	uint16_t last_misc;
 };
@@ -38,12 +38,12 @@ struct buffer {
 struct hodo_perf {
 	uint32_t cpus;
 	struct buffer *buffer;
-	int *fds; /* of all events but the buffers' first */
+	int *fds; /* of all events except the buffers' first */
 	uint32_t nfds;
 	size_t page;
 };
 
-/* Behind each record but samples. */
+/* Follows each record except samples. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -92,7 +92,7 @@ int hodo_perf_check(char *why, size_t size)
 	return hodo_fail(why, size, fd, "this kernel does not say when threads run: %s", strerror(-fd));
 }
 
-/* As large as may be locked. 0 or a negative errno. */
+/* As large as can be locked. 0 or a negative errno. */
 static int map(struct hodo_perf *perf, struct buffer *b)
 {
 	void *at = MAP_FAILED;
@@ -147,7 +147,10 @@ void hodo_perf_close(struct hodo_perf *perf)
 	free(perf);
 }
 
-/* The thread's event on a CPU. 0, or a negative errno; -ENODEV: the CPU is off, and nothing runs there. */
+/*
+ * Opens the thread's event on a CPU. 0, or a negative errno; -ENODEV: the CPU is offline, and nothing runs
+ * there.
+ */
 static int watch_on(struct hodo_perf *perf, pid_t tid, uint32_t cpu)
 {
 	struct buffer *b = &perf->buffer[cpu];
@@ -201,8 +204,8 @@ static void copy(const struct buffer *b, uint64_t from, void *to, size_t bytes)
 }
 
 /*
- * A thread that is watched twice, since it was made while its process's threads were counted, has two records of each
- * switch, one behind the other: on one CPU it cannot come or leave twice without the other between.
+ * A thread watched twice, since it was created while its process's threads were counted, has two records of
+ * each switch, one after the other: on one CPU it cannot come or leave twice without the other in between.
  */
 static bool is_second(struct buffer *b, uint32_t tid, uint16_t misc)
 {
@@ -213,7 +216,7 @@ static bool is_second(struct buffer *b, uint32_t tid, uint16_t misc)
 	return second;
 }
 
-/* What the record says; false: nothing of ours. */
+/* Decodes the record; false: not one of ours. */
 static bool decode(struct buffer *b, const struct perf_event_header *h, const uint8_t *body, size_t len,
 		   struct hodo_perf_record *r)
 {
@@ -258,7 +261,7 @@ static bool decode(struct buffer *b, const struct perf_event_header *h, const ui
 
 void hodo_perf_look(struct hodo_perf *perf)
 {
-	/* The records were stored before. Without acquire, old bytes could be read behind the new position. */
+	/* The records were stored before it. Without acquire, we could see the new position and old bytes. */
 	for (uint32_t i = 0; i < perf->cpus; i++)
 		if (perf->buffer[i].page)
 			perf->buffer[i].head = __atomic_load_n(&perf->buffer[i].page->data_head, __ATOMIC_ACQUIRE);
@@ -292,7 +295,7 @@ int hodo_perf_take(struct hodo_perf *perf, uint32_t cpu,
 		}
 		tail += h.size;
 	}
-	/* What was read of them was read before. Without release, the kernel could store over it earlier. */
+	/* All records were read before it. Without release, the kernel could overwrite them earlier. */
 	__atomic_store_n(&b->page->data_tail, head, __ATOMIC_RELEASE);
 	return (int)((used * 16 + b->size - 1) / b->size);
 }

@@ -17,7 +17,7 @@
 
 struct job {
 	struct job *next;
-	struct hodo_connection *connection; /* NULL: it has gone; the recorder's thread alone looks at it */
+	struct hodo_connection *connection; /* NULL: it has gone; only for the recorder's thread */
 	hodo_planned_fn planned;
 	struct hodo_plan_request request;
 	bool made;
@@ -28,14 +28,14 @@ struct hodo_planning {
 	struct hodo_watch watch;
 	struct hodo_session *session;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t calls;
 	struct job *first, **last; /* in order */
 	bool ends;
-	int made_fd; /* readable: one is made */
+	int made_fd; /* readable: one is ready */
 };
 
-/* Under the lock. NULL: all are made. */
+/* Under the lock. NULL: all are ready. */
 static struct job *next_job(const struct hodo_planning *p)
 {
 	struct job *j = p->first;
@@ -60,7 +60,7 @@ static void *run_planner(void *arg)
 			pthread_cond_wait(&p->calls, &p->lock);
 		if (p->ends)
 			break;
-		/* Jobs are taken away when they are made, and only at the front. */
+		/* Jobs are removed when they are ready, and only at the front. */
 		j = next_job(p);
 		pthread_mutex_unlock(&p->lock);
 		plan = config->plan(config->plan_arg, &j->request);
@@ -73,7 +73,7 @@ static void *run_planner(void *arg)
 	return NULL;
 }
 
-/* The first, if it is made; NULL. */
+/* The first one if it is ready, or NULL. */
 static struct job *take_made(struct hodo_planning *p)
 {
 	struct job *j;
@@ -105,7 +105,7 @@ static void made(struct hodo_watch *w)
 	}
 }
 
-/* Signals are for the recorder's thread. */
+/* Signals go to the recorder's thread. */
 static int start_thread(struct hodo_planning *p)
 {
 	sigset_t all, before;
@@ -126,7 +126,7 @@ static int begin(struct hodo_session *s)
 
 	if (!p)
 		return -ENOMEM;
-	hodo_hash_seed(); /* which both threads use from now on */
+	hodo_hash_seed(); /* both threads use it from now on */
 	p->watch.ready = made;
 	e.data.ptr = &p->watch;
 	p->session = s;
@@ -134,7 +134,7 @@ static int begin(struct hodo_session *s)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->calls, NULL);
 	p->made_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	/* Among those who wait for an answer. */
+	/* Among the descriptors that wait for an answer. */
 	err = p->made_fd < 0 || epoll_ctl(s->joining.answers_fd, EPOLL_CTL_ADD, p->made_fd, &e) < 0 ? -errno : 0;
 	if (!err)
 		err = start_thread(p);

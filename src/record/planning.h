@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planning.h - plans for processes (hodo/abi_plan.h), made in a thread of their own: the code of a large program takes
- * longer to decode than others can wait for their answers, and rings for being read.
+ * planning.h - makes plans for processes (hodo/abi_plan.h) in a separate thread: decoding a large program
+ * takes longer than other processes can wait for answers and rings can go unread.
  *
  *                 | planner                  | the recorder's thread
  *   planner       | one, one plan at a time  | beside: a job is the planner's from when it is asked for until it is
@@ -15,16 +15,16 @@
 struct hodo_connection;
 struct hodo_session;
 
-/* For a process on whose connection `made` is called with the plan later: a descriptor, or negative; load: "", or the
- * libraries that are to be loaded. 0 or -errno. */
+/* Makes a plan for a process, and calls `made` for its connection with the plan later: a descriptor, or
+ * negative; load: "", or the libraries to load. 0 or -errno. */
 typedef void (*hodo_planned_fn)(struct hodo_connection *c, int plan, const char *load);
 int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *request, struct hodo_connection *c,
 		      hodo_planned_fn made);
-/* The connection is going: nothing is called for it any more. */
+/* The connection is going away: nothing is called for it any more. */
 void hodo_planning_forget(struct hodo_session *s, const struct hodo_connection *c);
-/* Whether a plan is being made, or to be made next: what plans are made of is not to be changed. */
+/* Whether a plan is being made, or is next: then the input of plans must not change. */
 bool hodo_planning_busy(const struct hodo_session *s);
-/* Waits for the plan in hand. Once more does nothing. */
+/* Waits for the current plan. A second call does nothing. */
 void hodo_planning_close(struct hodo_session *s);
 
 #endif

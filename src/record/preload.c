@@ -2,10 +2,11 @@
 /*
  * preload.c - see preload.h.
  *
- * The loader of a 32-bit program reports any library of LD_PRELOAD that it cannot load, on the program's standard
- * error. Only a library that it can load keeps it quiet, under the same text: so the text has $LIB in it, for which
- * glibc's loader puts another name in 32-bit programs than in 64-bit ones (cmake/HodoPreload.cmake makes the folder). A
- * system that cannot run 32-bit programs, and a libhodo that has no such folder beside it, get the plain path.
+ * The loader of a 32-bit program reports each library of LD_PRELOAD that it cannot load on the program's
+ * standard error. Only a loadable library under the same text avoids that: so the text contains $LIB, which
+ * glibc's loader replaces by different names in 32-bit and 64-bit programs (cmake/HodoPreload.cmake makes the
+ * folder). A system that cannot run 32-bit programs, and a libhodo without such a folder beside it, get the
+ * plain path.
  */
 #define _GNU_SOURCE
 #include "preload.h"
@@ -21,7 +22,7 @@
 #define LOADER_32 "/lib/ld-linux.so.2"
 #define FOLDER "hodo-preload/$LIB/"
 
-/* Asks our own loader, which is that of 64-bit programs: it opens the file and, as that is not loaded, leaves it. */
+/* Asks our own loader, that of 64-bit programs: it opens the file but does not load it. */
 static bool is_found(const char *path)
 {
 	void *loaded;
@@ -33,7 +34,7 @@ static bool is_found(const char *path)
 	return !dlerror();
 }
 
-/* The path of len bytes with the folder in it; false: there is none, or no memory. */
+/* Adds the path of len bytes with the folder in it; false: no folder, or no memory. */
 static bool add_path(struct hodo_text *text, const char *path, size_t len)
 {
 	const char *slash = memrchr(path, '/', len);
@@ -44,7 +45,7 @@ static bool add_path(struct hodo_text *text, const char *path, size_t len)
 		found = NULL;
 		return false;
 	}
-	/* Also by its plain name: for loaders that put nothing for $LIB. */
+	/* Also with its plain name, for loaders that do not expand $LIB. */
 	if (access(found, R_OK) != 0 || !is_found(found))
 		return false;
 	hodo_text_printf(text, "%s%s", text->len ? ":" : "", found);

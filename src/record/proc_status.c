@@ -24,7 +24,7 @@
 #define START_FIELD 22
 #define EXIT_CODE_FIELD 52
 
-/* Of <linux/pidfd.h>, which older systems have not; its first version. */
+/* From <linux/pidfd.h>, which older systems lack; its first version. */
 struct pidfd_info {
 	uint64_t mask, cgroupid;
 	uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
@@ -67,9 +67,9 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 		else if (strncmp(line, "VmSize:", 7) == 0)
 			memory = true;
 	}
-	/* Who is about to end has no memory either. */
+	/* A process about to end has no memory, either. */
 	status->kernel = !memory && (pid == KTHREADD || parent == KTHREADD);
-	/* Reading of a process that ends just then stops early. */
+	/* If the process ends just then, reading stops early. */
 	return status->tgid ? 0 : -ESRCH;
 }
 
@@ -83,7 +83,7 @@ bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re"); /* allowed for our own user's only */
+	f = fopen(path, "re"); /* only allowed for our own user's */
 	while (f && seen < ENVIRON_MAX && (n = getdelim(&entry, &room, 0, f)) > 0) {
 		seen += (uint64_t)n;
 		if (strncmp(entry, name, len) == 0 && entry[len] == '=' &&
@@ -130,7 +130,7 @@ static bool read_stat(pid_t pid, char *text, size_t size)
 	return hodo_file_line(AT_FDCWD, path, text, size) > 0;
 }
 
-/* One from the third on, behind the second, which may hold anything. NULL: it is not there. */
+/* A field from the third on; the second may contain anything. NULL: missing. */
 static const char *stat_field(const char *text, int field)
 {
 	const char *at = strrchr(text, ')');
@@ -163,6 +163,14 @@ bool hodo_proc_other_root(pid_t pid)
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
 	return !(same_file(root, "/proc/self/root") && same_file(mounts, "/proc/self/ns/mnt"));
+}
+
+bool hodo_proc_other_users(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return !same_file(path, "/proc/self/ns/user");
 }
 
 bool hodo_proc_other_network(pid_t pid)

@@ -11,12 +11,12 @@
 #include <sys/types.h>
 
 struct hodo_proc_status {
-	pid_t tgid;             /* of the process whose thread it is: itself */
+	pid_t tgid;             /* of the process that the thread belongs to */
 	uint32_t vpid;          /* its number in its own pid namespace */
-	bool nested;            /* that is not ours, but one below it */
+	bool nested;            /* it is in a pid namespace below ours */
 	uid_t uid, euid, suid;  /* as we see them */
 	gid_t egid;
-	bool kernel;            /* a thread of the kernel */
+	bool kernel;            /* a kernel thread */
 };
 
 /* 0, -ESRCH if there is no such process or thread, or another negative errno. */
@@ -26,36 +26,38 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status);
 bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size);
 
 /*
- * Whether some live process, but this one, was started with this variable in its environment. A child that was forked
- * just before its parent ended joins a recording only when it is first scheduled: by this it is known before.
+ * Whether another live process was started with this variable in its environment. A child forked just before
+ * its parent ended joins a recording only when it is first scheduled: this finds it earlier.
  */
 bool hodo_proc_any_has(const char *name, const char *value);
 
 /* Whether it was started before we were. */
 bool hodo_proc_older(pid_t pid);
 
-/* What the process itself calls the user whom we call uid (user namespaces). */
+/* The process's own id of the user whom we call uid (user namespaces). */
 uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
 
-/* Whether it sees another root directory than we do. */
+/* Whether its root directory differs from ours. */
 bool hodo_proc_other_root(pid_t pid);
 
-/* Whether abstract addresses are others there than ours. */
+bool hodo_proc_other_users(pid_t pid); /* whether it is in another user namespace */
+
+/* Whether its abstract addresses differ from ours. */
 bool hodo_proc_other_network(pid_t pid);
 
-/* How it ended, as far as somebody who is not its parent can know. */
+/* How it ended, as far as a process other than its parent can know. */
 enum hodo_ending {
 	HODO_ENDING_UNKNOWN,
 	HODO_ENDING_EXIT,
 	HODO_ENDING_SIGNAL
 };
 
-/* status as wait() has it. */
+/* status: from wait(). */
 enum hodo_ending hodo_ending_of_status(int status);
 
 /*
- * Of the process behind pidfd, which is readable. While its parent has not asked, /proc has it; then
- * the kernel itself (Linux 6.15 and later), which before that says it to nobody else.
+ * Of the process behind pidfd, which is readable. Until its parent has waited for it, /proc has it;
+ * afterwards only the kernel (Linux 6.15 and later).
  */
 enum hodo_ending hodo_ending_of(pid_t pid, int pidfd);
 

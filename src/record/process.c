@@ -18,7 +18,7 @@
 #include "own_stream.h"
 #include "shm.h"
 
-#define WARNINGS_TOLD_MAX 100u /* of one process, on the terminal; the metadata has more */
+#define WARNINGS_TOLD_MAX 100u /* of one process on the terminal; the metadata has more */
 
 /* ---------------------------------------------------------------- catalogue */
 
@@ -32,7 +32,7 @@ static void tell_warnings(struct hodo_process *p)
 	}
 }
 
-/* Other threads may be walking packets by its tables. */
+/* Other threads may be walking packets with its tables. */
 static void read_catalog(struct hodo_process *p)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)p->shm;
@@ -47,7 +47,7 @@ static void read_catalog(struct hodo_process *p)
 
 	if (n == -EBADMSG)
 		hodo_process_report(p, "its catalogue of events is damaged: new events are lost");
-	/* Something may have been taken before an error, too. */
+	/* Some may have been taken before an error. */
 	if (n != 0) {
 		p->metadata_dirty = true;
 		tell_warnings(p);
@@ -88,7 +88,7 @@ static void tell_damage(struct hodo_process *p, const struct hodo_ring_reader *r
 	hodo_process_report(p, "its buffers are damaged: some of its events are lost");
 }
 
-/* Of what is asked of the kernel, failure has no consequences but that less is recorded, which is counted. */
+/* If such a request to the kernel fails, less is recorded, which is counted; nothing else. */
 static void consume_in_kernel(struct hodo_ring_reader *reader, uint64_t packets)
 {
 	struct hodo_process_ring *r = ring_of(reader);
@@ -132,7 +132,7 @@ void hodo_process_find_rings(struct hodo_process *p)
 	}
 }
 
-/* Ring active[i], to be read by one of the threads. */
+/* Ring active[i], for one of the threads to read. */
 static struct hodo_ring_reader *take_ring(struct hodo_process *p, uint32_t i, uint32_t thread)
 {
 	struct hodo_process_ring *r = p->ring[p->active[i]];
@@ -153,17 +153,23 @@ int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread)
 	return used;
 }
 
-void hodo_process_take_open(struct hodo_process *p)
+uint64_t hodo_process_take_open(struct hodo_process *p)
 {
 	struct hodo_ring_sink sink = { sink_packet, sink_table, p };
+	uint64_t until = UINT64_MAX;
 
-	for (uint32_t i = 0; i < p->actives; i++)
-		hodo_ring_take_open(take_ring(p, i, 0), &sink);
+	for (uint32_t i = 0; i < p->actives; i++) {
+		struct hodo_ring_reader *r = take_ring(p, i, 0);
+
+		if (!hodo_ring_take_open(r, &sink) && r->ts_end < until)
+			until = r->ts_end;
+	}
+	return until;
 }
 
 /* --------------------------------------------------------- on words, age */
 
-/* Adds a bit to the words that are on, or takes it away; the process may change them meanwhile. */
+/* Sets or clears a bit in the on words that are not 0; the process may change them meanwhile. */
 static void change_on_words(struct hodo_process *p, uint32_t set, uint32_t keep)
 {
 	uint32_t *on = (uint32_t *)(p->shm + HODO_SHM_ON);
@@ -172,7 +178,7 @@ static void change_on_words(struct hodo_process *p, uint32_t set, uint32_t keep)
 		uint32_t *word = &on[p->catalog.event[i]->id];
 		uint32_t old = hodo_shm_load32(word);
 
-		/* A word that is off stays off; one that just changed is looked at next time. */
+		/* A word that is off stays off; one that just changed is handled next time. */
 		if (old != 0 && ((old & keep) | set) != old)
 			__atomic_compare_exchange_n(word, &old, (old & keep) | set, false, __ATOMIC_SEQ_CST,
 						    __ATOMIC_SEQ_CST);
@@ -224,21 +230,6 @@ void hodo_process_stop(struct hodo_process *p)
 
 /* ------------------------------------------------------- begin, end, count */
 
-bool hodo_process_has_ended(const struct hodo_process *p)
-{
-	return hodo_shm_load32(&((const struct hodo_shm *)p->shm)->ended) != 0;
-}
-
-void hodo_process_tell_ended(const struct hodo_process *p)
-{
-	if (!hodo_process_has_ended(p))
-		return;
-	if (p->kernel)
-		hodo_report(&p->session->config.reporter, "the kernel's recording was ended through its control tree");
-	else
-		hodo_process_report(p, "its recording was ended, by 'hodo detach' or by itself");
-}
-
 /* A stream's share of the session's totals. */
 static void add_total(struct hodo_session_stats *t, const struct hodo_stream *stream)
 {
@@ -279,7 +270,7 @@ static void tell_catalog_full(const struct hodo_process *p)
 void hodo_process_close_line(struct hodo_process *p)
 {
 	if (p->line_fd >= 0)
-		close(p->line_fd); /* leaves epoll by that: there is no other descriptor of it */
+		close(p->line_fd); /* that removes it from epoll: there is no other descriptor for it */
 	p->line_fd = -1;
 }
 
@@ -365,7 +356,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_process_settle(p, r);
 		hodo_stream_end(&r->stream);
 		add_total(&s->total, &r->stream);
-		if (p->ours) /* which are said otherwise */
+		if (p->ours) /* these are reported elsewhere */
 			continue;
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
 		hodo_process_add_room(p, &r->reader);

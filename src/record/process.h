@@ -32,10 +32,10 @@ struct hodo_process_limited {
 struct hodo_process_id {
 	pid_t pid;     /* in our pid namespace */
 	uint32_t vpid; /* as it sees it itself */
-	struct hodo_flight flight; /* it and its memory, in the words of a flight recorder's file */
+	struct hodo_flight flight; /* it and its memory, in the form of a flight recorder's file */
 	bool nested;   /* in a pid namespace below ours */
 	bool other_root; /* its paths are not ours */
-	uint64_t came; /* images.c: its number among those that have come */
+	uint64_t came; /* images.c: its number among those that have connected */
 };
 
 struct hodo_process {
@@ -43,27 +43,28 @@ struct hodo_process {
 	struct hodo_session *session;
 	struct hodo_process *next;
 	struct hodo_process_id id;
-	/* One that ran when its recording began (adopt.c): the connection on which that was agreed, and its end. */
+	/* It was running when its recording began (adopt.c): the connection on which that was agreed, and its
+	 * end. */
 	bool adopted;
 	bool guarded;          /* HODO_WANTS_GUARD is done */
 	struct hodo_watch line_watch;
-	int line_fd;           /* -1: there is none, or it has ended */
-	int64_t line_ended_ns; /* since when, if the process ended it; 0: it did not */
+	int line_fd;           /* -1: none, or it has ended */
+	int64_t line_ended_ns; /* when the process ended it; 0: it did not */
 	bool superseded;       /* by another image of the same process: it ended with exec */
 	int pidfd;   /* -1: there is none */
 	int memfd;
-	bool kernel; /* kernel.h: shm is for reading only; or … */
-	bool ours;   /* … switches.h: the recorder itself writes there; not one of those that are recorded */
+	bool kernel; /* kernel.h: shm is read-only; or … */
+	bool ours;   /* … switches.h: the recorder itself writes there; not a recorded process */
 	uint8_t *shm;
 	struct hodo_layout layout;
 	char dir[64];
-	int dirfd; /* -1: not made yet, in this part of the recording */
+	int dirfd; /* -1: not made yet in this part of the recording */
 
 	struct hodo_catalog catalog;
 	uint32_t warnings_told;
 	uint32_t images_seen; /* announced by it */
 	bool damage_told;
-	bool metadata_dirty; /* packets may need what is not in it yet */
+	bool metadata_dirty; /* packets may need something not yet in it */
 	bool threads_dirty;
 	struct hodo_process_ring **ring; /* layout.rings, NULL until in use */
 	uint32_t *active;                /* numbers of rings in use */
@@ -71,77 +72,80 @@ struct hodo_process {
 	bool age_set;
 	struct hodo_functions_seen functions;
 	struct hodo_snapshots_state snapshots;
-	struct hodo_stream own; /* what the recorder itself writes about it, at the end; name empty: nothing */
+	struct hodo_stream own; /* what the recorder itself writes about it at the end; name empty: nothing */
 	uint64_t own_reported, own_reporting; /* unwritten ones, as in struct hodo_process_ring */
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
 	struct hodo_map threads;    /* of struct hodo_ctf_thread, by tid */
 	uint32_t threads_read;      /* entries of the shared table before this one were all valid; of the kernel's, how
 				     * many names it had stored */
-	bool threads_full;          /* there are threads without a name here */
-	uint32_t threads_refreshed; /* where the refresh from /proc goes on */
+	bool threads_full;          /* some threads have no name here */
+	uint32_t threads_refreshed; /* where the refresh from /proc continues */
 };
 
-/* Its memory is the module's, and memfd the device that is asked. */
+/* Its memory is the module's, and memfd the device. */
 static inline bool hodo_process_of_module(const struct hodo_process *p)
 {
 	return p->kernel && !p->ours;
 }
 
 /*
- * Takes over a process whose memory is memfd, if it is as it must be; both
- * descriptors are the process's from then on. 0; -EPROTO and a reason in why
- * if the memory is not as it must be; another negative errno.
+ * Takes over a process whose memory is memfd, if it is valid; the process owns both descriptors from then on.
+ * 0; -EPROTO and a reason in why if the memory is not valid; another negative errno.
  */
 int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
 		       const char **why);
 
 /*
- * In two steps, for those who map the memory themselves: everything but that (descriptors are the process's from
- * then on; NULL: no memory, and they are closed), and its entry into the session, when shm and layout
- * are set: 0 or -ENOMEM.
+ * The same in two steps, for callers that map the memory: everything except mapping (the process owns the
+ * descriptors; NULL: no memory, and they are closed), then adding it to the session once shm and layout are
+ * set: 0 or -ENOMEM.
  */
 struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
 void hodo_process_guard(struct hodo_process *p); /* guard.c: once, if it asks for that */
 
-/* process_memory.c: maps it, as long as layout says. 0; -EPROTO and a reason in why, or another negative errno. */
+/* process_memory.c: maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno.
+ * */
 int hodo_process_map(struct hodo_process *p, const char **why);
 
-/* Reports something of it to the user. */
+/* Reports something about it to the user. */
 #define hodo_process_report(p, format, ...)                                                             \
 	hodo_report(&(p)->session->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
 		    ##__VA_ARGS__)
 
-/* Adds rings that came into use to those in active. */
+/* Adds rings that are newly in use to active. */
 void hodo_process_find_rings(struct hodo_process *p);
 
 /* In one of the session's threads: reads closed packets of ring active[i]. Returns how many 16ths of it were in use. */
 int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread);
 
-/* Writes what open packets hold, too: so much of it is on disk whatever becomes of the recorder. */
-void hodo_process_take_open(struct hodo_process *p);
+/* Also writes the contents of open packets, so that they are on disk whatever happens to the recorder. Returns up to
+ * which time (in ticks) everything is, that was committed when this was called; UINT64_MAX: all of it. */
+uint64_t hodo_process_take_open(struct hodo_process *p);
+/* folder.c: writes the names of threads that have come, if there are any. */
+void hodo_process_name_new_threads(struct hodo_process *p);
 
 /* Thread names and the age of packets; about once a second. */
 void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t age_ticks);
 
-/* Whether the process has said that it writes no more; and reports that to the user, if so. */
+/* Whether the process has declared that it writes no more; if so, reports that to the user. */
 bool hodo_process_has_ended(const struct hodo_process *p);
 void hodo_process_tell_ended(const struct hodo_process *p);
 void hodo_process_close_line(struct hodo_process *p);
 
-/* Lets the process know that nobody reads any more: its events are off. */
+/* Tells the process that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 /* waiting.c */
 void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r); /* of a new reader */
-void hodo_process_wake(struct hodo_process *p); /* who waits for room looks whether it is to wait still */
-/* A ring that is not read any more never has room again: from now on nobody waits for it. */
+void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
+/* A ring no longer read never has room again: from now on nobody waits for it. */
 void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
 void hodo_process_add_waited(struct hodo_process *p); /* to the session's sum, at the end */
 uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see shortage.h */
 void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the session's, at the end */
 
-/* Reads the rest, completes the folder, and frees the process. alive: it may still write. */
+/* Reads the rest, completes the folder, and frees the process. alive: the process may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);
 
 void hodo_process_free(struct hodo_process *p);
@@ -152,15 +156,15 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 /* The image of this pid that is being recorded, or NULL. */
 struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
 
-/* folder.c: writes the metadata; ended: of a process that has exited or is let go, for good. 0 or negative errno,
- * reported. */
+/* folder.c: writes the metadata; ended: the final one, of a process that has exited or is let go. 0 or
+ * negative errno, reported. */
 int hodo_process_metadata(struct hodo_process *p, bool ended);
-/* folder.c: writes a packet, or counts its events as unwritten. The folder may become another one before. */
+/* folder.c: writes a packet, or counts its events as unwritten. May switch to another folder first. */
 void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
 			const uint8_t *body);
-/* folder.c: losses after a stream's last packet get one of their own, on a full disk with the room kept for it. */
+/* folder.c: losses after a stream's last packet get their own packet, on a full disk in the reserved room. */
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
-/* folder.c: begins another part of the recording, in all processes, if it is time. */
+/* folder.c: begins another part of the recording, for all processes, if it is time. */
 void hodo_folders_step(struct hodo_session *s, int64_t now_ns);
 
 /* profile.c, open_calls.c: into the process's own stream; the metadata must name their events already. */
@@ -170,23 +174,24 @@ void hodo_process_write_open(struct hodo_own_stream *own);
 
 /* threads.c: reads new names from the shared table; all: also those not yet valid before. */
 void hodo_process_read_threads(struct hodo_process *p, bool all);
-/* threads.c: its name from now on. pid: of its process, in the kernel's folder. */
+/* threads.c: sets its name from now on. pid: of its process, in the kernel's folder. */
 void hodo_process_name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid, const char *comm);
-/* threads.c: names all threads that there are now. */
+/* threads.c: names all present threads. */
 void hodo_process_name_threads(struct hodo_process *p);
 /* threads.c: looks up some threads' present names. */
 void hodo_process_refresh_threads(struct hodo_process *p);
 
 /*
- * adopt.c: the connection fd becomes the lifeline of a process that has just been
- * started, and the process's threads get their names. 0, or a negative errno and fd closed: its recording ends.
+ * adopt.c: the connection fd becomes the lifeline of a process whose recording has just begun, and its
+ * threads get their names. 0, or a negative errno with fd closed: its recording ends.
  */
 int hodo_adopt(struct hodo_process *p, int fd);
 
-/* adopt.c: finishes processes whose recording has ended from their side, or which another image has replaced. */
+/* adopt.c: finishes processes that have ended their recording, or that another image has replaced. */
 void hodo_adopt_check(struct hodo_session *s, int64_t now_ns);
 
-/* adopt.c: ends the recording of adopted processes and waits, a second at most, until none of them writes any more. */
+/* adopt.c: ends the recording of adopted processes and waits, at most a second, until none of them writes any
+ * more. */
 void hodo_adopt_end(struct hodo_session *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* process_memory.c - the memory that a process hands over is looked at before anything of it is believed. */
+/* process_memory.c - checks the memory that a process hands over before anything in it is used; and sees in it whether
+ * the process has ended its recording. */
 #include "process.h"
 
 #include <errno.h>
@@ -41,4 +42,19 @@ int hodo_process_map(struct hodo_process *p, const char **why)
 	p->shm = map;
 	*why = header_flaw(p->shm, &p->layout);
 	return *why ? -EPROTO : 0;
+}
+
+bool hodo_process_has_ended(const struct hodo_process *p)
+{
+	return hodo_shm_load32(&((const struct hodo_shm *)p->shm)->ended) != 0;
+}
+
+void hodo_process_tell_ended(const struct hodo_process *p)
+{
+	if (!hodo_process_has_ended(p))
+		return;
+	if (p->kernel)
+		hodo_report(&p->session->config.reporter, "the kernel's recording was ended through its control tree");
+	else
+		hodo_process_report(p, "its recording was ended, by 'hodo detach' or by itself");
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.c - a process's profile, out of its shared memory into a stream of
- * its own, one func:profile event for each function in each thread.
+ * profile.c - copies a process's profile from its shared memory into a separate stream, one func:profile
+ * event for each function in each thread.
  *
- * Done once, when the process has exited or is let go. Nothing in the entries is believed
- * but that they are numbers: which there are is counted here, each is copied before it is used, and the
- * sums may wrap.
+ * Done once, when the process has exited or is let go. The entries are only used as numbers: they are counted
+ * here, each is copied before it is used, and the sums may wrap.
  */
 #define _GNU_SOURCE
 #include "own_stream.h"
@@ -17,7 +16,7 @@
 
 #include "shm.h"
 
-/* Where an entry is, and of what. */
+/* Where an entry is, and what it is for. */
 struct place {
 	uint64_t addr;
 	uint32_t tid;

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - what other modules include of record: this alone. What is not named here is between the files of
- * record; scripts/check-arrows holds to it.
+ * record.h - the only header of record for other modules. Headers not included here are private to record;
+ * scripts/check-arrows enforces that.
  */
 #ifndef HODO_RECORD_RECORD_H
 #define HODO_RECORD_RECORD_H
 
-/* A recording: what it is of, and running it. */
+/* A recording: configuring and running it. */
 #include "conditions.h"
-#include "event_filter.h"
-#include "filter_compile.h"
 #include "functions.h"
 #include "kernel.h"
 #include "launch.h"
 #include "out_dir.h"
 #include "pattern.h"
 #include "recording.h"
+#include "roots.h"
 #include "switches.h"
 
-/* Recordings of what a flight recorder holds, and of what dead processes and interrupted recordings left. */
+/* Recordings of flight recorders' contents, and of what dead processes and interrupted recordings left. */
 #include "flight_memory.h"
 #include "memory.h"
 #include "recover.h"
 #include "snapshot.h"
 
-/* Processes that listen, and what is in their memory. */
+/* Processes that listen, and their memory. */
 #include "catalog.h"
 #include "clock.h"
 #include "control.h"

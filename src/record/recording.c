@@ -30,17 +30,18 @@
 #define INTERVAL_IDLE_NS (50 * MS)
 #define ACTIVE_NS (1000 * MS)
 #define CHORES_NS (1000 * MS)
-#define OPEN_NS (1000 * MS) /* what a recorder that is killed may lose */
-#define ZERO_BYTES (1ull << 20) /* of rings' memory in a round: some hundred microseconds */
-#define DRAIN_THREADS 8u /* if nothing else is said; what more would do is not known */
-#define EVENTS_MAX 64 /* of connections and processes, between two looks at the rings */
+#define OPEN_NS (1000 * MS) /* how much a killed recorder may lose */
+#define REACH_NS (5000 * MS) /* a ring is waited for, until all of it is on disk */
+#define ZERO_BYTES (1ull << 20) /* of rings' memory in a round: takes some hundred microseconds */
+#define DRAIN_THREADS 8u /* by default; the effect of more is not known */
+#define EVENTS_MAX 64 /* of connections and processes, between two rounds of the rings */
 #define STRAGGLERS_NS (10 * MS)
 #define GRACE_IN_FLIGHT_NS (2 * MS) /* events that were being written when their word went off */
-#define PART_AGE_MIN_NS (200ull * MS) /* chores are done four times as often */
+#define PART_AGE_MIN_NS (200ull * MS) /* chores are four times as frequent */
 
 /* ------------------------------------------------------------- begin, end */
 
-/* One more than the highest CPU the kernel may ever bring up: what a CPU id is below. */
+/* One more than the highest CPU that the kernel may ever bring up: the limit of CPU ids. */
 static uint32_t possible_cpus(void)
 {
 	char text[4096], *last;
@@ -58,7 +59,10 @@ static uint32_t possible_cpus(void)
 	return max > HODO_CPUS_MAX - 1 ? HODO_CPUS_MAX - 1 : (uint32_t)max;
 }
 
-/* One for four of the CPUs that we may use: programs have the others, and a thread keeps up with several of theirs. */
+/*
+ * One for every four CPUs that we may use: programs need the others, and one thread keeps up with several of
+ * those.
+ */
 static uint32_t right_threads(void)
 {
 	cpu_set_t allowed;
@@ -115,7 +119,7 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
 		return hodo_fail_errno(error, error_size, -errno, "the recording cannot begin");
-	/* Has no name, so that it vanishes with us; where the file system cannot do that, we do without. */
+	/* Has no name, so that it vanishes with us; if the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	hodo_session_take_reserve(s, 0);
 	err = hodo_server_open(s);
@@ -136,7 +140,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->packet;
 	s->process_ends = hodo_snapshots_end;
 	s->epoll_fd = s->reserve_fd = s->parts.fd = -1;
-	/* A packet that stays open would take what happened in one part into the next. */
+	/* A packet that stays open would carry events of one part into the next. */
 	if (s->config.limits.rotate_ns && s->config.packet_age_ns > s->config.limits.rotate_ns)
 		s->config.packet_age_ns = s->config.limits.rotate_ns > PART_AGE_MIN_NS ? s->config.limits.rotate_ns :
 											 PART_AGE_MIN_NS;
@@ -148,6 +152,7 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	if (uname(&u) == 0)
 		snprintf(s->release, sizeof(s->release), "%s", u.release);
 	hodo_clock_sample(s->clock, &s->clock_first);
+	hodo_wall_sample(&s->clock_first, &s->wall_first);
 	err = begin(s, error, error_size);
 	if (err)
 		hodo_session_close(s, NULL);
@@ -167,14 +172,14 @@ void hodo_session_command_ended(struct hodo_session *s, int status)
 	s->snapshots.command_status = status;
 }
 
-/* Names of a list that match nothing. */
+/* Reports names of a list that match nothing. */
 static void report_names(struct hodo_session *s, struct hodo_pattern_list *list, const char *what, const char *hint)
 {
 	struct hodo_text text = { 0 };
 
 	if (hodo_pattern_unknown(list, what, &text) && !text.error)
 		hodo_report(&s->config.reporter, "%s%s: 'hodo list %s' lists what there is", hodo_text_string(&text), hint,
-				    s->config.out_path);
+				    s->config.listed ? s->config.listed : s->config.out_path);
 	hodo_text_free(&text);
 }
 
@@ -183,11 +188,11 @@ static void report_unknown(struct hodo_session *s, const char *hint)
 	struct hodo_conditions *conditions = s->config.conditions;
 
 	report_names(s, s->config.patterns, "no event matches ", hint);
-	report_names(s, s->config.fields, "--filter: no event has a field ", hint);
+	report_names(s, s->config.fields, "--filter: no event has a field or label ", hint);
 	if (!conditions)
 		return;
 	report_names(s, &conditions->patterns, "--trigger, --rate: no event matches ", hint);
-	report_names(s, &conditions->fields, "--trigger: no event has a field ", hint);
+	report_names(s, &conditions->fields, "--trigger: no event has a field or label ", hint);
 }
 
 void hodo_session_stop(struct hodo_session *s)
@@ -214,13 +219,15 @@ static void complete_clocks(struct hodo_session *s)
 		hodo_session_fit_clock(s);
 	hodo_parts_complete(s);
 	hodo_session_complete(s, &s->snapshots.done);
+	if (s->config.reached && s->epoll_fd >= 0)
+		s->config.reached(s->config.reached_arg, UINT64_MAX, hodo_session_clock_map(s));
 }
 
 void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
 {
 	hodo_session_stop(s);
 	complete_clocks(s);
-	/* Where nothing was recorded, there is nothing that a name could have matched. */
+	/* If nothing was recorded, no name could have matched. */
 	if (s->total.processes > 0)
 		report_unknown(s, "");
 	if (stats)
@@ -237,8 +244,8 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
 /* -------------------------------------------------------------- the round */
 
 /*
- * Aims at rings two 16ths full: at the rate just seen, when will they be? Fill
- * in one look shortens the time at once; quiet lengthens it step by step.
+ * Aims at rings two 16ths full: when will they be, at the present rate? A full ring shortens the interval at
+ * once; quiet lengthens it step by step.
  */
 static void adapt(struct hodo_session *s, int used, int64_t now)
 {
@@ -248,11 +255,11 @@ static void adapt(struct hodo_session *s, int used, int64_t now)
 		s->active_ns = now;
 	cap = now - s->active_ns < ACTIVE_NS && s->config.mode == HODO_MODE_DISCARD ? INTERVAL_ACTIVE_NS :
 										    INTERVAL_IDLE_NS;
-	/* A flight recorder's rings are looked at for what processes ask for. */
+	/* A flight recorder's rings are only polled for requests of processes. */
 	if (s->config.mode == HODO_MODE_OVERWRITE)
 		cap = 10 * took > HODO_SNAPSHOTS_LOOK_NS ? 10 * took : HODO_SNAPSHOTS_LOOK_NS;
 	t = used > 0 ? t * 2 / used : t * 2;
-	if (used == 0 && t < 10 * took) /* just looking at very many processes must not become work */
+	if (used == 0 && t < 10 * took) /* merely polling very many processes must not become a load */
 		t = 10 * took;
 	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
 }
@@ -265,8 +272,8 @@ static void do_chores(struct hodo_session *s)
 		hodo_process_chores(p, hodo_clock_now(s->clock), age);
 		hodo_images_look(p, true);
 		/*
-		 * Only of the command itself: a wrapper script knows no events, and says nothing of what comes; or of
-		 * the kernel, if it is alone.
+		 * Only for the command itself, since a wrapper script has no events, which says nothing about
+		 * what follows; or for the kernel, if it is alone.
 		 */
 		if (p->ours)
 			continue;
@@ -275,7 +282,44 @@ static void do_chores(struct hodo_session *s)
 	}
 }
 
-/* A look at all rings: one after the other is taken by whichever thread is free. */
+/*
+ * Says what is on disk. A ring that is damaged, or so busy that its packets are never all taken, does not hold up the
+ * others for ever.
+ */
+static void tell_reached(struct hodo_session *s, uint64_t began, uint64_t until)
+{
+	uint64_t late = hodo_session_ticks_in(s, REACH_NS);
+	struct hodo_clock_sample now;
+	struct hodo_clock_map clock;
+
+	until = until < began ? until : began;
+	if (began > late && until < began - late)
+		until = began - late;
+	if (until <= s->reached)
+		return;
+	for (struct hodo_process *p = s->processes; p; p = p->next)
+		hodo_process_name_new_threads(p);
+	s->reached = until;
+	hodo_clock_sample(s->clock, &now);
+	hodo_clock_fit(s->clock, &s->clock_first, &now, &clock);
+	s->config.reached(s->config.reached_arg, until, &clock);
+}
+
+/* So that a killed recorder loses little. began: before the round of the rings. */
+static void take_open(struct hodo_session *s, uint64_t began)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (struct hodo_process *p = s->processes; p; p = p->next) {
+		uint64_t its = hodo_process_take_open(p);
+
+		until = its < until ? its : until;
+	}
+	if (s->config.reached)
+		tell_reached(s, began, until);
+}
+
+/* A round of all rings: any free thread takes the next one. */
 struct round {
 	struct hodo_process *process;
 	uint32_t next; /* of its active rings */
@@ -308,6 +352,7 @@ static void poll_rings(void *arg, uint32_t thread)
 static void poll_processes(struct hodo_session *s, int64_t now)
 {
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
+	uint64_t began = s->config.reached ? hodo_clock_now(s->clock) : 0;
 	struct round round = { .used_max = hodo_switches_take(s), .process = s->processes };
 
 	s->space = (struct hodo_space_round){ now, ZERO_BYTES };
@@ -318,8 +363,7 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 	adapt(s, round.used_max, now);
 	if (!s->config.packet && now - s->opened_ns >= OPEN_NS) {
 		s->opened_ns = now;
-		for (struct hodo_process *p = s->processes; p; p = p->next)
-			hodo_process_take_open(p);
+		take_open(s, began);
 	}
 	if (chores_ns > CHORES_NS)
 		chores_ns = CHORES_NS;
@@ -329,7 +373,7 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 	}
 }
 
-/* What processes and their triggers ask for. */
+/* Handles requests of processes and their triggers. */
 static void look_for_requests(struct hodo_session *s)
 {
 	for (struct hodo_process *p = s->processes, *next; p; p = next) {
@@ -343,7 +387,7 @@ static void look_for_requests(struct hodo_session *s)
 	}
 }
 
-/* One by one: who is dealt with may take away others, and none is named that was closed before. */
+/* One by one: handling one may remove others, and closed ones must not be reported. */
 static bool take_event(struct hodo_session *s)
 {
 	struct epoll_event event;
@@ -362,7 +406,9 @@ int64_t hodo_session_step(struct hodo_session *s)
 	bool more = true;
 	int64_t now;
 
-	/* Programs wait for answers alone; who has joined may be busy, who has ended is not any more. */
+	/*
+	 * Programs wait only for answers; a process that has joined may be busy, one that has ended is not.
+	 */
 	for (int i = 0; more && i < EVENTS_MAX; i++) {
 		hodo_server_answer(s);
 		more = hodo_server_start_next(s);
@@ -414,7 +460,7 @@ void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats 
 	stats->live = s->live;
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_process_count(p, stats);
-	if (!s->server) /* all have ended */
+	if (!s->server) /* all processes have ended */
 		stats->events = s->parts.events;
 }
 

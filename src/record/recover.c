@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recover.c - what processes' own flight recorders left, and what of it becomes a recording. */
+/* recover.c - makes recordings of what processes' own flight recorders left. */
 #define _GNU_SOURCE
 #include "recover.h"
 
@@ -19,8 +19,8 @@
 #include "snapshot.h"
 
 #define FILES_MAX 65536u
-#define MEASURE_NS 200000000 /* of the clock: some parts in ten million */
-#define SPAN_SHORT_NS 50000000 /* two times nearer to each other say little of the clock */
+#define MEASURE_NS 200000000 /* to measure the clock to some parts in ten million */
+#define SPAN_SHORT_NS 50000000 /* two closer moments say little about the clock */
 
 /* ----------------------------------------------------------------------- clock */
 
@@ -31,7 +31,7 @@ static bool is_this_host(const struct hodo_flight *f)
 	return gethostname(name, sizeof(name) - 1) == 0 && strncmp(name, f->hostname, sizeof(f->hostname) - 1) == 0;
 }
 
-/* This machine's TSC, measured now. It ticks as it did before it was started anew. */
+/* Measures this machine's TSC now. It ticks as it did before the reboot. */
 static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 {
 	struct hodo_clock_sample a, b, first = { f->first.ticks, f->first.mono_ns, f->first.real_ns };
@@ -60,7 +60,7 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 	if (!err && (f->clock != HODO_CLOCK_TSC || span >= SPAN_SHORT_NS || hodo_snapshot_this_boot(f)))
 		return;
 	if (measure(f, &measured)) {
-		/* Another machine of the same name would tick otherwise. */
+		/* Another machine with the same name would tick at another rate. */
 		if (err || llabs((long long)(measured.freq_hz - map->freq_hz)) < (long long)(map->freq_hz / 50))
 			*map = measured;
 		return;
@@ -74,7 +74,7 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 
 /* ------------------------------------------------------------------------ file */
 
-/* When it ended, as far as the file knows. */
+/* When it ended, as far as the file shows. */
 static int64_t last_moment(const struct hodo_flight_memory *m)
 {
 	const struct hodo_moment *last = &m->flight.last[m->flight.latest & 1];

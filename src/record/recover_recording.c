@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recover_recording.c - a recording whose recorder was killed: metadata without its end and its final clock,
- * packets that are not whole, files that were about to be made.
+ * incomplete packets, half-made files.
  */
 #define _GNU_SOURCE
 #include "recover.h"
@@ -25,14 +25,14 @@
 #define ENTRIES_MAX 131072u
 #define METADATA_MAX (1ull << 30)
 
-/* What is known of one recording while it is copied. */
+/* The state of copying one recording. */
 struct copying {
 	struct hodo_recover *r;
 	struct hodo_text done; /* folders below out_fd, each with its NUL */
 	uint64_t ts_begin;     /* of the earliest packet */
 	struct hodo_read_clock clock;
 	uint32_t folders, complete, repaired;
-	bool clocks_differ; /* it was killed while it gave all folders the final one */
+	bool clocks_differ; /* the recorder was killed while it gave all folders the final clock */
 };
 
 static bool is_process_folder(int fd)
@@ -43,7 +43,7 @@ static bool is_process_folder(int fd)
 	       fstatat(fd, ".metadata.new", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* pieces: parts and snapshots are looked into, too. */
+/* pieces: also search parts and snapshots. */
 static bool has_folder(int fd, bool pieces)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(fd, ".");
@@ -66,7 +66,7 @@ bool hodo_recover_is_recording(int fd)
 
 /* ------------------------------------------------------------------------ files */
 
-/* Appends what the file holds. 0, -ENOENT: no regular file of that name. */
+/* Appends the file's contents. 0, -ENOENT: no regular file with that name. */
 static int read_file(int dirfd, const char *name, struct hodo_text *text)
 {
 	HODO_AUTO_CLOSE int fd = hodo_file_open(dirfd, name);
@@ -79,7 +79,7 @@ static int write_file(int dirfd, const char *name, const struct hodo_text *text)
 	HODO_AUTO_CLOSE int fd = hodo_file_make(dirfd, name);
 	int err = fd < 0 ? fd : hodo_file_write(fd, text->data, text->len);
 
-	/* Some file systems say only here that there was no room. */
+	/* Some file systems report only here that there was no room. */
 	return !err && close(hodo_take_fd(&fd)) < 0 ? -errno : err;
 }
 
@@ -94,7 +94,7 @@ static int copy_file(int from, int to, const char *name)
 	return err == -ENOENT || err == -EEXIST ? 0 : err;
 }
 
-/* Names of functions: as they are. One that was being written has a name of its own. */
+/* Names of functions: copied unchanged. A file that was being written has another name. */
 static int copy_symbols(int from, int out)
 {
 	int made = hodo_dir_make(out, HODO_OUT_SYMBOLS);
@@ -115,6 +115,7 @@ struct folder {
 	struct copying *c;
 	int in, out;
 	const struct hodo_read_process *process;
+	struct hodo_text damaged; /* lines for the metadata */
 };
 
 static int copy_stream(struct folder *f, const char *name)
@@ -122,9 +123,13 @@ static int copy_stream(struct folder *f, const char *name)
 	struct hodo_recover_stream result;
 	int err = hodo_recover_stream(f->in, f->out, name, f->process->uuid, hodo_layouts_of(f->process),
 				      &result);
+	char stream[NAME_MAX + 1];
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
+	snprintf(stream, sizeof(stream), "%s", name);
+	stream[strcspn(stream, ".")] = 0; /* of a compressed file */
+	hodo_ctf_add_damaged(&f->damaged, stream, result.torn);
 	f->c->r->events += result.events;
 	f->c->r->bytes += result.bytes;
 	f->c->r->torn += result.torn;
@@ -146,7 +151,7 @@ static int copy_all_streams(struct folder *f)
 	return err;
 }
 
-/* The folder is made, with metadata that reads; its streams follow. */
+/* The folder exists, with readable metadata; copies its streams. */
 static int copy_streams(struct folder *f)
 {
 	char self[32];
@@ -166,11 +171,14 @@ static int copy_streams(struct folder *f)
 		f->c->clocks_differ = true;
 	f->c->complete += f->process->complete;
 	err = copy_all_streams(f);
+	if (!err && f->damaged.len)
+		err = hodo_ctf_metadata_complete(f->out, NULL, &f->damaged);
+	hodo_text_free(&f->damaged);
 	hodo_read_close(reader);
 	return err;
 }
 
-/* Metadata is replaced as a whole: what has the name is complete, what has not yet is, perhaps. */
+/* Metadata is replaced as a whole: the file with the final name is complete, one without it may be. */
 static int copy_metadata(const struct folder *f, const char *name)
 {
 	static const char head[] = HODO_OUT_METADATA_HEAD;
@@ -208,7 +216,7 @@ static bool has_filled_stream(int fd)
 	return false;
 }
 
-/* A process's folder. below: where it stands under out_fd, "" or "part-0001/". */
+/* A process's folder. below: where it is under out_fd, "" or "part-0001/". */
 static int copy_folder(struct copying *c, int in, int out, const char *below, const char *name)
 {
 	char made[NAME_MAX + 1];
@@ -231,11 +239,11 @@ static int copy_folder(struct copying *c, int in, int out, const char *below, co
 	}
 	if (err != -ENOENT && err != -EBADMSG)
 		return err;
-	/* Without it nobody knows what the events are. */
+	/* Without it, the events cannot be decoded. */
 	unlinkat(to, "metadata", 0);
 	unlinkat(out, made, AT_REMOVEDIR);
 	c->r->processes--;
-	/* One that was only begun: metadata comes before all else. */
+	/* It was only begun: metadata is written first. */
 	if (!has_filled_stream(in))
 		return 0;
 	c->r->failed++;
@@ -261,11 +269,11 @@ static int copy_piece(struct copying *c, int in, int out, const char *name)
 		return to;
 	snprintf(below, sizeof(below), "%s/", name);
 	err = copy_entries(c, in, to, below);
-	unlinkat(out, name, AT_REMOVEDIR); /* one with nothing in it */
+	unlinkat(out, name, AT_REMOVEDIR); /* an empty one */
 	return err;
 }
 
-/* What a recording holds; or a part or a snapshot of it, which is below. */
+/* The contents of a recording, or of a part or a snapshot of it. */
 static int copy_entries(struct copying *c, int in, int out, const char *below)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(in, ".");
@@ -291,9 +299,9 @@ static int copy_entries(struct copying *c, int in, int out, const char *below)
 /* ------------------------------------------------------------------------ clock */
 
 /*
- * The recorder that was killed had measured the clock for some milliseconds. If the machine runs on since then, the
- * line from the first packet to now is better by orders of magnitude. That it is the same boot shows by
- * the clock itself: it is where that first measure expects it, to parts of ten thousand.
+ * The killed recorder had measured the clock for only some milliseconds. If the machine has been running
+ * since, the line from the first packet to now is better by orders of magnitude. The clock itself shows that
+ * it is the same boot: it is where the first measurement predicts, to parts in ten thousand.
  */
 static bool fit_clock(const struct copying *c, struct hodo_clock_map *map)
 {
@@ -328,7 +336,7 @@ static int set_clocks(const struct copying *c)
 	int err = 0;
 
 	if (c->complete == c->folders && !c->repaired && !c->clocks_differ)
-		return 0; /* it ended in order */
+		return 0; /* it ended normally */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
 			hodo_report(&c->r->reporter, "the recorder measured the clock only briefly: times "
@@ -358,9 +366,8 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 	if (err)
 		snprintf(error, size, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)
-		hodo_report(&r->reporter, "%s: %llu events at the end of streams were only partly on disk",
-			    path,
-				    (unsigned long long)r->torn);
+		hodo_report(&r->reporter, "%s: %llu events were damaged, or only partly on disk", path,
+			    (unsigned long long)r->torn);
 	hodo_text_free(&c.done);
 	return err;
 }

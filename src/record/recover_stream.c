@@ -2,8 +2,8 @@
 /*
  * recover_stream.c - one stream file of an interrupted recording.
  *
- * A recorder that is killed leaves part of a packet at the end. Other damage is
- * survived, too: behind what makes no sense the next packet is looked for.
+ * A killed recorder leaves part of a packet at the end. Other damage is handled, too: after an invalid part,
+ * the next packet is searched.
  */
 #define _GNU_SOURCE
 #include "recover.h"
@@ -33,7 +33,7 @@ struct source {
 	bool skipped;       /* since the last packet that was written */
 	uint64_t expect;    /* events before the next packet */
 	uint64_t discarded; /* as the last packet has it */
-	uint64_t missed;    /* events that are not written, and no packet of the source counts */
+	uint64_t missed;    /* events that are neither written nor counted by a packet of the source */
 	uint64_t ts_end;
 };
 
@@ -42,7 +42,7 @@ static ssize_t read_at(struct source *s, void *to, size_t len, uint64_t at)
 	return s->frames ? hodo_frames_read(s->frames, s->fd, to, len, at) : hodo_file_read_at(s->fd, to, len, at);
 }
 
-/* No header begins in a hole. */
+/* Skips holes, in which no header begins. */
 static uint64_t data_at(const struct source *s, uint64_t at)
 {
 	return s->frames ? hodo_frames_data_at(s->frames, at) : hodo_file_data_at(s->fd, at, s->size);
@@ -58,7 +58,7 @@ static bool is_header(const struct source *s, const struct hodo_packet *h)
 	       h->events <= (h->content_size / 8 - HEADER) / HODO_EVENT_HEADER;
 }
 
-/* Moves on to where the next packet may begin, behind the present place. */
+/* Advances to the next place where a packet may begin. */
 static int look_further(struct source *s)
 {
 	s->skipped = true;
@@ -80,7 +80,9 @@ static int look_further(struct source *s)
 	return 0;
 }
 
-/* Events that stood in what was skipped: those that the next packet counts before it, and does not call lost. */
+/*
+ * Counts events in the skipped part: those that the next packet counts before it, and does not count as lost.
+ */
 static void count_skipped(struct source *s, const struct hodo_packet *h)
 {
 	uint64_t gap = h->events_before > s->expect ? h->events_before - s->expect : 0;
@@ -91,7 +93,7 @@ static void count_skipped(struct source *s, const struct hodo_packet *h)
 	s->skipped = false;
 }
 
-/* Cuts the packet to the events that are there. The body lies in the buffer. */
+/* Cuts the packet to the existing events. The body is in the buffer. */
 static void cut_packet(struct source *s, struct hodo_packet *h, const struct hodo_walk_result *walk)
 {
 	s->missed += h->events - walk->events;
@@ -100,7 +102,7 @@ static void cut_packet(struct source *s, struct hodo_packet *h, const struct hod
 	h->timestamp_end = walk->ts_last > h->timestamp_begin ? walk->ts_last : h->timestamp_begin;
 }
 
-/* A packet whose header holds: its events, as far as they are there. */
+/* Copies the existing events of a packet with a valid header. */
 static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct hodo_packet *h,
 		       struct hodo_recover_stream *result)
 {
@@ -125,14 +127,14 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	}
 	h->packet_size = h->content_size;
 	h->events_discarded += s->missed;
-	if (h->events_discarded < to->discarded) /* it runs back where one was damaged */
+	if (h->events_discarded < to->discarded) /* it decreases where a packet was damaged */
 		h->events_discarded = to->discarded;
 	s->ts_end = h->timestamp_end;
 	if (result->ts_begin == UINT64_MAX)
 		result->ts_begin = h->timestamp_begin;
 	err = hodo_stream_write(to, out, h, s->buffer);
 	s->at += next < left ? next : left;
-	/* Behind what is torn the next packet may stand anywhere, were the size damaged. */
+	/* After a torn packet, the next may be anywhere, since the size may be damaged. */
 	if (!err && torn && s->at < s->size) {
 		s->at--;
 		err = look_further(s);
@@ -162,7 +164,7 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 	return err;
 }
 
-/* Finds the frames of a compressed one, and what makes the copy's. 0 or a negative errno. */
+/* Finds the frames of a compressed file, and prepares to make the copy's. 0 or a negative errno. */
 static int open_frames(struct source *s, struct hodo_stream *to, struct hodo_frames_pool *pool,
 		       struct hodo_recover_stream *result)
 {

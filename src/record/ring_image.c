@@ -15,9 +15,9 @@
 #include "clock.h"
 #include "shm.h"
 
-#define LOT_BYTES (64u << 10) /* copied between two looks at the commit word */
-#define TRIES 4               /* of all rings, while one of them came off badly */
-#define RING_TRIES 16         /* of one, while nothing of it could be had */
+#define LOT_BYTES (64u << 10) /* copied between two reads of the commit word */
+#define TRIES 4               /* of all rings, as long as one copy is poor */
+#define RING_TRIES 16         /* of one, as long as nothing could be copied */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -60,7 +60,7 @@ static int find_rings(struct hodo_ring_images *s, const uint8_t *shm, int fd)
 	return err;
 }
 
-/* Memory that can be had, as far as the kernel says. */
+/* Available memory, according to the kernel. */
 static uint64_t memory_available(void)
 {
 	HODO_AUTO_FCLOSE FILE *f = fopen("/proc/meminfo", "re");
@@ -72,7 +72,7 @@ static uint64_t memory_available(void)
 	return kib ? kib * 1024 : UINT64_MAX;
 }
 
-/* How much of the ring has ever been written, as it seems: its memory is touched up to there. */
+/* How much of the ring seems to have ever been written: its memory is touched up to there. */
 static uint64_t used_bytes(const struct hodo_ring_images *s, const uint8_t *shm, const struct hodo_ring_image *image)
 {
 	struct hodo_ring_reader r;
@@ -86,7 +86,7 @@ static uint64_t used_bytes(const struct hodo_ring_images *s, const uint8_t *shm,
 	return (current + 1) * s->layout.packet_size;
 }
 
-/* So that copying does not wait for the kernel to find pages. */
+/* Allocates pages in advance, so that copying does not wait for the kernel. */
 static int make_room(struct hodo_ring_images *s, const uint8_t *shm)
 {
 	uint64_t wanted = 0;
@@ -108,7 +108,7 @@ static int make_room(struct hodo_ring_images *s, const uint8_t *shm)
 	madvise(s->map, s->map_bytes, MADV_HUGEPAGE);
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->image[i].packets = (uint8_t *)s->map + i * s->layout.ring_size;
-		/* Where the kernel does not know it (before 5.14), copying is slower. */
+		/* Without kernel support (before 5.14), copying is slower. */
 		madvise(s->image[i].packets, used_bytes(s, shm, &s->image[i]), MADV_POPULATE_WRITE);
 	}
 	return 0;
@@ -120,15 +120,18 @@ static int make_room(struct hodo_ring_images *s, const uint8_t *shm)
 struct source {
 	struct hodo_ring_reader r; /* of the memory itself */
 	uint64_t word, current;
-	uint64_t end_word; /* in a copy: as it was when that was made; else 0 */
+	uint64_t end_word; /* for a copy: the word when it was made; else 0 */
 };
 
-/* The oldest packet that no writer can have touched until now. The slot behind the open one is scribbled on. */
+/*
+ * The oldest packet that no writer can have touched until now. The slot after the open one may be
+ * overwritten.
+ */
 static uint64_t oldest_now(const struct source *s)
 {
 	uint64_t n = s->r.ring_size / s->r.packet_size, word, behind;
 
-	/* Without it, the copy's loads could be made after this one, when the packets are others. */
+	/* Without it, the copy's loads could come after this one, when the slots hold other packets. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	word = s->end_word ? s->end_word : hodo_shm_load64(&s->r.ring->word);
 	behind = s->current + hodo_ring_ahead(&s->r, word, s->word) + 2;
@@ -142,7 +145,7 @@ static void copy_packets(const struct source *s, uint8_t *to, uint64_t first, ui
 	hodo_shm_copy(to + at, s->r.packets + at, bytes);
 }
 
-/* Copies backwards from the open packet. False: not even that could be had. */
+/* Copies backwards from the open packet. False: not even that could be copied. */
 static bool copy_back(const struct source *s, struct hodo_ring_image *image)
 {
 	uint64_t lot = LOT_BYTES > s->r.packet_size ? LOT_BYTES / s->r.packet_size : 1;
@@ -156,7 +159,7 @@ static bool copy_back(const struct source *s, struct hodo_ring_image *image)
 	if (lot > n)
 		lot = n;
 	while (end > oldest) {
-		/* Lots begin at multiples of their size, so that none goes round the ring's end. */
+		/* Lots begin at multiples of their size, so that none wraps at the ring's end. */
 		uint64_t begin = (end - 1) & ~(lot - 1);
 
 		if (begin < oldest)
@@ -171,7 +174,7 @@ static bool copy_back(const struct source *s, struct hodo_ring_image *image)
 	return true;
 }
 
-/* Committed so far, where the words can be believed. */
+/* Committed so far, if the words are credible. */
 static uint64_t committed(const struct source *s)
 {
 	struct hodo_ring_reader r = s->r;
@@ -214,7 +217,7 @@ static void copy_ring(const struct hodo_ring_images *images, const uint8_t *shm,
 	image->broken = s.r.broken;
 }
 
-/* Whether less was had of it than one might: the writers were faster, or we were stopped in between. */
+/* Whether less was copied than possible: the writers were faster, or we were preempted. */
 static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_ring_image *image)
 {
 	struct hodo_ring_reader r;
@@ -227,8 +230,8 @@ static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_r
 }
 
 /*
- * A ring of which the better half is later than that time was overtaken while others were copied: it is not
- * cut off, since nothing would be left of it.
+ * If most of a ring is later than that time, it was overwritten while others were copied: it is not cut off,
+ * since nothing would remain.
  */
 static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image, uint64_t ts_max)
 {

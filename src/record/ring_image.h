@@ -12,13 +12,13 @@
 
 struct hodo_ring_image {
 	uint32_t number;       /* of the ring */
-	struct hodo_ring ring; /* its control block: word says how far the copy goes, 0: the ring is empty */
-	uint8_t *packets;      /* ring_size bytes, of which those of packets from oldest on are the ring's */
+	struct hodo_ring ring; /* its control block: word is the end of the copy, 0: the ring is empty */
+	uint8_t *packets;      /* ring_size bytes, valid for packets from oldest on */
 	uint64_t oldest;       /* sequence number; all up to the open one are there */
-	uint64_t available;    /* packets that were there to be copied */
-	uint64_t missed;       /* if nothing could be copied: events that were committed */
-	uint64_t ts_max;       /* ticks at that time; UINT64_MAX: none */
-	bool broken;           /* its positions made no sense */
+	uint64_t available;    /* packets that existed when copying began */
+	uint64_t missed;       /* if nothing could be copied: how many events were committed */
+	uint64_t ts_max;       /* ticks at the cut-off time; UINT64_MAX: none */
+	bool broken;           /* its positions were invalid */
 };
 
 struct hodo_ring_images {
@@ -30,14 +30,16 @@ struct hodo_ring_images {
 };
 
 /*
- * Copies the rings of the memory. clock: the one that it uses; snapshot: it is a copy itself
- * (HODO_SHM_SNAPSHOT). fd as in struct hodo_snapshot_source. 0 or negative errno.
+ * Copies the rings of the memory. clock: its clock; snapshot: it is itself a copy (HODO_SHM_SNAPSHOT). fd as
+ * in struct hodo_snapshot_source. 0 or negative errno.
  */
 int hodo_ring_images_take(struct hodo_ring_images *images, const uint8_t *shm, const struct hodo_layout *layout, int fd,
 			  enum hodo_clock clock, bool snapshot);
 void hodo_ring_images_free(struct hodo_ring_images *images);
 
-/* A reader for hodo_ring_finish(), which gives bodies in the image, behind room for their header. */
+/*
+ * A reader for hodo_ring_finish(), which gives bodies in the image, with room for their header before them.
+ */
 void hodo_ring_image_reader(const struct hodo_ring_images *images, struct hodo_ring_image *image,
 			    struct hodo_ring_reader *r);
 

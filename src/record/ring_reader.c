@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_reader.c - takes packets out of one ring of a traced process.
+ * ring_reader.c - takes packets from one ring of a traced process.
  */
 #include "ring_reader.h"
 
@@ -10,7 +10,7 @@
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
 
-/* A commit word taken apart. */
+/* A decoded commit word. */
 struct place {
 	uint64_t number; /* of the packet, modulo 2^44 / packet_size */
 	uint32_t offset; /* in the packet */
@@ -54,7 +54,7 @@ static uint64_t slots(const struct hodo_ring_reader *r)
 	return r->ring_size / r->packet_size;
 }
 
-/* Ten years of any clock; what comes later would not fit into readers' nanoseconds. */
+/* Ten years on any clock; later times would overflow readers' nanoseconds. */
 #define TICKS_MAX (1ull << 60)
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
@@ -74,7 +74,7 @@ uint64_t hodo_ring_count(const uint64_t *p)
 	return believed(hodo_shm_load64(p));
 }
 
-/* A count as far as there is room for it in the sum, to which it is added. */
+/* Adds a count to the sum, as far as there is room, and returns what was added. */
 static uint64_t take_count(struct hodo_ring_reader *r, const uint64_t *p, uint64_t *sum)
 {
 	uint64_t n = hodo_ring_count(p);
@@ -129,7 +129,7 @@ static void damaged(struct hodo_ring_reader *r)
 	r->skipped = true;
 }
 
-/* Events missing before one whose events_before is given: written over, or in packets that did not hold up. */
+/* Events missing before one whose events_before is given: overwritten, or in invalid packets. */
 static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 {
 	uint64_t gap = before - r->expect;
@@ -146,7 +146,7 @@ static void missing_before(struct hodo_ring_reader *r, uint64_t before)
 	r->expect = before;
 }
 
-/* What holds for the header of an open packet as well as of a closed one. */
+/* Whether the header is plausible, for an open packet as well as a closed one. */
 static bool header_plausible(const struct hodo_ring_reader *r, const struct hodo_packet *h, uint64_t seq)
 {
 	return h->magic == HODO_CTF_MAGIC && h->packet_seq_num == seq && h->timestamp_begin >= r->ts_end &&
@@ -188,13 +188,13 @@ static uint64_t refused_now(const struct hodo_ring_reader *r)
 	return add_capped(n, hodo_ring_count(&r->ring->lost_busy));
 }
 
-/* Events refused before the end of closed packet seq: the packet behind it says. */
+/* Events refused before the end of closed packet seq: the next packet has that. */
 static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 {
 	return believed(hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded)));
 }
 
-/* The header of what has not been given yet of the packet that is next. False: it makes no sense. */
+/* Makes the header of the rest of the next packet, part of which was given. False: it is invalid. */
 static bool skip_given(const struct hodo_ring_reader *r, struct hodo_packet *h)
 {
 	if (!r->given.events)
@@ -209,8 +209,8 @@ static bool skip_given(const struct hodo_ring_reader *r, struct hodo_packet *h)
 }
 
 /*
- * The rest of a packet, at body with HODO_ANCHOR_BYTES of room before it, begins with an anchor of its own, and with
- * its first event: not with the last of what was given. Returns where it begins.
+ * The rest of a packet, at body with HODO_ANCHOR_BYTES of room before it, gets its own anchor, and begins
+ * with its own first event, not with the last one given. Returns where it begins.
  */
 static uint8_t *begin_rest(const struct hodo_ring_reader *r, struct hodo_packet *h, uint8_t *body)
 {
@@ -236,7 +236,7 @@ static void next_packet(struct hodo_ring_reader *r)
 	memset(&r->given, 0, sizeof(r->given));
 }
 
-/* Leaves out of a checked packet what is later than the copy; then it is the last. */
+/* Removes from a checked packet what is later than the copy; then it is the last. */
 static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *table, struct hodo_packet *h,
 		const uint8_t *body, size_t len)
 {
@@ -250,9 +250,9 @@ static void cut(struct hodo_ring_reader *r, const struct hodo_read_layouts *tabl
 }
 
 /*
- * A closed packet, in shared memory or already in r->copy. It is the copy that
- * is checked and that goes to the sink: an honest process does not write there
- * any more, another could between check and use. A frozen ring is a copy as it is.
+ * A closed packet, in shared memory or already in r->copy. The copy is what is checked and goes to the sink:
+ * an honest process does not write there any more, but another could between check and use. A frozen ring is
+ * already a copy.
  */
 static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 			const struct hodo_read_layouts *table, const uint8_t *packet, uint64_t seq, uint64_t refused)
@@ -285,7 +285,7 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 	hodo_shortage_packet(&r->shortage, h.events + r->given.events);
 	if (h.timestamp_end > r->ts_max && walk.ts_last > r->ts_max)
 		cut(r, table, &h, body, len);
-	if (h.events == 0) { /* its losses show in the next one */
+	if (h.events == 0) { /* the next one shows its losses */
 		if (r->ended)
 			missing_before(r, h.events_before);
 		return;
@@ -309,7 +309,7 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 	used = current - r->next;
 	hodo_shortage_look(&r->shortage, hodo_ring_count(&r->ring->lost_full), used * 2 < slots(r));
 	if (used > 0) {
-		/* After the word: whatever id is in a closed packet is in the catalogue by now. */
+		/* After the word: the catalogue has every id in a closed packet by now. */
 		table = sink->table(sink->arg);
 		while (r->next < current) {
 			take_closed(r, sink, table, packet_at(r, r->next), r->next, refused_until(r, r->next));
@@ -322,7 +322,7 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 	return (int)((used * r->packet_size + place_of(r, word).offset) * 16 / r->ring_size);
 }
 
-/* Overwrite mode: what can still be read of the closed packets, oldest first. */
+/* Overwrite mode: takes what is still readable of the closed packets, oldest first. */
 static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 			const struct hodo_read_layouts *table, uint64_t word, uint64_t current, bool alive)
 {
@@ -343,7 +343,7 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			ahead = number_delta(r, place_of(r, hodo_shm_load64(&r->ring->word)).number,
 					     place_of(r, word).number);
-			/* A switch in progress scribbles on the slot behind the open one: hence the 2. */
+			/* A switch in progress overwrites the slot after the open one: hence the 2. */
 			if (r->next + slots(r) < current + ahead + 2)
 				continue;
 			packet = r->copy;
@@ -352,14 +352,14 @@ static void take_flight(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 	}
 }
 
-/* What the open packet holds that was committed and not given yet. */
+/* The part of the open packet that is committed but not given yet. */
 struct open {
 	struct hodo_packet head;
 	const uint8_t *body;
 	struct hodo_walk_result walk;
-	uint32_t events; /* that there should be; walk.events can be read */
-	bool sound;      /* the header is: else there is no body */
-	bool whole;      /* all that there is can be read */
+	uint32_t events; /* how many there should be; walk.events are readable */
+	bool sound;      /* the header is valid: else there is no body */
+	bool whole;      /* everything is readable */
 };
 
 /* Copies and checks it. False if another packet is open by now. */
@@ -397,7 +397,7 @@ static bool read_open(struct hodo_ring_reader *r, const struct hodo_read_layouts
 	return true;
 }
 
-/* At the end: the open packet, up to what the word says was committed. False if another packet is open by now. */
+/* At the end: takes the committed part of the open packet. False if another packet is open by now. */
 static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink,
 		      const struct hodo_read_layouts *table, uint64_t word, uint64_t current)
 {
@@ -425,28 +425,30 @@ static bool take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 	return true;
 }
 
-void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
+bool hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink)
 {
 	uint64_t word, current, refused = refused_now(r);
 	struct open o;
 
-	if (r->mode != HODO_MODE_DISCARD || r->broken || !hodo_ring_locate(r, &word, &current) || r->next != current ||
-	    place_of(r, word).events <= r->given.events)
-		return;
+	if (r->mode != HODO_MODE_DISCARD || r->broken || !hodo_ring_locate(r, &word, &current))
+		return true;
+	if (r->next != current || place_of(r, word).events <= r->given.events)
+		return r->next == current;
 	if (!read_open(r, sink->table(sink->arg), word, current, &o) || o.walk.events == 0)
-		return;
+		return false;
 	r->given.bytes += o.walk.bytes - (uint32_t)(r->copy + HEADER + r->given.bytes - o.body);
 	r->given.events += o.walk.events;
 	r->given.cursor = o.walk.cursor;
 	give(r, sink, &o.head, o.body, refused);
+	return o.whole;
 }
 
-/* What was lost in all; a packet that says so is the stream's to write. */
+/* The total of losses; the stream writes the packet that reports it. */
 static void finish_lost(struct hodo_ring_reader *r)
 {
 	uint64_t discarded = r->missed;
 
-	/* By cause never more than in all, whatever the memory says. */
+	/* Each cause at most the total, whatever the memory says. */
 	r->lost.full = take_count(r, &r->ring->lost_full, &discarded);
 	r->lost.too_large = take_count(r, &r->ring->lost_too_large, &discarded);
 	r->lost.busy = take_count(r, &r->ring->lost_busy, &discarded);
@@ -459,7 +461,7 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 {
 	uint64_t word, current;
 
-	/* In a living process the open packet may be closed meanwhile: then once more, a few times at most. */
+	/* In a live process the open packet may be closed meanwhile: then retry, a few times at most. */
 	for (int round = 0; round < 4 && !r->broken && hodo_ring_locate(r, &word, &current); round++) {
 		const struct hodo_read_layouts *table = sink->table(sink->arg);
 
@@ -472,13 +474,6 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
 			break;
 	}
 	finish_lost(r);
-}
-
-bool hodo_ring_lags(struct hodo_ring_reader *r)
-{
-	uint64_t word, current;
-
-	return !r->broken && hodo_ring_locate(r, &word, &current) && current - r->next > 2;
 }
 
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r)

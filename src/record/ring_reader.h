@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_reader.h - takes packets out of one ring of a traced process.
+ * ring_reader.h - takes packets from one ring of a traced process.
  *
  *   who                 writes                         beside
  *   CPU's writers       word, lost_*, open packet      the reader
  *   reader (one)        consumed                       writers, which reuse packets below it
  *   both                waiters; the reader space      each other, in the order of user/wait.c
  *
- * Discard mode: a closed packet does not change until `consumed` passes it, nor does what is committed of an open one.
- * Overwrite mode: nothing is consumed; at the end the packets that cannot have
- * been written over are copied and the copy is used only if that still holds
- * afterwards.
+ * Discard mode: a closed packet does not change until `consumed` passes it, nor does the committed part of an
+ * open one. Overwrite mode: nothing is consumed; at the end, the packets that cannot have been overwritten
+ * are copied, and the copy is used only if that still holds afterwards.
  *
- * The memory is hostile. Whatever it holds, a call ends after at most as many
- * packets as the ring has (four times that for the last call), and gives the sink only
- * packets that were copied and then checked: header and events.
+ * The memory is hostile. Whatever it contains, a call ends after at most as many packets as the ring has
+ * (four times that for the last call), and gives the sink only packets that were copied and then checked:
+ * header and events.
  */
 #ifndef HODO_RECORD_RING_READER_H
 #define HODO_RECORD_RING_READER_H
@@ -31,13 +30,12 @@ struct hodo_ring_reader;
 struct hodo_ring_sink {
 	/*
 	 * A packet: header holds timestamp_begin, timestamp_end, content_size
-	 * (= packet_size, bits), events, events_before, and events_discarded: all
-	 * that are missing before the packet's end, as far as the reader knows.
-	 * body: the bytes behind the header.
+	 * (= packet_size, bits), events, events_before, and events_discarded: all that are missing before the
+	 * packet's end, as far as the reader knows. body: the bytes after the header.
 	 */
 	void (*packet)(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *header,
 		       const uint8_t *body);
-	/* Called before packets are walked: the table, up to date with the catalogue. */
+	/* Called before packets are walked: gives the table, up to date with the catalogue. */
 	const struct hodo_read_layouts *(*table)(void *arg);
 	void *arg;
 };
@@ -45,8 +43,8 @@ struct hodo_ring_sink {
 /* Events that were lost, by cause. */
 struct hodo_lost {
 	uint64_t full, too_large, busy, overwritten;
-	uint64_t unwritten; /* the output could not be written: a ring's reader does not count these */
-	uint64_t damaged;   /* in packets that did not hold up */
+	uint64_t unwritten; /* could not be written to the output: a ring's reader does not count these */
+	uint64_t damaged;   /* in invalid packets */
 };
 
 static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *l)
@@ -60,8 +58,8 @@ static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *
 }
 
 /*
- * No ring ever counts so many events: a count that is not below it cannot be true and is left out, and sums of the
- * others do not wrap. Readers take all ones for "none".
+ * No ring ever counts that many events: a count not below it is false and is ignored, and sums of the others
+ * do not wrap. To readers, all ones means "none".
  */
 #define HODO_RING_COUNT_MAX (1ull << 56)
 
@@ -73,25 +71,25 @@ struct hodo_ring_reader {
 	enum hodo_mode mode;
 	uint8_t *copy; /* packet_size bytes, shared by all readers of a thread */
 	struct hodo_drain *drain; /* NULL: packets are copied and checked under its lock, or nobody else is there */
-	/* Lets the writers have packets 0 .. packets-1 again; NULL: by storing that in the ring. */
+	/* Returns packets 0 .. packets-1 to the writers; NULL: by a store in the ring. */
 	void (*consume)(struct hodo_ring_reader *r, uint64_t packets);
 	bool waits;      /* writers may wait for them */
 	struct hodo_ring_pages pages;
 	/* ring_image.h: */
-	bool frozen;     /* ring and packets are a copy, in which bodies may be given in place */
-	bool ended;      /* the time has come: what is behind is neither given nor missing */
-	uint64_t ts_max; /* that time, ticks; UINT64_MAX: there is none */
+	bool frozen;     /* ring and packets are a copy, whose bodies may be given in place */
+	bool ended;      /* ts_max was reached: what follows is neither given nor missing */
+	uint64_t ts_max; /* cut-off time in ticks; UINT64_MAX: none */
 
-	bool broken;     /* positions made no sense: the ring is read no more */
-	bool skipped;    /* a packet did not hold up since the last good one */
-	bool untrue;     /* a count of lost events cannot be true; set by hodo_ring_finish() */
+	bool broken;     /* positions were invalid: the ring is no longer read */
+	bool skipped;    /* a packet after the last good one was invalid */
+	bool untrue;     /* a count of lost events is false; set by hodo_ring_finish() */
 	uint32_t damage; /* packets dropped */
 	uint64_t next;   /* sequence number to read */
 	uint64_t expect; /* events_before of the packet to come */
 	struct {
 		uint32_t bytes, events;
 		struct hodo_cursor cursor; /* behind them */
-	} given; /* of packet next, while it was open: hodo_ring_take_open() */
+	} given; /* what was given of packet `next` while it was open: hodo_ring_take_open() */
 	uint64_t ts_end; /* of the last packet given */
 	uint64_t word;   /* as last seen */
 	uint64_t discarded; /* events_discarded last given */
@@ -104,27 +102,24 @@ void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, c
 			   const struct hodo_layout *layout, enum hodo_mode mode, uint8_t *copy);
 
 /*
- * While the process runs: gives closed packets (discard mode) to the sink and
- * lets the writers have them again. Returns how many 16ths of the ring were
- * in use, 0 .. 16.
+ * While the process runs: gives closed packets (discard mode) to the sink and returns them to the writers.
+ * Returns how many 16ths of the ring were in use, 0 .. 16.
  */
 int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
 
 /*
- * While the process runs, after hodo_ring_poll(): gives what the open packet holds, as a packet of its own (discard
- * mode). It stays open, and what comes to it is given later.
+ * While the process runs, after hodo_ring_poll(): gives the contents of the open packet, as a separate packet
+ * (discard mode). It stays open, and what is added is given later. Whether all that was committed by then is given; if
+ * not, all is that is older than ts_end.
  */
-void hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
+bool hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
 
-/* Whether more than a packet or two are closed and have not been given: work that is worth another thread. */
-bool hodo_ring_lags(struct hodo_ring_reader *r);
-
-/* What a ring's counter of lost events says; 0 if that cannot be true. */
+/* The value of a ring's counter of lost events; 0 if it cannot be true. */
 uint64_t hodo_ring_count(const uint64_t *counter);
 
 /*
- * At the end: gives everything that is left to the sink, the open packet too.
- * alive: the process may still write. Sets lost; discarded is then all that is missing.
+ * At the end: gives everything left to the sink, including the open packet. alive: the process may still
+ * write. Sets lost; discarded is then the total that is missing.
  */
 void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink, bool alive);
 
@@ -134,13 +129,21 @@ void hodo_ring_finish(struct hodo_ring_reader *r, const struct hodo_ring_sink *s
  */
 bool hodo_ring_locate(struct hodo_ring_reader *r, uint64_t *word, uint64_t *current);
 
+/* Whether more than a packet or two are closed and not given yet: enough work for another thread. */
+static inline bool hodo_ring_lags(struct hodo_ring_reader *r)
+{
+	uint64_t word, current;
+
+	return !r->broken && hodo_ring_locate(r, &word, &current) && current - r->next > 2;
+}
+
 /* How many packets were begun between two commit words. */
 uint64_t hodo_ring_ahead(const struct hodo_ring_reader *r, uint64_t later, uint64_t word);
 
 /* Time stamp at which the open packet began, 0 if there is none. */
 uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r);
 
-/* Events committed to the ring so far, as far as its words can be believed; for a progress display. */
+/* Events committed to the ring so far, as far as its words are credible; for a progress display. */
 uint64_t hodo_ring_events(const struct hodo_ring_reader *r);
 
 #endif

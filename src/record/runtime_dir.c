@@ -21,7 +21,7 @@
 #include "proc_status.h"
 #include "socket.h"
 
-/* Another user could have made the directory in /tmp before us, or a link: neither is ever used. */
+/* Another user could have made the directory in /tmp, or a link, before us: neither is ever used. */
 static int make_private(const char *path)
 {
 	struct stat st;
@@ -46,7 +46,7 @@ static int xdg_dir(char *path, size_t size)
 		return -ENOENT;
 	if (snprintf(path, size, "%s/hodo", xdg) >= (int)size)
 		return -ENAMETOOLONG;
-	/* After su or sudo it is often another user's. */
+	/* After su or sudo, it is often another user's. */
 	if (stat(xdg, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0)
 		return -EPERM;
 	return make_private(path);
@@ -87,7 +87,10 @@ int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size
 	return mkdtemp(path) ? 0 : -errno;
 }
 
-/* "record-PID.sock", "join-PID.sock", or a number alone, where a process listens; of one that is no more. */
+/*
+ * Whether "record-PID.sock", "join-PID.sock", or just a pid, where a process listens, belongs to a dead
+ * process.
+ */
 static bool is_dead(const char *name)
 {
 	int pid, end = 0;
@@ -104,7 +107,7 @@ static uint32_t sweep(const char *dir)
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	uint32_t n = 0;
 
-	/* The number may be a live one's in another pid namespace: so it is asked, too. */
+	/* The pid may be a live process in another pid namespace: so connect to the socket, too. */
 	for (const char *name; (name = hodo_dir_next(d));)
 		if (is_dead(name) && snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
 		    hodo_socket_is_stale(path))
@@ -112,7 +115,7 @@ static uint32_t sweep(const char *dir)
 	return n;
 }
 
-/* Of a directory made instead of /tmp/hodo-UID; it begins with that name and a hyphen. */
+/* Whether it is a directory made instead of /tmp/hodo-UID: its name is that and a hyphen and more. */
 static bool is_instead(int tmp, const char *name, uid_t uid, uid_t called)
 {
 	char begin[32];
@@ -133,7 +136,7 @@ void hodo_runtime_sweep(const char *dir)
 		if (!is_instead(dirfd(d), name, geteuid(), geteuid()))
 			continue;
 		snprintf(path, sizeof(path), "/tmp/%s", name);
-		/* One in which there was nothing may be somebody's that is about to listen. */
+		/* An empty one may belong to a process that is about to listen. */
 		if (sweep(path) > 0)
 			rmdir(path);
 	}
@@ -156,7 +159,7 @@ static void add_dir(struct hodo_runtime_dirs *dirs, const char *format, ...)
 	dirs->n += dirs->n + 1 < HODO_RUNTIME_DIRS_MAX && dir[0] == '/' && len < (int)sizeof(dirs->dir[0]);
 }
 
-/* Those of a user, which the process calls by another number, made where /tmp/hodo-UID was taken. */
+/* Directories of a user, perhaps with another uid in the process, made because /tmp/hodo-UID was taken. */
 static void add_instead(struct hodo_runtime_dirs *dirs, pid_t pid, uid_t uid, uid_t called)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = NULL;
@@ -171,13 +174,14 @@ static void add_instead(struct hodo_runtime_dirs *dirs, pid_t pid, uid_t uid, ui
 
 void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
 {
+	static const char *const elsewhere[] = HODO_LISTEN_DIRS;
 	uid_t users[4] = { geteuid(), geteuid(), geteuid(), geteuid() };
 	const char *ours = getenv("XDG_RUNTIME_DIR");
 	char xdg[sizeof(dirs->dir[0])];
 	struct hodo_proc_status status;
 
 	dirs->n = 0;
-	/* A daemon that gave up its privileges listens where it was when it began. */
+	/* A daemon that dropped its privileges still listens where it began. */
 	if (hodo_proc_status(pid, &status) == 0)
 		memcpy(users, (uid_t[]){ status.euid, status.uid, status.suid }, 3 * sizeof(*users));
 	if (hodo_proc_environment(pid, "XDG_RUNTIME_DIR", xdg, sizeof(xdg)))
@@ -187,8 +191,10 @@ void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
 
 		add_dir(dirs, "/run/user/%u/hodo", uid);
 		add_dir(dirs, "/tmp/hodo-%u", uid);
+		for (size_t k = 0; inner && k < sizeof(elsewhere) / sizeof(*elsewhere); k++)
+			add_dir(dirs, "%s/hodo-%u", elsewhere[k], uid);
 	}
-	if (ours) /* some write over their environment */
+	if (ours) /* some programs overwrite their environment */
 		add_dir(dirs, "%s/hodo", ours);
 	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
 		add_instead(dirs, pid, users[i], inner ? hodo_proc_inner_uid(pid, users[i]) : users[i]);
@@ -242,7 +248,7 @@ int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders)
 	if (hodo_proc_environment(pid, HODO_RECORDER_ENV, value, sizeof(value)) && value[0] == '/') {
 		size_t len = strlen(value);
 
-		/* Without the abstract address, which is for who cannot reach the path. */
+		/* Without the abstract address, which is for processes that cannot reach the path. */
 		if (len > HODO_RECORDER_SUFFIX && value[len - HODO_RECORDER_SUFFIX] == '#')
 			value[len - HODO_RECORDER_SUFFIX] = 0;
 		add(&l, value);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.c - the socket at which processes join a recording, and those that are just joining.
+ * server.c - the socket at which processes join a recording, and those that are joining.
  *
- * Every message is one datagram, so that a connection needs no buffer, and
- * each has a deadline: whatever comes from the other end, or does not come,
- * costs one descriptor for two seconds. Nobody is refused because others came
- * first: who finds no room stays in the socket's queue until there is some.
+ * Every message is one datagram, so that a connection needs no buffer, and each has a deadline: whatever the
+ * other end sends, or does not send, costs one descriptor for two seconds. Nobody is refused because others
+ * came first: a process that finds no room stays in the socket's queue until there is some.
  */
 #define _GNU_SOURCE
 #include "server.h"
@@ -29,8 +28,8 @@
 
 #define CONNECTIONS_MAX 4096u
 #define CONNECTIONS_MIN 64u
-#define FILES_EACH 4u   /* of all that may be open, one in so many is for those who join */
-#define STRANGERS_EACH 4u /* of those who are joining, so many may have yet to show the key */
+#define FILES_EACH 4u   /* one in that many descriptors is for joining processes */
+#define STRANGERS_EACH 4u /* one in that many joining processes may have yet to show the key */
 #define ANSWERS_MAX 256 /* between two pieces of work */
 #define ACCEPTS_MAX 64
 #define DRAINS_MAX 32
@@ -40,7 +39,7 @@ struct hodo_server {
 	struct hodo_watch answers_watch;
 	struct hodo_session *session;
 	uint32_t most;    /* may be joining at once */
-	bool private_dir; /* the socket's directory is to go with it */
+	bool private_dir; /* remove the socket's directory with it */
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + HODO_RECORDER_SUFFIX]; /* and the abstract one */
@@ -76,7 +75,7 @@ int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
 	return 0;
 }
 
-/* uid: whose processes may join here, besides root's; HODO_WITH_KEY: see abstract.c. */
+/* uid: the user whose processes may join here, besides root's; HODO_WITH_KEY: see abstract.c. */
 static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 {
 	struct ucred peer = { 0 };
@@ -103,7 +102,7 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	}
 	c->stranger = uid == HODO_WITH_KEY;
 	server->session->joining.strangers += c->stranger;
-	/* As a rule the message is there already. */
+	/* Usually the message has already arrived. */
 	hodo_connection_take(c);
 }
 
@@ -115,7 +114,7 @@ static bool takes_strangers(const struct hodo_server *server)
 
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 {
-	/* Bounded: others wait for their turn meanwhile. */
+	/* Bounded, since others wait for their turn. */
 	for (int i = 0; i < ACCEPTS_MAX && server->session->joining.n < server->most; i++) {
 		int fd;
 
@@ -163,7 +162,7 @@ static int listen_at(struct hodo_server *server)
 	if (snprintf(path, sizeof(path), "%s/record-%d.sock", dir, (int)getpid()) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	hodo_runtime_sweep(dir);
-	/* Left by a recorder that had our number. */
+	/* Left by a recorder that had our pid. */
 	unlink(path);
 	server->fd = hodo_socket_listen(path);
 	if (server->fd < 0)
@@ -218,7 +217,7 @@ void hodo_server_answer(struct hodo_session *s)
 {
 	struct epoll_event event;
 
-	/* One by one: who is dealt with may take away others, and none is named that was closed before. */
+	/* One by one: handling one may remove others, and closed ones must not be reported. */
 	for (int i = 0; s->server && i < ANSWERS_MAX && epoll_wait(s->joining.answers_fd, &event, 1, 0) == 1; i++) {
 		struct hodo_watch *w = event.data.ptr;
 
@@ -237,7 +236,7 @@ bool hodo_server_start_next(struct hodo_session *s)
 	return c;
 }
 
-/* It is not to blame for what it has sent and we have not taken yet. */
+/* Do not blame it for messages that we have not taken yet. */
 static bool has_sent(const struct hodo_connection *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };

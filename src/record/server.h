@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h - the socket at which processes join a recording, and those that are just joining.
+ * server.h - the socket at which processes join a recording, and those that are joining.
  */
 #ifndef HODO_RECORD_SERVER_H
 #define HODO_RECORD_SERVER_H
@@ -10,19 +10,24 @@
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_session *s);
-/* Answers all who wait, up to a bound, so that other work gets its turn. */
+/* Answers all waiting processes, up to a bound, so that other work gets its turn. */
 void hodo_server_answer(struct hodo_session *s);
-/* Begins the recording of the one that handed over its buffers first. False: there is none. */
+/* Begins the recording of the first process that handed over its buffers. False: none. */
 bool hodo_server_start_next(struct hodo_session *s);
-/* Drops connections that were not done with in time. */
+/* Closes connections past their deadline. */
 void hodo_server_expire(struct hodo_session *s, int64_t now_ns);
-/* Whether a process is just joining. */
+/* Whether a process is joining. */
 bool hodo_server_pending(const struct hodo_session *s);
-/* Takes in whoever has come already: a short-lived process may have handed over its buffers and exited. */
+/*
+ * Handles all that have already connected: a short-lived process may have handed over its buffers and exited.
+ */
 void hodo_server_drain(struct hodo_session *s);
 void hodo_server_close(struct hodo_session *s);
 
-/* Takes in who has connected to a listening socket: processes of this user, and root's; or anybody's with the key. */
+/*
+ * Accepts connections to a listening socket: of this user's processes, and root's; or of anybody with the
+ * key.
+ */
 #define HODO_WITH_KEY ((uid_t)-1)
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid);
 

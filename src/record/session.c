@@ -38,6 +38,7 @@ int hodo_session_choose_clock(struct hodo_session *s, bool tsc)
 	if (s->clock == HODO_CLOCK_TSC && !tsc) {
 		s->clock = HODO_CLOCK_MONOTONIC;
 		hodo_clock_sample(s->clock, &s->clock_first);
+		hodo_wall_sample(&s->clock_first, &s->wall_first);
 	}
 	s->clock_chosen = true;
 	return 0;
@@ -53,6 +54,7 @@ void hodo_session_fit_clock(struct hodo_session *s)
 		hodo_clock_sample(s->clock, &last);
 	}
 	hodo_clock_fit(s->clock, &s->clock_first, &last, &s->clock_map);
+	hodo_wall_sample(&last, &s->wall_last);
 	s->clock_fitted = true;
 }
 
@@ -121,7 +123,7 @@ bool hodo_session_make_room(struct hodo_session *s, int err)
 	return ftruncate(s->reserve_fd, 0) == 0;
 }
 
-/* As much as is to be had: on a full disk most of what was just given back. */
+/* As much as is available: on a full disk, most of what was just given back. */
 void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
 {
 	if (size < RESERVE_BYTES)
@@ -134,7 +136,7 @@ void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
 	}
 }
 
-/* The first folder that is completed says which images are missing beside it. */
+/* The first completed folder says which images are missing besides it. */
 static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text more = { 0 };
@@ -142,6 +144,8 @@ static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_tex
 
 	if (text)
 		return hodo_ctf_metadata_write(dirfd, text, geteuid());
+	hodo_wall_text(&s->wall_first, "begin", &more);
+	hodo_wall_text(&s->wall_last, "end", &more);
 	if (!s->unrecorded_noted)
 		hodo_unrecorded_text(s, &more);
 	err = hodo_ctf_metadata_complete(dirfd, &s->clock_map, &more);

@@ -16,6 +16,7 @@
 #include "recording.h"
 #include "snapshots.h"
 #include "space.h"
+#include "wall.h"
 #include "watch.h"
 
 struct hodo_planning;
@@ -23,7 +24,7 @@ struct hodo_process;
 struct hodo_server;
 struct hodo_switches;
 
-/* What each of the threads that drain rings has for itself. */
+/* What each thread that drains rings owns. */
 struct hodo_session_thread {
 	uint8_t *copy; /* packet_size bytes */
 	struct hodo_compressor *compressor; /* NULL: streams are not compressed */
@@ -40,17 +41,17 @@ struct hodo_session {
 	struct hodo_abstract abstract;
 	struct hodo_join *joins;    /* join.c */
 	struct hodo_process *processes;
-	struct hodo_switches *switches; /* NULL: when threads run is not recorded, or the kernel does it */
+	struct hodo_switches *switches; /* NULL: not recorded, or by the kernel's module */
 	struct hodo_parts parts;
 	struct hodo_snapshots_made snapshots;
-	bool withholding; /* nothing of a process is on disk before it is decided that it is to be */
-	/* A process is about to be finished: whether it is to be written. */
+	bool withholding; /* nothing of a process goes to disk before that is decided */
+	/* A process is about to be finished: whether to write it. */
 	bool (*process_ends)(struct hodo_process *p);
 	struct hodo_drain *drain; /* NULL: there is one thread */
-	struct hodo_planning *planning; /* NULL: no plan was asked for */
+	struct hodo_planning *planning; /* NULL: no plan was requested */
 	struct hodo_session_thread thread[HODO_DRAIN_THREADS_MAX]; /* the first is the recorder's */
 	uint32_t threads;
-	uint32_t busy;            /* rings that took some work in the last round */
+	uint32_t busy;            /* rings with enough work for a thread in the last round */
 	uint32_t cpus;
 
 	enum hodo_clock clock;
@@ -58,66 +59,76 @@ struct hodo_session {
 	bool clock_fitted;
 	struct hodo_clock_sample clock_first;
 	struct hodo_clock_map clock_map; /* provisional until the end */
+	struct hodo_wall wall_first, wall_last; /* when the clock was sampled first, and fitted last */
 
-	int reserve_fd;      /* unnamed file that keeps room for metadata on a full disk; -1 if there is none */
+	int reserve_fd;      /* unnamed file that reserves room for metadata on a full disk; -1: none */
 	uint64_t reserve_size;
 	bool write_failed;   /* reported once */
 	bool unrecorded_noted; /* in a folder's metadata */
 	pid_t command;
 	uint32_t live;
-	struct hodo_session_stats total; /* of what has ended */
+	struct hodo_session_stats total; /* of processes that have ended */
 
 	struct hodo_space_round space;
 	int64_t interval_ns;
-	int64_t active_ns;  /* when events last came */
+	int64_t active_ns;  /* when events last arrived */
 	int64_t chores_ns;  /* when housekeeping was last done */
 	int64_t opened_ns;  /* when open packets were last written */
-	int64_t idle_ns;    /* since when nobody is recorded; 0: somebody is */
-	int64_t looked_ns;  /* when processes to come were last looked for */
+	uint64_t reached;   /* the time up to which config.reached was told that all is on disk */
+	int64_t idle_ns;    /* since when nothing is recorded; 0: something is */
+	int64_t looked_ns;  /* when we last searched for processes yet to come */
 	bool straggler;
 };
 
 int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
 
-/* Settles the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it cannot. */
+/*
+ * Chooses the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it
+ * cannot.
+ */
 int hodo_session_choose_clock(struct hodo_session *s, bool tsc);
 const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
-/* Ticks in a time; before the clock is fitted, to some per cent, without waiting. */
+/* Converts a time to ticks; before the clock is fitted, to a few per cent, without waiting. */
 uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
 
-/* How many events can have been over their rate so far: nobody refuses one in less than a nanosecond. */
+/* The most events that can have been over their rate so far: refusing one takes at least a nanosecond. */
 uint64_t hodo_session_limited_most(const struct hodo_session *s);
 
 void hodo_session_fit_clock(struct hodo_session *s);
 
-/* Reports output that cannot be written, the first time. */
+/* Reports, once, that output cannot be written. */
 void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);
 
 /*
- * Where err says that descriptors have run out: closes stream files of all processes. make_room(): likewise, or where
- * the disk is full, gives back the room that was kept. Whether there was any to be had: it is tried again then.
+ * If err means that descriptors have run out: closes stream files of all processes. make_room(): likewise, or
+ * if the disk is full, releases the reserved room. Returns whether that helped: then try again.
  */
 bool hodo_session_free_files(struct hodo_session *s, int err);
 bool hodo_session_make_room(struct hodo_session *s, int err);
 
-/* Takes the room again, before a packet does: so many bytes at least, if they are to be had. */
+/* Reserves the room again, before a packet takes it: at least that many bytes, if available. */
 void hodo_session_take_reserve(struct hodo_session *s, uint64_t bytes);
 
-/* Replaces metadata; on a full disk with the room that was kept for it. text NULL: only completes it. */
+/* Replaces metadata; on a full disk in the reserved room. text NULL: only completes it. */
 int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
 
-/* A directory in that of the recording, with whatever descriptors can be had: its descriptor or negative errno. */
+/*
+ * Opens a directory in the recording's, freeing descriptors if necessary: its descriptor or negative errno.
+ */
 int hodo_session_open_dir(struct hodo_session *s, const char *name);
 
-/* Gives the final clock to folders, whose names stand in the text with a NUL each; and frees it. */
+/* Gives the final clock to folders, whose NUL-terminated names are in the text; and frees the text. */
 void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders);
 
-/* config.c: what is the same of all who are recorded, and a new uuid; salt: in case there are no random numbers. */
+/*
+ * config.c: fills in what is the same for everything recorded, and a new uuid; salt: in case there are no
+ * random numbers.
+ */
 void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct hodo_flight *f);
 
 /*
- * config.c: what is asked of those who are recorded: fills m, as the session is configured, with these patterns.
- * kernel: for the kernel. Its bytes, up to what is used.
+ * config.c: fills in the configuration message m for this session, with these patterns. kernel: for the
+ * kernel. Returns the bytes in use.
  */
 size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m);

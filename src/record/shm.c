@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shm.c - memory that a traced process also has: whether it is safe, and what of it is in use. */
+/* shm.c - memory shared with a traced process: whether it is safe, and which parts are in use. */
 #define _GNU_SOURCE
 #include "shm.h"
 
@@ -11,7 +11,7 @@
 
 #include <base/file.h>
 
-#define FEW_RINGS 16u /* a page each is less than the trouble of looking which are used */
+#define FEW_RINGS 16u /* a page each costs less than finding out which are used */
 
 const char *hodo_shm_flaw(int fd)
 {

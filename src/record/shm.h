@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shm.h - how the recorder touches memory that a traced process also has.
+ * shm.h - how the recorder accesses memory shared with a traced process.
  *
  * Everything in it is hostile: it may change at any time. Each word is loaded
  * once, through these functions, into a local that the compiler cannot load
@@ -14,7 +14,7 @@
 
 #include <hodo/abi.h>
 
-/* Makes the compiler forget where v came from, so that it cannot be read from there again. */
+/* Makes the compiler forget where v came from, so that it cannot reload it. */
 #define HODO_OPAQUE(v) __asm__("" : "+r"(v))
 
 static inline uint64_t hodo_shm_load64(const uint64_t *p)
@@ -52,19 +52,19 @@ static inline uint16_t hodo_shm_get16(const uint8_t *p)
 	return v;
 }
 
-/* A copy that is taken here and now: later changes of the source are not seen. */
+/* Copies now: later changes of the source are not seen. */
 static inline void hodo_shm_copy(void *to, const void *from, size_t len)
 {
 	memcpy(to, from, len);
 	__asm__ volatile("" ::: "memory");
 }
 
-/* A copy of a thread's name. False: there is none, or it is being replaced. */
+/* Copies a thread's name. False: there is none, or it is being replaced. */
 static inline bool hodo_shm_thread(const struct hodo_thread *from, struct hodo_thread *to)
 {
 	struct hodo_thread again;
 
-	/* Its writer takes the tid away first, so that a copy that is half a new one is not found twice. */
+	/* Its writer clears the tid first, so that a copy that mixes two names is not seen twice. */
 	for (int i = 0; i < 4; i++) {
 		hodo_shm_copy(to, from, sizeof(*to));
 		if (to->tid == 0)
@@ -79,14 +79,15 @@ static inline bool hodo_shm_thread(const struct hodo_thread *from, struct hodo_t
 }
 
 /*
- * Why memory that somebody sent is not safe to be mapped, or NULL: what could be cut short under us, or whose pages
- * might not come (huge pages have a quota), would end us with SIGBUS. Its size is the caller's to check.
+ * Why received memory is not safe to map, or NULL: if it could be truncated, or its pages could be
+ * unavailable (huge pages have a quota), SIGBUS would end us. The caller checks its size.
  */
 const char *hodo_shm_flaw(int fd);
 
 /*
- * The first ring from number `from` on that has memory; layout->rings: there is none. On a machine with many CPUs holes
- * are asked for rather than read: reading a hole would give it memory. fd -1: it cannot be asked, all have.
+ * The first ring from index `from` on that has memory; layout->rings: none. On a machine with many CPUs, it
+ * asks the file for holes instead of reading them, which would allocate memory. fd -1: not possible, all
+ * count.
  */
 uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from);
 

@@ -4,7 +4,7 @@
 
 void hodo_shortage_look(struct hodo_shortage *s, uint64_t lost, bool caught_up)
 {
-	/* What is shared may hold anything: a count that falls is no burst. */
+	/* Shared memory may contain anything: a decreasing count is not a burst. */
 	uint64_t more = lost > s->lost ? lost - s->lost : 0;
 
 	s->lost = lost;
@@ -22,7 +22,7 @@ uint64_t hodo_shortage_ring(const struct hodo_shortage *s, uint64_t ring_size, u
 	if (s->longest == 0 || s->packets == 0)
 		return 0;
 	packets = s->longest / (held ? held : 1) + 1;
-	/* A packet is given back as a whole, and a larger ring has larger ones: a 16th, unless another is said. */
+	/* A packet is returned as a whole, and a larger ring has larger packets: by default a 16th. */
 	do
 		room *= 2;
 	while (room < HODO_SHORTAGE_MAX && (room - room / 16 - ring_size) / packet_size < packets);

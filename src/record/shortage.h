@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortage.h - of what size a ring would have kept the events that found it full, or that were overwritten.
+ * shortage.h - the ring size that would have kept the events that found the ring full, or were overwritten.
  *
- * Events are lost in bursts: from the first that finds no room until the recorder has caught up. A ring that is larger
- * by the longest burst has room for each of them. How much room an event takes is what those beside it in packets took.
+ * Events are lost in bursts: from the first that finds no room until the recorder has caught up. A ring
+ * larger by the longest burst has room for all of them. The size of an event is estimated from those in
+ * packets.
  */
 #ifndef HODO_RECORD_SHORTAGE_H
 #define HODO_RECORD_SHORTAGE_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HODO_SHORTAGE_MAX (1ull << 60) /* bytes: so many, or more */
+#define HODO_SHORTAGE_MAX (1ull << 60) /* bytes: this means so many or more */
 
 struct hodo_shortage {
 	uint64_t packets, events; /* closed packets seen, and what they held */
@@ -19,14 +20,14 @@ struct hodo_shortage {
 	uint64_t burst, longest;  /* events */
 };
 
-/* A closed packet held so many events. */
+/* Counts the events of a closed packet. */
 static inline void hodo_shortage_packet(struct hodo_shortage *s, uint32_t events)
 {
 	s->packets++;
 	s->events += events;
 }
 
-/* At a look at the ring: how many events were lost so far. caught_up: it was not half full. */
+/* At each poll of the ring: how many events were lost so far. caught_up: it was less than half full. */
 void hodo_shortage_look(struct hodo_shortage *s, uint64_t lost, bool caught_up);
 
 /* The least power of two, in bytes; 0: nothing was lost, or no packet was seen. */

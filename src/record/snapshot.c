@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.c - writes what a memory in overwrite mode holds at one time.
+ * snapshot.c - writes the contents of a memory in overwrite mode at one moment.
  */
 #define _GNU_SOURCE
 #include "snapshot.h"
@@ -36,13 +36,13 @@ struct snapshot {
 	struct hodo_catalog catalog;
 	struct hodo_ctf_thread *thread; /* ours, if the source has none */
 	uint32_t threads;
-	struct hodo_map seen; /* of struct seen_thread: those that have events */
+	struct hodo_map seen; /* of struct seen_thread: threads that have events */
 	struct hodo_walk_tally *tally; /* of all ids */
-	struct hodo_text lost; /* lines about that */
+	struct hodo_text lost; /* metadata lines about losses */
 	int64_t real_ns;
 	int dirfd;
-	struct hodo_stream stream; /* the one being written */
-	int err;                   /* why it could not be */
+	struct hodo_stream stream; /* the stream being written */
+	int err;                   /* why it could not be written */
 };
 
 /* --------------------------------------------------------------------- streams */
@@ -58,7 +58,7 @@ static void see_thread(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 
 	(void)events;
 	(void)bytes;
-	/* 0: each CPU's own, of the kernel */
+	/* 0: each CPU's idle thread, in the kernel */
 	if (tid != 0 && s->seen.n < SEEN_MAX && !hodo_map_add(&s->seen, &tid, NULL))
 		s->err = -ENOMEM;
 }
@@ -79,7 +79,7 @@ static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
 {
 	const struct hodo_ring_sink sink = { sink_packet, sink_table, s };
 	const struct hodo_snapshot_source *src = s->source;
-	/* The clock of a memory that was written long ago, perhaps elsewhere, is not ours. */
+	/* A memory written long ago, perhaps elsewhere, does not use our clock. */
 	uint64_t ts = src->why && !src->taken_real_ns ? hodo_clock_now((enum hodo_clock)src->flight->clock) : 0;
 	struct hodo_stream *stream = &s->stream;
 	struct hodo_ring_reader r;
@@ -110,12 +110,12 @@ static int write_streams(struct snapshot *s)
 
 /* -------------------------------------------------------------------- metadata */
 
-/* As they were called at their first events. */
+/* Their names at their first events. */
 static int read_threads(struct snapshot *s)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)s->source->shm;
 	const struct hodo_thread *table = (const struct hodo_thread *)(s->source->shm + HODO_SHM_THREADS);
-	/* Those of the kernel are anywhere. */
+	/* The kernel's may be anywhere in the table. */
 	uint32_t n = s->source->kernel ? HODO_THREADS_MAX : hodo_shm_load32(&shm->threads);
 	struct hodo_thread name;
 
@@ -137,7 +137,7 @@ static int read_threads(struct snapshot *s)
 	return 0;
 }
 
-/* How many threads have events, and no name. */
+/* How many threads have events but no name. */
 static uint32_t count_nameless(struct snapshot *s, const struct hodo_ctf_thread *thread, uint32_t threads)
 {
 	uint32_t nameless = s->seen.n;
@@ -188,7 +188,7 @@ static int make_dir(struct snapshot *s, int out_fd)
 	return s->dirfd < 0 ? s->dirfd : 0;
 }
 
-/* The time is that of the copies. What is read of the catalogue afterwards has all events that are in them. */
+/* The time is that of the copies. The catalogue, read afterwards, has all events in them. */
 static int take(struct snapshot *s)
 {
 	const struct hodo_snapshot_source *src = s->source;
@@ -200,7 +200,7 @@ static int take(struct snapshot *s)
 				    hodo_shm_load32(&shm->flags) & HODO_SHM_SNAPSHOT);
 	if (!err)
 		err = hodo_catalog_read(&s->catalog, src->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
-	/* One that is damaged has events up to there. */
+	/* A damaged catalogue has events up to the damage. */
 	if (err >= 0 || err == -EBADMSG)
 		err = src->thread ? 0 : read_threads(s);
 	return err;
@@ -295,34 +295,59 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *f)
 
 #define TSC_HZ_MIN 200000000ull
 #define TSC_HZ_MAX 100000000000ull
+#define FIT_MAX_NS 1000000000ll /* of one wait */
+
+/* A damaged clock could overflow readers' nanoseconds. */
+static bool is_plausible(const struct hodo_flight *f, const struct hodo_clock_map *map)
+{
+	return f->clock != HODO_CLOCK_TSC || (map->freq_hz >= TSC_HZ_MIN && map->freq_hz <= TSC_HZ_MAX);
+}
+
+static bool is_later(const struct hodo_clock_sample *last, const struct hodo_clock_sample *first)
+{
+	return last->ticks > first->ticks && last->mono_ns > first->mono_ns;
+}
+
+/*
+ * On a busy machine, or in a slow virtual one, either sample may be off by milliseconds: the more time between them,
+ * the less that matters. Waits for it, at most a second or so in all.
+ */
+static void fit_now(const struct hodo_flight *f, const struct hodo_clock_sample *first, struct hodo_clock_sample *last,
+		    struct hodo_clock_map *map)
+{
+	for (int64_t wait_ns = HODO_CLOCK_FIT_NS;; wait_ns *= 4) {
+		bool enough = last->mono_ns - first->mono_ns >= HODO_CLOCK_FIT_NS;
+
+		hodo_clock_fit((enum hodo_clock)f->clock, first, last, map);
+		if ((enough && is_later(last, first) && is_plausible(f, map)) || wait_ns > FIT_MAX_NS)
+			return;
+		hodo_sleep_ns(wait_ns);
+		hodo_clock_sample((enum hodo_clock)f->clock, last);
+	}
+}
 
 int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
 {
 	const struct hodo_moment *m = &f->last[f->latest & 1];
 	struct hodo_clock_sample first = { f->first.ticks, f->first.mono_ns, f->first.real_ns }, last = first;
+	bool here = hodo_snapshot_this_boot(f);
 
-	if (hodo_snapshot_this_boot(f))
+	/* Even from a hostile memory, this must be a valid clock. */
+	if (first.mono_ns < 0)
+		return -ENODATA;
+	if (here)
 		hodo_clock_sample((enum hodo_clock)f->clock, &last);
 	else if (m->real_ns)
 		last = (struct hodo_clock_sample){ m->ticks, m->mono_ns, m->real_ns };
 	else if (f->clock == HODO_CLOCK_TSC)
 		return -ENODATA;
-	/* What a hostile memory says is at least a clock. */
-	if (first.mono_ns < 0)
-		return -ENODATA;
-	if (last.ticks <= first.ticks || last.mono_ns <= first.mono_ns || first.real_ns < 0) {
+	if (here && f->clock == HODO_CLOCK_TSC)
+		fit_now(f, &first, &last, map);
+	if (!is_later(&last, &first) || first.real_ns < 0) {
 		if (f->clock == HODO_CLOCK_TSC)
 			return -ENODATA;
 		last = first;
 	}
-	if (last.mono_ns - first.mono_ns < HODO_CLOCK_FIT_NS && hodo_snapshot_this_boot(f)) {
-		hodo_sleep_ns(HODO_CLOCK_FIT_NS);
-		hodo_clock_sample((enum hodo_clock)f->clock, &last);
-	}
 	hodo_clock_fit((enum hodo_clock)f->clock, &first, &last, map);
-	/* Damage makes clocks that would take readers' nanoseconds beyond what these can hold. */
-	if (first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX ||
-	    (f->clock == HODO_CLOCK_TSC && (map->freq_hz < TSC_HZ_MIN || map->freq_hz > TSC_HZ_MAX)))
-		return -ENODATA;
-	return 0;
+	return first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX || !is_plausible(f, map) ? -ENODATA : 0;
 }

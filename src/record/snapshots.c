@@ -97,7 +97,7 @@ static void take(struct hodo_process *p, const char *why)
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);
 }
 
-/* One for all requests so far. Those that are counted from now on make another. */
+/* One snapshot for all requests so far. Later requests make another. */
 static void take_wanted(struct hodo_process *p)
 {
 	uint32_t wanted = hodo_shm_load32(&shm_of(p)->snapshots);
@@ -113,7 +113,7 @@ static void take_wanted(struct hodo_process *p)
 
 /* -------------------------------------------------------------------- look, end */
 
-/* What triggers of this recording can want; memory that is damaged may say more. */
+/* What this recording's triggers can want; damaged memory may claim more. */
 static uint32_t triggers_want(const struct hodo_session *s)
 {
 	const struct hodo_conditions *c = s->config.conditions;
@@ -138,7 +138,7 @@ static enum hodo_ending ending_of(const struct hodo_process *p)
 	const struct hodo_session *s = p->session;
 	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 
-	/* Its program went by exec, or only the recording ended. */
+	/* Its program was replaced by exec, or only the recording ended. */
 	if (poll(&dead, 1, 0) == 0)
 		return HODO_ENDING_EXIT;
 	if (p->id.pid == s->command && s->snapshots.command_ended)
@@ -155,7 +155,7 @@ static bool is_wanted(struct hodo_process *p)
 		return true;
 	if (!s->config.snapshots.on_crash)
 		return false;
-	if (p->kernel) /* what it did then is of interest */
+	if (p->kernel) /* its activity at that time is of interest */
 		return s->snapshots.crashed ||
 		       (s->snapshots.command_ended &&
 			hodo_ending_of_status(s->snapshots.command_status) != HODO_ENDING_EXIT);

@@ -16,7 +16,7 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
-#define FDS_TAKEN 16 /* descriptors of one message that we look at, to close them */
+#define FDS_TAKEN 16 /* descriptors of one message that we receive, to close them */
 
 /* use: connect() or bind(). */
 static int open_at(const struct sockaddr_un *a, socklen_t len,

@@ -15,16 +15,16 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define QUIET_BYTES (16ull << 20) /* a second: about 1 % of a CPU for their pages */
+#define QUIET_BYTES (16ull << 20) /* per second: their pages cost about 1 % of a CPU */
 #define SECOND_NS   1000000000
-#define PACKET_MIN  65536u        /* smaller ones, a call to the kernel each, are of small rings */
+#define PACKET_MIN  65536u        /* smaller packets, which cost a system call each, are in small rings */
 
 static void *packet_at(const struct hodo_ring_reader *r, uint64_t number)
 {
 	return (void *)(r->packets + (number * r->packet_size & (r->ring_size - 1)));
 }
 
-/* The packet before r->next has been read: whether its ring is quiet, and was so in the second before. */
+/* The packet before r->next has been read: whether its ring is quiet, and was in the previous second. */
 static bool is_quiet(struct hodo_ring_reader *r)
 {
 	struct hodo_ring_pages *p = &r->pages;
@@ -69,7 +69,7 @@ void hodo_ring_zero_ahead(struct hodo_ring_reader *r, uint64_t current, uint64_t
 	struct hodo_ring_pages *p = &r->pages;
 	uint64_t slots = r->ring_size / r->packet_size, until = current + 2 + used;
 
-	/* The open packet and the next one have their pages from the writer. */
+	/* The writer has touched the pages of the open packet and the next one. */
 	if (p->zeroed < current + 2)
 		p->zeroed = current + 2;
 	if (!p->round || used < 2 || r->packet_size < PACKET_MIN)

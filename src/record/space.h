@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space.h - packets go back to their writers: with their pages or without; and who waits for one is woken.
+ * space.h - returns packets to their writers, with or without their pages, and wakes writers that wait for
+ * one.
  *
- * A ring goes round through all of its packets however few are in use at a time. So that its memory is what the
- * recorder's lag needs, and not its size, packets of a ring that is quiet go back without their pages. The next writer
- * has new ones, zeroed, for about two microseconds each: too much for a ring that is busy, which keeps its own.
+ * A ring cycles through all of its packets however few are in use at a time. So that it only takes as much
+ * memory as the recorder's lag needs, packets of a quiet ring are returned without their pages. The next
+ * writer gets new, zeroed ones, for about two microseconds each: too much for a busy ring, which keeps its
+ * pages.
  *
- * Pages are taken away before `consumed` gives the packet back. Afterwards it is the writers'.
+ * Pages are removed before `consumed` returns the packet. Afterwards it belongs to the writers.
  */
 #ifndef HODO_RECORD_SPACE_H
 #define HODO_RECORD_SPACE_H
@@ -17,27 +19,27 @@
 
 struct hodo_ring_reader;
 
-/* Of all rings, before each look at them. */
+/* For all rings, before each poll. */
 struct hodo_space_round {
 	int64_t now_ns;
-	uint64_t zero_bytes; /* that may be zeroed in it */
+	uint64_t zero_bytes; /* left to zero in this round */
 };
 
 struct hodo_ring_pages {
-	struct hodo_space_round *round; /* NULL: pages are neither taken away nor zeroed */
+	struct hodo_space_round *round; /* NULL: pages are neither removed nor zeroed */
 	int64_t since_ns;      /* when the present second began */
 	uint64_t taken;        /* packets read in it */
-	bool quiet;            /* in the one before they were few */
-	uint64_t zeroed;       /* of the ring's first round, packets 0 .. zeroed-1 need not be zeroed */
+	bool quiet;            /* there were few in the previous one */
+	uint64_t zeroed;       /* in the ring's first lap, packets 0 .. zeroed-1 need not be zeroed */
 };
 
-/* Lets the writers have the packets before r->next again; who waits for them is woken when there is room for long. */
+/* Returns the packets before r->next to the writers; wakes waiting ones when there is plenty of room. */
 void hodo_ring_give_back(struct hodo_ring_reader *r, uint64_t current);
 
-/* Wakes who waits for room (user/wait.c, which says why in this order). It is looked whether there is any. */
+/* Wakes writers that wait for room, if any (user/wait.c explains the order). */
 void hodo_ring_wake(struct hodo_ring *ring);
 
-/* In the first round of a ring that is busy: zeroes the packets that come next, so that the writers need not. */
+/* In the first lap of a busy ring: zeroes the next packets, so that the writers need not. */
 void hodo_ring_zero_ahead(struct hodo_ring_reader *r, uint64_t current, uint64_t used);
 
 #endif

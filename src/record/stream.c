@@ -28,7 +28,7 @@ void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ri
 		snprintf(s->name, sizeof(s->name), "cpu%u", ring);
 }
 
-/* Writes all or returns a negative errno. */
+/* Writes everything or returns a negative errno. */
 static int write_all(int fd, struct iovec *iov, int n, uint64_t offset)
 {
 	while (n > 0) {
@@ -57,13 +57,13 @@ static int append_bytes(struct hodo_stream *s, struct iovec *iov, int n)
 {
 	int err = write_all(s->fd, iov, n, s->bytes);
 
-	/* Shortening needs no room; were it to fail, the next packet goes over what is there. */
+	/* Truncation needs no room; if it fails anyway, the next packet overwrites the remains. */
 	if (err && ftruncate(s->fd, (off_t)s->bytes) < 0 && errno != EINVAL)
 		err = -errno;
 	return err;
 }
 
-/* The packet as a frame. How many bytes it has, or a negative errno. */
+/* Appends the packet as a frame. Returns its size, or a negative errno. */
 static ssize_t append_frame(struct hodo_stream *s, const struct hodo_packet *h, const uint8_t *body)
 {
 	size_t size = h->packet_size / 8;
@@ -108,9 +108,8 @@ static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *b
 }
 
 /*
- * What is missing before the first packet: readers count by the difference of
- * two packets, so that there must be one from which nothing is missing. It begins
- * before the other: see HODO_STREAM_APART.
+ * For losses before the first packet: readers count by the difference of two packets, so there must be one
+ * with no losses before it. It begins before the other: see HODO_STREAM_APART.
  */
 static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 {
@@ -124,7 +123,7 @@ static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 	return append(s, &h, (const uint8_t *)"");
 }
 
-/* Anew where it is there: it was closed because there were too many. */
+/* Reopens an existing file that was closed because too many were open. */
 static int open_file(struct hodo_stream *s, int dirfd)
 {
 	char name[sizeof(s->name) + sizeof(HODO_FRAMES_SUFFIX)];
@@ -182,7 +181,7 @@ void hodo_stream_next_file(struct hodo_stream *s)
 	s->made = false;
 }
 
-/* Without one the file is as good to hodo. */
+/* hodo does not need it. */
 static void append_table(struct hodo_stream *s)
 {
 	HODO_AUTO_FREE uint8_t *table = NULL;

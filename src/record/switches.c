@@ -2,14 +2,14 @@
 /*
  * switches.c - see switches.h.
  *
- * The memory is laid out as a process's, and the recorder is the writer and, by the code for all processes, the reader
- * of it: so parts, limits, losses and compression are as everywhere.
+ * The memory has the layout of a process's. The recorder is its writer and, through the code for all
+ * processes, its reader: so parts, limits, losses and compression work as everywhere.
  *
  *              | take | hodo_process_poll() and others that read rings
  *   take       | one thread, the recorder's | before them: it writes while none of the session's threads drains
  *
- * The records have the time of CLOCK_MONOTONIC. Each take has a sample of both clocks, and what came between two
- * samples lies on the line through them: exact to the error of a sample, some tens of nanoseconds, whatever NTP does.
+ * The records have CLOCK_MONOTONIC's time. Each take samples both clocks, and what came between two samples
+ * is interpolated: exact to the error of a sample, some tens of nanoseconds, whatever NTP does.
  */
 #define _GNU_SOURCE
 #include "switches.h"
@@ -28,7 +28,7 @@
 #include "perf.h"
 #include "process.h"
 
-#define PASSES_MAX 8u /* over a process's threads, which may start others meanwhile */
+#define PASSES_MAX 8u /* over a process's threads, which may create others meanwhile */
 
 enum { WATCHED = 1, IN, OUT };
 
@@ -37,7 +37,7 @@ struct hodo_switches {
 	struct hodo_process *process;
 	struct hodo_perf *perf;
 	struct hodo_ring_config config;
-	struct hodo_clock_sample before, now; /* of the last take and this one */
+	struct hodo_clock_sample before, now; /* at the last take and this one */
 	uint64_t lost; /* switches */
 };
 
@@ -48,7 +48,7 @@ int hodo_switches_check(char *why, size_t size)
 
 /* ------------------------------------------------------------------------ clock */
 
-/* Without the two bits that records do not have, so that no packet begins after its first event. */
+/* Without the two bits that records lack, so that no packet begins after its first event. */
 static uint64_t ticks_at(const struct hodo_switches *w, int64_t mono_ns)
 {
 	const struct hodo_clock_sample *a = &w->before, *b = &w->now;
@@ -59,7 +59,7 @@ static uint64_t ticks_at(const struct hodo_switches *w, int64_t mono_ns)
 	if (b->mono_ns <= a->mono_ns)
 		return b->ticks & ~3ull;
 	ticks = (__int128)b->ticks + ticks / (b->mono_ns - a->mono_ns);
-	/* An error of the samples puts nothing into the future. */
+	/* A sampling error must not put anything into the future. */
 	return (uint64_t)(ticks < 0 ? 0 : ticks > (__int128)b->ticks ? (__int128)b->ticks : ticks) & ~3ull;
 }
 
@@ -105,7 +105,7 @@ static void put(struct hodo_switches *w, uint32_t cpu, uint16_t id, uint32_t tid
 	hodo_ring_write_locked(&view, id, tid, ticks, &piece, 1, piece.len);
 }
 
-/* Behind what was lost another packet begins, so that it is known to the record when that was. */
+/* Another packet begins after a loss, so that the time of the loss is known to the record. */
 static void put_loss(struct hodo_switches *w, uint32_t cpu, uint64_t lost, uint64_t ticks)
 {
 	struct hodo_view view = view_of(w->process, cpu);
@@ -118,13 +118,13 @@ static void put_loss(struct hodo_switches *w, uint32_t cpu, uint64_t lost, uint6
 
 /* ---------------------------------------------------------------------- records */
 
-/* A new thread is called as the one that made it. */
+/* A new thread has the name of its creator. */
 static void name(const struct hodo_switches *w, const struct hodo_perf_record *r)
 {
 	const struct hodo_ctf_thread *parent = hodo_map_find(&w->process->threads, &r->parent);
 	char comm[sizeof(r->comm)];
 
-	/* A copy: the entry moves when another is added. */
+	/* A copy, since the entry moves when another is added. */
 	snprintf(comm, sizeof(comm), "%s", r->comm[0] ? r->comm : parent ? parent->comm : "?");
 	hodo_process_name_thread(w->process, r->tid, r->pid, comm);
 }
@@ -137,7 +137,7 @@ static void take_record(void *arg, uint32_t cpu, const struct hodo_perf_record *
 	switch (r->kind) {
 	case HODO_PERF_IN:
 	case HODO_PERF_OUT:
-		/* 0 is the number of a thread that has ended, and is not known by another any more. */
+		/* 0: the thread has ended, and its tid is not known any more. */
 		if (r->tid && r->tid != UINT32_MAX)
 			put(w, cpu, r->kind == HODO_PERF_IN ? IN : OUT, r->tid, ticks, r->preempted);
 		return;
@@ -158,8 +158,8 @@ int hodo_switches_take(struct hodo_session *s)
 	if (!w)
 		return 0;
 	w->before = w->now;
-	/* In this order: we may stand between the two for any time, and what is taken in is to have happened before the
-	 * sample, else it would lie on no line. */
+	/* The order matters: we may be preempted between the two, and everything taken must have happened
+	 * before the sample, or it could not be interpolated. */
 	hodo_perf_look(w->perf);
 	hodo_clock_sample(s->clock, &w->now);
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
@@ -182,13 +182,13 @@ static int watch_thread(struct hodo_switches *w, uint32_t pid, uint32_t tid, int
 	snprintf(path, sizeof(path), "%u/comm", tid);
 	hodo_file_line(tasks, path, comm, sizeof(comm));
 	hodo_process_name_thread(w->process, tid, pid, comm[0] ? comm : "?");
-	/* What there is already comes first: times in a ring do not run back. */
+	/* Earlier records come first: times in a ring must not run back. */
 	hodo_switches_take(w->session);
 	put(w, 0, WATCHED, tid, w->now.ticks & ~3ull, false);
 	return 0;
 }
 
-/* Those that are there and not watched yet. How many, or a negative errno. */
+/* Watches the present threads that are not watched yet. How many, or a negative errno. */
 static int watch_threads(struct hodo_switches *w, uint32_t pid, int tasks)
 {
 	HODO_AUTO_CLOSE int fd = openat(tasks, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,7 +223,7 @@ void hodo_switches_watch(struct hodo_session *s, pid_t pid)
 		HODO_AUTO_CLOSE int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		uint32_t passes = 0;
 
-		/* A thread that one of those makes that are not watched yet is there in the next pass. */
+		/* A thread created by one that was not watched yet is found in the next pass. */
 		do
 			n = tasks < 0 ? -errno : watch_threads(s->switches, (uint32_t)pid, tasks);
 		while (n > 0 && ++passes < PASSES_MAX);
@@ -237,7 +237,7 @@ void hodo_switches_watch(struct hodo_session *s, pid_t pid)
 
 /* --------------------------------------------------------------------- catalogue */
 
-/* As hodo/abi.h has it: types, then texts. */
+/* As in hodo/abi.h: types, then texts. */
 static void add_event(struct hodo_process *p, uint16_t id, const char *name, const char *field)
 {
 	struct hodo_shm *shm = (struct hodo_shm *)p->shm;

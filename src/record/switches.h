@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches.h - when the threads that are recorded ran: the kernel's records of that (perf.h) as events of a folder like
- * the kernel's own (kernel.h), which the recorder writes itself:
+ * switches.h - when the recorded threads ran: the kernel's records of that (perf.h) as events in a folder
+ * like the kernel's (kernel.h), which the recorder writes itself:
  *
  *	sched:watched           from here on the switches of the event's thread are recorded
  *	sched:switch_in         it comes to the CPU
@@ -16,21 +16,21 @@
 
 struct hodo_session;
 
-/* Whether they can be known here: 0; or a negative errno, and a line that says why not and what to do. */
+/* Whether they are available here: 0; or a negative errno, and a line that says why not and what to do. */
 int hodo_switches_check(char *why, size_t size);
 
-/* From now on the session has a folder of them. 0; or a negative errno and a line in why. */
+/* Gives the session a folder of them. 0; or a negative errno and a line in why. */
 int hodo_session_record_switches(struct hodo_session *s, char *why, size_t size);
 
 /*
- * Those of a process's threads, and of all that it will start: of a process that runs, before it is adopted; of the
- * command, before it execs. Where that cannot be, it is reported. Nothing where the session has no folder of them.
+ * Watches a process's threads, and all that it will start: call it before a running process is adopted, and
+ * before the command execs. Failure is reported. Does nothing if the session has no folder of them.
  */
 void hodo_switches_watch(struct hodo_session *s, pid_t pid);
 
-/* Takes in what there is. How many 16ths of the fullest buffer that was. */
+/* Takes what there is. Returns how many 16ths of the fullest buffer that was. */
 int hodo_switches_take(struct hodo_session *s);
-/* Before the session's processes are finished: takes in the rest. */
+/* Before the session's processes are finished: takes the rest. */
 void hodo_switches_end(struct hodo_session *s);
 
 #endif

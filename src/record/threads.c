@@ -15,7 +15,7 @@
 #include "shm.h"
 
 #define REFRESH_MAX 256u /* names looked up at once */
-#define KERNEL_THREADS_MAX (1u << 17) /* as many as are known when a recording is read */
+#define KERNEL_THREADS_MAX (1u << 17) /* as many as a reader keeps */
 
 static void set_thread(struct hodo_process *p, struct hodo_ctf_thread *t, uint32_t pid, const char *comm)
 {
@@ -42,7 +42,7 @@ void hodo_process_name_thread(struct hodo_process *p, uint32_t tid, uint32_t pid
 	set_thread(p, t, pid, comm);
 }
 
-/* Each thread has one place, which a later one may be given. */
+/* Each thread has one place, which a later thread may reuse. */
 static void read_kernel_threads(struct hodo_process *p)
 {
 	const struct hodo_thread *table = (const struct hodo_thread *)(p->shm + HODO_SHM_THREADS);
@@ -80,7 +80,7 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 			p->threads_read = i + 1;
 		else if (!all)
 			break;
-		/* Of one number that several had, one after another, the last name stays. */
+		/* If several threads had the same tid in succession, the last name stays. */
 		hodo_process_name_thread(p, t.tid, 0, t.comm);
 	}
 }
@@ -89,7 +89,7 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 {
 	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 
-	/* In another pid namespace its thread ids are not those of our /proc. The kernel says when names change. */
+	/* In another pid namespace, its tids are not those in our /proc. The kernel reports changed names. */
 	if ((uint32_t)p->id.pid != p->id.vpid || p->kernel)
 		return;
 	for (uint32_t n = 0; n < REFRESH_MAX && n < p->threads.n; n++) {
@@ -100,7 +100,7 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 			p->threads_refreshed = 0;
 		t = hodo_map_at(&p->threads, p->threads_refreshed++);
 		snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->id.pid, t->tid);
-		/* Another process may have the number by now. */
+		/* The pid may have been reused by now. */
 		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0 && poll(&dead, 1, 0) == 0)
 			set_thread(p, t, 0, comm);
 	}
@@ -121,10 +121,10 @@ void hodo_process_name_threads(struct hodo_process *p)
 		snprintf(path, sizeof(path), "%.20s/comm", name);
 		if (tid == 0 || hodo_file_line(dirfd(d), path, comm, sizeof(comm)) <= 0)
 			continue;
-		/* Its number in its own pid namespace is what its events have. */
+		/* Its events have its pid in its own pid namespace. */
 		if ((uint32_t)p->id.pid != p->id.vpid)
 			tid = hodo_proc_status((pid_t)tid, &status) == 0 ? status.vpid : 0;
-		/* What was read is the process's own only if it lives. */
+		/* What was read belongs to the process only if it is still alive. */
 		if (tid != 0 && poll(&dead, 1, 0) == 0)
 			hodo_process_name_thread(p, (uint32_t)tid, 0, comm);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unrecorded.c - process images that came to a recording and are not in it. */
+/* unrecorded.c - process images that belong to a recording but are not in it. */
 #include "unrecorded.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static uint32_t find(const struct hodo_session_stats *t, const char *why)
 	return i;
 }
 
-/* That reason, with so many images more. */
+/* Adds that many images to the reason. */
 static const struct hodo_unrecorded *count(struct hodo_session *s, const char *why, const char *other, uint64_t images)
 {
 	struct hodo_session_stats *t = &s->total;
@@ -50,7 +50,7 @@ void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 
 	t->refused++;
 	t->command_refused |= pid > 0 && pid == s->command;
-	/* Of each reason: one that others can bring about at will keeps no other from being read. */
+	/* For each reason: one that others can cause at will must not hide the rest. */
 	if (u->images <= TOLD_MAX)
 		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)pid, why);
 	else if (u->images == TOLD_MAX + 1)

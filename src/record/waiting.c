@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.c - room in a process's rings: the recorder's side of writers that wait for it (user/wait.c), and how much of
- * it would have been enough. */
+/* waiting.c - room in a process's rings: the recorder's side of waiting writers (user/wait.c), and how much
+ * would have been enough. */
 #include "process.h"
 #include "shm.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - what waits in an epoll for a descriptor to become ready.
+ * watch.h - an entry in an epoll that waits for a descriptor to become ready.
  */
 #ifndef HODO_RECORD_WATCH_H
 #define HODO_RECORD_WATCH_H
 
 #include <stddef.h>
 
-/* The struct of which a pointer leads to a member. */
+/* The struct that contains the member at the pointer. */
 #define HODO_OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
 /* What epoll's data points to. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * brief.c - short names of functions, which tell those of an object apart.
+ * brief.c - short names of functions that are unique in an object.
  *
- * Without parameters overloads look the same. Their mangled names begin alike, up to the parameters, so they stand side
- * by side among all that are sorted, or a few templates' apart; those that are const begin with _ZNK instead of _ZN.
+ * Without parameters overloads look the same. Their mangled names begin alike, up to the parameters, so they
+ * are adjacent in sorted order, or separated by a few templates; const ones begin with _ZNK instead of _ZN.
  */
 #include "internal.h"
 
@@ -13,7 +13,7 @@
 #include <core/search.h>
 #include <elf/demangle.h>
 
-#define NEIGHBOURS 8u /* that are compared, on either side */
+#define NEIGHBOURS 8u /* compared on either side */
 
 static bool is_mangled(const char *name)
 {
@@ -54,7 +54,7 @@ static size_t common(const char *a, const char *b)
 	return n;
 }
 
-/* Whether the function at that place looks like it and is another: constructors are twice there, with one name. */
+/* Whether another function at that place looks the same: constructors occur twice, with one name. */
 static bool is_alike(const struct hodo_sym *sym, uint32_t place, const char *mangled, const char *brief)
 {
 	const char *other = sym->object.symbols.list[sym->by_name[place]].name;
@@ -76,7 +76,7 @@ static bool is_alike(const struct hodo_sym *sym, uint32_t place, const char *man
 	return alike;
 }
 
-/* Among those around the place of a name: mangled, or what it would be if it were const, or were not. */
+/* Searches around the place of a mangled name, or of its const or non-const variant. */
 static bool has_alike(const struct hodo_sym *sym, const char *name, const char *mangled, const char *brief)
 {
 	const struct hodo_elf_symbol *list = sym->object.symbols.list;

@@ -39,7 +39,7 @@ struct hodo_sym {
 
 /* table.c. Empty. 0, -EINVAL: the build-id is too long, -ENOMEM. */
 int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
-/* Keeps the text, which is freed also on failure. 0 or -ENOMEM. */
+/* Takes the text, which is freed even on failure. 0 or -ENOMEM. */
 int hodo_sym_keep_text(struct hodo_sym *sym, char *text);
 /* Empties the table. */
 void hodo_sym_forget(struct hodo_sym *sym);
@@ -51,6 +51,6 @@ bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const c
 
 /* saved.c: 0, -ENOENT and the like, -EBADMSG, -ENOMEM. */
 int hodo_sym_saved_read(struct hodo_sym *sym, const char *path);
-int hodo_sym_saved_take(struct hodo_sym *sym, char *text); /* which is freed with it; NULL: no memory */
+int hodo_sym_saved_take(struct hodo_sym *sym, char *text); /* takes text, freed with it; NULL: no memory */
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kallsyms.c - functions of the kernel that runs, its modules' too, as /proc/kallsyms has them:
+ * kallsyms.c - functions of the running kernel and its modules, from /proc/kallsyms:
  *
  *	ffffffff8136f4c0 T vfs_read
  *	ffffffffc0123000 t ext4_sync_fs	[ext4]
  *
- * There are no sizes: a function reaches up to the next one.
+ * There are no sizes: a function extends to the next one.
  */
 #include "internal.h"
 
@@ -16,9 +16,9 @@
 #include <core/symbol_name.h>
 
 #define FILE_NAME "/proc/kallsyms"
-#define SIZE_MAX_BYTES (1u << 20) /* of one function: behind a module's last one there is nothing */
+#define SIZE_MAX_BYTES (1u << 20) /* of one function: a module's last one has no successor */
 
-/* 0; -ENOMEM; -ENODATA: what cannot be read is shown as zeros. */
+/* 0; -ENOMEM; -ENODATA: unreadable addresses are shown as zeros. */
 static int add_line(struct hodo_sym *sym, char *text)
 {
 	struct hodo_elf_symbols *all = &sym->object.symbols;
@@ -71,7 +71,7 @@ int hodo_sym_open_kernel(struct hodo_sym **sym, const char *path, const uint8_t 
 	if (err)
 		return err;
 	err = f ? 0 : -errno;
-	(*sym)->saved = true; /* there are no lines to be looked for */
+	(*sym)->saved = true; /* there are no lines to find */
 	while (!err && getline(&text, &room, f) > 0)
 		err = add_line(*sym, text);
 	if (!err)

@@ -12,9 +12,9 @@
 #include <base/scope.h>
 #include <elf/dwarf.h>
 
-/* A relative path, and the same with the folder that the compiler ran in before it. */
+/* A relative path, and the same with the compiler's working folder before it. */
 struct joined {
-	uint64_t path; /* address of libdw's text, which is the same for all lines of a file in a unit */
+	uint64_t path; /* address of libdw's text, the same for all lines of a file in a unit */
 	char *full;
 };
 
@@ -56,7 +56,7 @@ void hodo_sym_lines_close(struct hodo_sym_lines *lines)
 
 /* ------------------------------------------------------------------------- paths */
 
-/* libdw leaves a path relative where its folder is relative, too. */
+/* libdw leaves a path relative if its folder is relative, too. */
 static const char *full_path(struct hodo_sym_lines *l, Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attr;

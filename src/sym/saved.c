@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saved.c - symbols kept in a file of text, to be read where the object is not
- * (docs/format.md, "Saved symbols"):
+ * saved.c - symbols saved in a text file, for use without the object (docs/format.md, "Saved symbols"):
  *
  *	hodo-symbols 1
  *	build_id 4b1c…            or nothing behind the word
@@ -40,7 +39,7 @@ static void add_encoded(struct hodo_text *t, const char *s)
 	}
 }
 
-/* The file's number, written when it is new; HODO_STRINGS_NONE: too many, or no memory. */
+/* The file's number; writes a new one; HODO_STRINGS_NONE: too many, or no memory. */
 static uint32_t file_number(struct hodo_text *t, struct hodo_strings *files, const char *name)
 {
 	uint32_t known = files->map.n, number = known < FILES_MAX ? hodo_strings_add(files, name) : HODO_STRINGS_NONE;
@@ -102,7 +101,7 @@ int hodo_sym_save(struct hodo_sym *sym, int fd)
 
 /* ------------------------------------------------------------------------- read */
 
-/* A file whose name does not say which build it is of must be of the object that is asked for. */
+/* If the file's name does not contain the build-id, its contents must match the requested object. */
 static int read_build_id(struct hodo_sym *sym, const char *s)
 {
 	uint8_t id[sizeof(sym->object.build_id)];
@@ -162,7 +161,7 @@ static int read_function(struct hodo_sym *sym, char *text)
 			return -EBADMSG;
 		f.file = (uint32_t)n + 1;
 	}
-	s.end = s.start; /* of the whole, until all functions are known */
+	s.end = s.start; /* the whole function's, until all functions are known */
 	if (hodo_parse_number(word[3], UINT32_MAX, &n) < 0 ||
 	    (words == 6 && hodo_parse_hex(word[5], &s.end) < 0))
 		return -EBADMSG;
@@ -226,7 +225,7 @@ static int parse(struct hodo_sym *sym, char *p)
 	line = next_line(&p);
 	if (!line || strncmp(line, "path ", 5) != 0 || !hodo_percent_decode(line + 5))
 		return -EBADMSG;
-	/* Without a build-id the file's name is a hash of the path, and says nothing for sure. */
+	/* Without a build-id, the file's name is a hash of the path, which proves nothing. */
 	if (!err && !sym->object.build_id_len && *sym->path && strcmp(line + 5, sym->path) != 0)
 		err = -ESTALE;
 	while (!err && (line = next_line(&p)) != NULL) {
@@ -237,7 +236,7 @@ static int parse(struct hodo_sym *sym, char *p)
 			err = read_function(sym, line + 2);
 		else if (strncmp(line, "f ", 2) == 0)
 			err = read_file(sym, line + 2);
-		/* Other words are of later versions. */
+		/* Other words belong to later versions. */
 	}
 	return err ? err : -EBADMSG;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* sym.c - an object's functions: where they come from. */
 #include "internal.h"
+#include "store.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <base/rights.h>
 #include <base/scope.h>
 
-static int read_files(struct hodo_sym *s, const char *root)
+/* Of the file and its debug file. */
+static int read_files(struct hodo_sym *s, const char *path, const char *root)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	uint8_t id[HODO_ELF_BUILD_ID_MAX];
@@ -17,11 +20,25 @@ static int read_files(struct hodo_sym *s, const char *root)
 
 	memcpy(id, s->object.build_id, len);
 	if (!err)
-		err = hodo_elf_object_open(&s->object, s->path, id, len, root);
+		err = hodo_elf_object_open(&s->object, path, id, len, root);
 	if (err)
 		return err;
 	s->functions = calloc(s->object.symbols.n, sizeof(*s->functions));
 	return s->functions ? 0 : -ENOMEM;
+}
+
+/* Of a file in the store, which is ours. full: only if it has all symbols, not those alone that are exported. */
+static bool read_stored(struct hodo_sym *s, const struct hodo_sym_source *source, enum hodo_store_kind kind, bool full)
+{
+	HODO_AUTO_FREE char *path = NULL;
+
+	if (source->store)
+		path = hodo_store_find(source->store, s->object.build_id, s->object.build_id_len, kind);
+	s->owner = geteuid();
+	if (path && read_files(s, path, source->debug_root) == 0 && (!full || s->object.symbols.full))
+		return true;
+	hodo_sym_forget(s);
+	return false;
 }
 
 int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source)
@@ -29,12 +46,17 @@ int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source)
 	size_t len = source->build_id ? source->build_id_len : 0;
 	int err = hodo_sym_new(sym, source->path ? source->path : "", source->build_id, len);
 
-	if (err || (source->saved && hodo_sym_saved_read(*sym, source->saved) == 0) ||
+	if (err || read_stored(*sym, source, HODO_STORE_DEBUGINFO, true) ||
+	    (source->saved && hodo_sym_saved_read(*sym, source->saved) == 0) ||
 	    (source->saved_text && hodo_sym_saved_take(*sym, strdup(source->saved_text)) == 0))
 		return err;
 	hodo_sym_forget(*sym);
 	(*sym)->owner = source->owner;
-	err = read_files(*sym, source->debug_root);
+	err = read_files(*sym, (*sym)->path, source->debug_root);
+	if (err && err != -ENOMEM) {
+		hodo_sym_forget(*sym);
+		err = read_stored(*sym, source, HODO_STORE_EXECUTABLE, false) ? 0 : err;
+	}
 	if (err) {
 		hodo_sym_close(*sym);
 		*sym = NULL;

@@ -87,6 +87,11 @@ bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *s
 	return true;
 }
 
+bool hodo_sym_has_lines(const struct hodo_sym *sym)
+{
+	return sym->saved ? sym->nfiles > 0 : sym->object.lines != NULL;
+}
+
 bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line)
 {
 	if (sym->saved) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.c - unwinds a saved stack by libdwfl, as a process of one thread whose
- * memory is the piece of stack that there is.
+ * unwind.c - unwinds a saved stack by libdwfl, as a process with one thread whose memory is the saved piece
+ * of stack.
  *
- * The modules are reported by their addresses, and their files opened once an address
- * in them is asked for. No debug files are looked for: what unwinding needs is loaded, and so in the
- * file itself; and libdwfl's own search may ask servers.
+ * The modules are reported by their addresses, and their files opened once an address in them is needed: at
+ * their paths, or, if they are not there or are other builds, elsewhere by build-id. No debug files are
+ * searched: what unwinding needs is loaded, and so in the file itself; and libdwfl's own search may ask
+ * servers.
  *
- * x86-64 alone: the numbers of the registers are its.
+ * Only x86-64, because of the register numbers.
  */
 #include "unwind.h"
 
@@ -18,14 +19,20 @@
 #include <base/rights.h>
 #include <base/scope.h>
 
+#include "debuginfod.h"
 #include "internal.h"
 
 #define THREAD 1
 enum { DWARF_RBP = 6, DWARF_RSP = 7 };
 
+struct module {
+	struct hodo_sym_module sym;
+	const struct hodo_sym_elsewhere *elsewhere;
+};
+
 struct hodo_sym_unwinder {
 	Dwfl *dwfl;
-	struct hodo_sym_module *modules;
+	struct module *modules;
 	uint32_t n;
 	const struct hodo_sym_stack *stack; /* the one being unwound */
 	uint64_t *addresses;
@@ -34,19 +41,51 @@ struct hodo_sym_unwinder {
 
 /* ---------------------------------------------------------------------- modules */
 
-static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+/* The descriptor, or -1: it is not there, or another build. */
+static int open_as(const char *path, const struct hodo_sym_module *module, uid_t owner)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
-	const struct hodo_sym_module *module = *data;
 	struct hodo_elf e;
 	int fd;
 
-	if (!module || hodo_rights_of(&rights, module->owner) < 0 || hodo_elf_open(&e, module->path) < 0)
+	if (hodo_rights_of(&rights, owner) < 0 || hodo_elf_open(&e, path) < 0)
 		return -1;
 	fd = !module->build_id_len || hodo_elf_is(&e, module->build_id, module->build_id_len) ? dup(e.fd) : -1;
 	hodo_elf_close(&e);
+	return fd;
+}
+
+static char *find_elsewhere(const struct hodo_sym_module *module, const struct hodo_sym_elsewhere *elsewhere)
+{
+	char *path = NULL;
+
+	if (elsewhere->store)
+		path = hodo_store_find(elsewhere->store, module->build_id, module->build_id_len, HODO_STORE_EXECUTABLE);
+	if (!path && elsewhere->debuginfod)
+		path = hodo_debuginfod_find(elsewhere->debuginfod, module->build_id, module->build_id_len,
+					    HODO_STORE_EXECUTABLE);
+	return path;
+}
+
+static int find_elf(Dwfl_Module *m, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	const struct module *module = *data;
+	char *path;
+	int fd;
+
+	if (!module)
+		return -1;
+	path = strdup(module->sym.path);
+	fd = path ? open_as(path, &module->sym, module->sym.owner) : -1;
+	if (fd < 0) {
+		free(path);
+		path = find_elsewhere(&module->sym, module->elsewhere);
+		fd = path ? open_as(path, &module->sym, geteuid()) : -1;
+	}
 	if (fd >= 0)
-		*file_name = strdup(module->path);
+		*file_name = path;
+	else
+		free(path);
 	return fd;
 }
 
@@ -84,7 +123,7 @@ static bool set_registers(Dwfl_Thread *thread, void *data)
 	const Dwarf_Word registers[2] = { s->bp, s->sp };
 
 	_Static_assert(DWARF_RSP == DWARF_RBP + 1, "set together");
-	/* Within the call, not behind it: what follows may be of another function. */
+	/* Within the call, not after it: what follows may belong to another function. */
 	dwfl_thread_state_register_pc(thread, s->ip - 1);
 	return dwfl_thread_state_registers(thread, DWARF_RBP, 2, registers);
 }
@@ -99,7 +138,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 static int by_start(const void *a, const void *b)
 {
-	const struct hodo_sym_module *x = a, *y = b;
+	const struct hodo_sym_module *x = &((const struct module *)a)->sym, *y = &((const struct module *)b)->sym;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -112,7 +151,7 @@ static bool report_modules(struct hodo_sym_unwinder *u)
 
 	dwfl_report_begin(u->dwfl);
 	for (uint32_t i = 0; i < u->n; i++) {
-		struct hodo_sym_module *m = &u->modules[i];
+		const struct hodo_sym_module *m = &u->modules[i].sym;
 		Dwfl_Module *reported;
 		void **data;
 
@@ -123,12 +162,13 @@ static bool report_modules(struct hodo_sym_unwinder *u)
 			continue;
 		end = m->end;
 		dwfl_module_info(reported, &data, NULL, NULL, NULL, NULL, NULL, NULL);
-		*data = m;
+		*data = &u->modules[i];
 	}
 	return dwfl_report_end(u->dwfl, NULL, NULL) == 0;
 }
 
-struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n)
+struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n,
+						const struct hodo_sym_elsewhere *elsewhere)
 {
 	static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_nothing };
 	struct hodo_sym_unwinder *u = calloc(1, sizeof(*u));
@@ -137,8 +177,8 @@ struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *mo
 		return NULL;
 	u->modules = calloc(n ? n : 1, sizeof(*u->modules));
 	u->dwfl = dwfl_begin(&callbacks);
-	if (u->modules && n)
-		memcpy(u->modules, modules, n * sizeof(*modules));
+	for (uint32_t i = 0; i < n && u->modules; i++)
+		u->modules[i] = (struct module){ modules[i], elsewhere };
 	u->n = n;
 	if (u->modules)
 		qsort(u->modules, n, sizeof(*u->modules), by_start);
@@ -173,7 +213,7 @@ static int take_frame(Dwfl_Frame *frame, void *data)
 	return DWARF_CB_OK;
 }
 
-/* libdwfl asks for the machine once, of some module's file. */
+/* libdwfl determines the machine once, from some module's file. */
 static bool attach(struct hodo_sym_unwinder *u)
 {
 	Dwfl_Module *m = dwfl_addrmodule(u->dwfl, u->stack->ip - 1);

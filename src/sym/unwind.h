@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.h - the callers in a piece of stack that was saved, by the unwind
- * data of the files that were mapped (elfutils). Knows nothing of traces.
+ * unwind.h - the callers in a saved piece of stack, by the unwind data of the mapped files (elfutils). Knows
+ * nothing of traces.
  *
  * Files and stacks are hostile input. One unwinder by one thread at a time.
  */
@@ -24,16 +24,24 @@ struct hodo_sym_module {
 };
 
 struct hodo_sym_stack {
-	uint64_t ip, sp, bp; /* ip stands behind a call */
+	uint64_t ip, sp, bp; /* ip is after a call */
 	const uint8_t *bytes; /* from sp upwards */
 	size_t nbytes;
 };
 
-/* modules are copied; of two that overlap the first counts. NULL: no memory. */
-struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n);
+/* Where the files are if not at their paths, by build-id. */
+struct hodo_debuginfod;
+struct hodo_sym_elsewhere {
+	const char *store;                  /* store.h; NULL: none */
+	struct hodo_debuginfod *debuginfod; /* debuginfod.h; NULL: no server is asked */
+};
+
+/* Copies modules; of two that overlap, the first counts. NULL: no memory. */
+struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *modules, uint32_t n,
+						const struct hodo_sym_elsewhere *elsewhere);
 void hodo_sym_unwinder_free(struct hodo_sym_unwinder *unwinder); /* NULL is allowed */
 
-/* addresses: ip, and then return addresses, innermost first, at most max. How many. */
+/* addresses: ip, then return addresses, innermost first, at most max. Returns how many. */
 uint32_t hodo_sym_unwind(struct hodo_sym_unwinder *unwinder, const struct hodo_sym_stack *stack, uint64_t *addresses,
 			 uint32_t max);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buffers.c - memory that somebody has for the time of an event, where a stack may be too small for it.
+ * buffers.c - memory for the duration of an event, since a stack may be too small for it.
  *
- * A handler that leaves by longjmp what it interrupted keeps its buffer; such a one is taken away after some seconds,
- * when nobody else is left to take from. Whoever wrote to it still (a thread that was stopped meanwhile) spoils what
- * another event has in it, and nothing else: lengths are settled before.
+ * An event that a handler leaves by longjmp keeps its buffer, which is taken away after some seconds, when no
+ * other is free. If its owner still writes to it (a thread that was stopped meanwhile), it corrupts another
+ * event's data in the buffer, but nothing else: lengths are fixed beforehand.
  *
  *                  | take, release | make
  *   take, release  | beside        | excluded (sections)
@@ -13,14 +13,14 @@
 #include "sys.h"
 #include "user.h"
 
-#define TAKEN_TICKS_MAX (1ll << 34) /* some seconds: whoever has a buffer so long has forgotten it */
+#define TAKEN_TICKS_MAX (1ll << 34) /* some seconds: a buffer held for so long is abandoned */
 
 int hodo_buffers_make(struct hodo_buffers *b, uint64_t size)
 {
 	uint32_t pid = (uint32_t)hodo_sys0(SYS_getpid);
 	uint64_t stride = (size + 63) & ~63ull, bytes = HODO_BUFFERS * stride;
 
-	/* A fork child has its parent's, which code that it returns to may still use. */
+	/* A fork child keeps its parent's: code that it returns to may still use them. */
 	if (b->memory && bytes > b->bytes && b->process == pid)
 		hodo_sys2(SYS_munmap, b->memory, b->bytes);
 	if (!b->memory || bytes > b->bytes) {
@@ -46,7 +46,10 @@ void *hodo_buffers_take(struct hodo_buffers *b)
 			uint32_t i = (start + k) % HODO_BUFFERS;
 			uint64_t taken = hodo_load(&b->taken[i].since);
 
-			/* In the second round all are in use: forgotten ones. Some are of later than `now` by then. */
+			/*
+			 * In the second round all are in use: take an abandoned one. Some may have been taken
+			 * after `now`.
+			 */
 			if (round == 0 ? taken != 0 : (int64_t)(now - taken) < TAKEN_TICKS_MAX)
 				continue;
 			if (hodo_cas_acquire(&b->taken[i].since, &taken, now))
@@ -60,6 +63,6 @@ void hodo_buffers_release(struct hodo_buffers *b, const void *buffer)
 {
 	uint64_t i = b->stride ? (uint64_t)((const uint8_t *)buffer - b->memory) / b->stride : HODO_BUFFERS;
 
-	if (buffer && i < HODO_BUFFERS) /* else it is a fork child's parent's */
+	if (buffer && i < HODO_BUFFERS) /* else it belongs to the parent of this fork child */
 		hodo_store_release(&b->taken[i].since, 0);
 }

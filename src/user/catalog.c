@@ -4,8 +4,8 @@
 #include "sys.h"
 #include "user.h"
 
-#define TEXT_MAX 1024 /* bytes of one text in a record, its NUL included */
-#define FIRST 8u      /* no record of use lies at 0 */
+#define TEXT_MAX 1024 /* bytes of one text in a record, including its NUL */
+#define FIRST 8u      /* no valid record is at 0 */
 
 static uint8_t *catalog; /* moves when it grows */
 static uint64_t catalog_used, catalog_size;
@@ -30,7 +30,7 @@ static void append_shared(const void *record, uint32_t size)
 	hodo_store_release(&shm->catalog_used, used + size);
 }
 
-/* From 256 KiB on, doubled when full: room for 65,535 events is not to fill every program's address space. */
+/* From 256 KiB, doubled when full: room for 65,535 events would waste address space in most programs. */
 static bool has_room(uint32_t size)
 {
 	uint64_t grown = catalog_size ? 2 * catalog_size : 256 << 10;
@@ -84,7 +84,7 @@ const uint8_t *hodo_catalog_bytes(uint64_t *len)
 	return catalog + FIRST;
 }
 
-/* First what the events' context is: their sizes depend on it. */
+/* First the context of events, since their sizes depend on it. */
 void hodo_catalog_export(void)
 {
 	const struct hodo_msg_config *c = &hodo_recording.config;
@@ -138,7 +138,7 @@ void hodo_catalog_add(const struct hodo_record *record, size_t size, const char 
 	hodo_catalog_append();
 }
 
-/* Objects that come and go bring theirs again. */
+/* Objects that are loaded again bring their warnings again. */
 static bool warned(const char *text)
 {
 	const struct hodo_record *record;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the time: of the recording's clock, of the processor's counter, in nanoseconds. */
+/* clock.c - time: by the recording's clock, by the processor's counter, in nanoseconds. */
 #include "sys.h"
 #include "user.h"
 
 uint64_t hodo_ticks_per_s;
-static uint64_t start_ns, start_ticks; /* when the library came up */
+static uint64_t start_ns, start_ticks; /* when the library started */
 
 int64_t hodo_clock_ns(clockid_t id)
 {
@@ -48,8 +48,8 @@ void hodo_clock_init(void)
 }
 
 /*
- * The recorder knows the frequency; else two readings of both clocks, 5 ms apart at least, give it well
- * enough, and once for all: times would not compare if it were taken anew.
+ * The recorder knows the frequency; else two readings of both clocks, at least 5 ms apart, give it well
+ * enough. It is measured only once: times would not compare if it changed.
  */
 static uint64_t ticks_per_s(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone.c - clone() for programs whose children share memory without being threads (posix_spawn's own child runs none
- * of the program's code and is not concerned).
+ * clone.c - clone() for programs whose children share memory without being threads (not posix_spawn's child,
+ * which runs none of the program's code).
  *
  * With CLONE_VM and without CLONE_SETTLS the child shares the parent's thread-local storage; see arch/x86_64/vfork.S
- * for why it must not take the fast path. A parent that waits (CLONE_VFORK) gets its own back when the child has ended;
- * one that runs on beside the child stays on the fallback path with it, also if it is its own child that has left one
- * there.
+ * for why it must not take the fast path. A parent that waits (CLONE_VFORK) returns to the fast path when the
+ * child has ended; one that runs beside the child, or whose child leaves another such child running, stays on
+ * the fallback path.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -14,14 +14,17 @@
 #include "sys.h"
 #include "user.h"
 
-/* musl's library keeps the name to itself. A static program has it: what starts threads calls it in both. */
+/*
+ * musl's shared library hides the name. A static program has it: the code that starts threads calls it in
+ * both.
+ */
 extern int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...) __attribute__((weak));
 
 static __typeof__(clone) *libcs = __clone;
 
 /*
- * The child of a bare clone joins the recording by its first event. If that were one of who shares its memory, the
- * recording would be that one's, and end with it.
+ * The child of a bare clone joins the recording with its first event. If that event came from a process that
+ * shares its memory, the recording would belong to that process, and end with it.
  */
 static void join_first(void)
 {

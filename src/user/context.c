@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.c - what a recording wants to know of every event besides its fields.
+ * context.c - what a recording wants of every event besides its fields.
  *
- * Runs inside of any code of the program, signal handlers on small stacks included: what is
- * large lies in buffers of our own (buffers.c), of which each event takes one and gives it back.
+ * Runs inside any code of the program, including signal handlers on small stacks: large data goes into our
+ * own buffers (buffers.c); each event takes one and releases it.
  *
  *                  | gather | prepare, end
  *   gather         | beside | excluded (sections)
  *   prepare, end   |        | excluded (control lock)
  *
- * The program's stack is never read by an instruction but for the page right below the stack
- * pointer's place, which is there as long as the code that runs on it: what a register or a word on
- * the stack says may be anything, and memory above may be unmapped by another
- * thread. The kernel reads it for us, and stops where nothing is.
+ * Instructions read the program's stack only in the page that holds the stack pointer, which exists as long
+ * as the code that runs on it: a register or a word on the stack may hold anything, and another thread may
+ * unmap the memory above. The kernel reads the rest for us, and stops where nothing is mapped.
  */
 #include <sys/uio.h>
 #include <core/bounded_text.h>
@@ -22,7 +21,7 @@
 #define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */
 #define WINDOW 4096u         /* bytes of stack that are read at a time */
 #define WINDOWS_MAX 32u      /* for one callstack */
-#define FRAME_MAX (8u << 20) /* bytes between two frames: beyond it is no frame pointer */
+#define FRAME_MAX (8u << 20) /* bytes between two frames: beyond that, it is not a frame pointer */
 
 static struct hodo_context_config config; /* flags 0: no context */
 static uint32_t process;
@@ -36,7 +35,7 @@ struct buffer {
 static struct hodo_buffers buffers;
 
 struct own {
-	uint32_t epoch; /* of the recording that the rest is good for */
+	uint32_t epoch; /* of the recording that the rest is valid for */
 	uint64_t comm_at;
 	char comm[16];
 };
@@ -113,7 +112,7 @@ static uint32_t current_pid(void)
 	return hodo_tls.table == hodo_no_views ? (uint32_t)hodo_sys0(SYS_getpid) : process;
 }
 
-/* Asked for anew when it is older than COMM_AGE_TICKS. */
+/* Read again when it is older than COMM_AGE_TICKS. */
 static uint8_t *put_comm(uint8_t *at)
 {
 	uint64_t now = hodo_ticks_now();
@@ -124,7 +123,7 @@ static uint8_t *put_comm(uint8_t *at)
 		own.comm_at = now;
 		own.epoch = epoch;
 	}
-	/* Measured in the copy, which a handler that interrupts this does not change. */
+	/* Measured in the copy, which an interrupting handler does not change. */
 	__builtin_memcpy(at + 2, own.comm, sizeof(own.comm));
 	n = (uint16_t)strnlen((const char *)at + 2, sizeof(own.comm) - 1);
 	__builtin_memcpy(at, &n, sizeof(n));
@@ -145,13 +144,13 @@ static uint8_t *put64(uint8_t *at, uint64_t v)
 
 /* ---------------------------------------------------------------------- memory */
 
-/* Reads memory that may not be there; how many bytes of it were, from the start on. */
+/* Reads memory that may not be mapped. Returns how many bytes were, from the start. */
 static uint32_t read_memory(struct buffer *b, void *to, uintptr_t from, uint32_t len)
 {
 	return hodo_memory_read(current_pid(), to, from, len, b->part, sizeof(b->part) / sizeof(b->part[0]));
 }
 
-/* Of the page that holds what the call to the writer pushed, right below sp: it is there. */
+/* The end of the page that holds what the call to the writer pushed, right below sp: it is mapped. */
 static uintptr_t page_end(uintptr_t sp)
 {
 	return ((sp - 1) | (HODO_PAGE - 1)) + 1;
@@ -164,6 +163,12 @@ struct window {
 	const uint8_t *bytes;
 	uint32_t reads;
 };
+
+/* Addresses that programs have: others are what a function without a frame pointer keeps in its register, as a text. */
+static bool is_code(uint64_t address)
+{
+	return address >= HODO_PAGE && address >> 56 == 0;
+}
 
 /* The two words at bp: the caller's frame pointer and the return address. */
 static bool read_frame(struct buffer *b, struct window *w, uintptr_t bp, uintptr_t frame[2])
@@ -188,9 +193,9 @@ static uint32_t walk(struct buffer *b, uintptr_t ip, uintptr_t sp, uintptr_t bp)
 	uint32_t n = 0;
 
 	b->address[n++] = ip;
-	/* Stacks grow down: a frame pointer that does not go up is none. */
+	/* Stacks grow down: a frame pointer that does not go up is not one. */
 	while (n < config.depth_max && bp >= from && bp - from <= FRAME_MAX && bp % sizeof(bp) == 0 &&
-	       bp < UINTPTR_MAX - 2 * WINDOW && read_frame(b, &w, bp, frame) && frame[1] >= HODO_PAGE) {
+	       bp < UINTPTR_MAX - 2 * WINDOW && read_frame(b, &w, bp, frame) && is_code(frame[1])) {
 		b->address[n++] = frame[1];
 		from = bp + 1;
 		bp = frame[0];
@@ -209,8 +214,9 @@ static void add_piece(struct hodo_context *c, const void *data, size_t len)
 }
 
 /*
- * The room lies on the stack of who has the event, since its lengths must be nobody else's, and is no larger than need
- * be. What is wanted is looked at once: in a handler that interrupts this another recording may begin, after a fork.
+ * The room is on the stack of the event's thread, since nobody else may change its lengths, and is no larger
+ * than necessary. The flags are read once: in a handler that interrupts this, another recording may begin
+ * after a fork.
  */
 uint32_t hodo_context_room(struct hodo_context *c)
 {
@@ -267,7 +273,7 @@ void hodo_context_gather(struct hodo_context *c, struct hodo_piece *room, uintpt
 	}
 	if (flags & HODO_CONTEXT_COUNTERS)
 		at = hodo_counters_put(at, epoch);
-	/* Last, so that little lies between it and the event's time. */
+	/* Last, so that it is taken close to the event's time stamp. */
 	if (flags & HODO_CONTEXT_CPU_TIME)
 		at = put64(at, (uint64_t)hodo_clock_ns(CLOCK_THREAD_CPUTIME_ID));
 	add_piece(c, start, (size_t)(at - start));

@@ -61,7 +61,7 @@ HODO_PUBLIC int hodo_stop(void)
 
 /* ---------------------------------------------------------------- snapshots */
 
-/* A recorder's: without locks, for signal handlers. 0: it is not a recorder that has the buffers. */
+/* Without locks, for signal handlers. 0: no recorder has the buffers. */
 static int ask_recorder(const char *why)
 {
 	uint32_t section;
@@ -107,7 +107,7 @@ static void add_ring(struct hodo_statistics *s, uint32_t i)
 	s->lost_busy += hodo_load(&ring->lost_busy);
 	if (!hodo_load_acquire(&v->packet_size))
 		return;
-	/* Until the packet whose header was read is still the open one. */
+	/* Repeats until the packet whose header was read is still the open one. */
 	for (int tries = 0; tries < 100; tries++) {
 		uint64_t before, seq;
 

@@ -9,11 +9,11 @@
 #define HODO_COUNTER_TRIES 100
 
 /*
- * The kernel changes the page when it puts the thread on a CPU, takes it off, or moves the event to another of the
- * processor's counters, and counts lock up before and after. The value is what was counted until then (offset) and what
- * the processor's counter says, whose width bits are signed. rdpmc between two loads of different locks may be of
- * another event: read again. index 0: the event is on no counter now; offset is all. After so many tries (a page that
- * is not the kernel's) 0.
+ * The kernel changes the page when it puts the thread on a CPU, takes it off, or moves the event to another
+ * of the processor's counters, and increments lock before and after. The value is what was counted until then
+ * (offset) plus the processor's counter, a signed number of width bits. If lock changed around rdpmc, it may
+ * have read another event's counter: read again. index 0: the event is on no counter now; offset is the whole
+ * value. Gives 0 after too many tries (the page is not the kernel's).
  */
 static inline uint64_t hodo_counter_read(const volatile struct perf_event_mmap_page *page,
 					 uint64_t (*rdpmc)(uint32_t counter))
@@ -22,8 +22,8 @@ static inline uint64_t hodo_counter_read(const volatile struct perf_event_mmap_p
 		uint32_t lock = page->lock, index;
 		uint64_t value;
 
-		/* Only the compiler could disorder this: the kernel writes the page on this thread's own CPU, while the
-		 * thread does not run. */
+		/* Only the compiler could reorder this: the kernel writes the page on this thread's CPU,
+		 * while the thread does not run. */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		index = page->index;
 		value = (uint64_t)page->offset;

@@ -4,9 +4,9 @@
  *
  * Each thread opens its counters at its first event of a recording and maps the page of
  * each, through which it reads them without a system call. The descriptor is closed at
- * once: the mapping keeps the event. Pages lie in one region of our own, a row a thread.
- * No one is notified when a thread ends: when all rows are in use, those of threads that have ended
- * are given on. What cannot be counted is 0.
+ * once: the mapping keeps the event. The pages lie in one region of ours, a row for each thread. Nothing
+ * tells us when a thread ends: when all rows are in use, those of ended threads are reused. A counter that is
+ * not available is 0.
  *
  *            | put              | open            | prepare
  *   put      | beside, own row  | beside, own row | excluded (sections)
@@ -32,7 +32,7 @@ static uint32_t lock, process;
 
 static __thread struct {
 	uint32_t epoch;
-	uint32_t row; /* NONE: it could not be had */
+	uint32_t row; /* NONE: there was none to have */
 } own __attribute__((tls_model("initial-exec")));
 
 #define REGION_BYTES ((size_t)ROWS * HODO_COUNTERS_MAX * HODO_PAGE)
@@ -54,7 +54,7 @@ void hodo_counters_prepare(const struct hodo_context_config *wanted)
 	for (uint32_t i = 0; region && i < ROWS; i++) {
 		if (!rows[i])
 			continue;
-		/* In a fork child there are holes, which somebody else may have filled. */
+		/* In a fork child there are holes, which other mappings may have filled. */
 		for (uint32_t k = 0; k < HODO_COUNTERS_MAX; k++)
 			make_plain(page_of(i, k), HODO_PAGE, now == process ? MAP_FIXED : MAP_FIXED_NOREPLACE);
 		rows[i] = 0;
@@ -103,7 +103,7 @@ static uint32_t find_row(void)
 	return NONE;
 }
 
-/* Signals are blocked: a handler would wait for the lock for ever. */
+/* Signals are blocked: a handler would wait for the lock forever. */
 static uint32_t open_row(void)
 {
 	uint32_t free_word = 0, row;
@@ -141,7 +141,10 @@ static uint32_t own_row(uint32_t epoch)
 
 	if (own.epoch == epoch)
 		return own.row;
-	/* A vfork child has the thread-local storage of its parent's thread, which shall open its own. */
+	/*
+	 * A vfork child uses the thread-local storage of its parent's thread, which must open its own
+	 * counters.
+	 */
 	if ((uint32_t)hodo_sys0(SYS_getpid) != process)
 		return NONE;
 	mask = hodo_signals_block();
@@ -155,7 +158,10 @@ static uint32_t own_row(uint32_t epoch)
 
 uint8_t *hodo_counters_put(uint8_t *at, uint32_t epoch)
 {
-	/* Once: a handler that interrupts this may fork, and the child come back here without a recording. */
+	/*
+	 * Read once: a handler that interrupts this may fork, and the child may return here without a
+	 * recording.
+	 */
 	const struct hodo_context_config *c = config;
 	uint32_t n = c ? c->counters : 0, row = n ? own_row(epoch) : NONE;
 

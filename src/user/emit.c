@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - what an event takes when the fast writer did not: first events of
- * a thread or a CPU, full packets, filters; who has no rseq goes to fallback.c.
+ * emit.c - the path of events that the fast writer does not take: first events of a thread or a CPU, full
+ * packets, filters. Threads without rseq go to fallback.c.
  *
- * Everything here may run in a signal handler that interrupted any of it:
- * no locks but the fallback ring's, which is held with signals blocked.
+ * Everything here may run in a signal handler that interrupted any of it. The only lock is the fallback
+ * ring's, which is held with signals blocked.
  */
 #include <hodo/abi_plan.h>
 #include "emit.h"
 #include "sys.h"
+#include "trace_context.h"
 #include "wait.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
@@ -17,14 +18,14 @@
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
-struct rseq_area { /* struct rseq of linux/rseq.h, as far as it is used */
+struct rseq_area { /* the part of linux/rseq.h's struct rseq that is used */
 	uint32_t cpu_id_start, cpu_id;
 	uint64_t rseq_cs;
 };
-/* Where there is no rseq, the fast writer arms this instead, and finds no ring. */
+/* Without rseq, the fast writer arms this instead, and finds no ring. */
 static __thread struct rseq_area no_rseq __attribute__((tls_model("initial-exec")));
 
-static bool rseq_tells; /* ask_registered() can be asked */
+static bool rseq_tells; /* ask_registered() works */
 
 static volatile struct rseq_area *rseq_area(void)
 {
@@ -32,14 +33,14 @@ static volatile struct rseq_area *rseq_area(void)
 }
 
 /*
- * libc registers a thread's area in that thread, behind its first functions, which may have events. Before that it says
- * CPU 0, or what it said of another thread that had the same memory; and no sequence would be restarted. Unregistering
- * it by another signature does nothing: EPERM if it is registered, EINVAL if it is not (rseq(2)); a sandbox may say
- * something else.
+ * libc registers a thread's area in that thread, after its first functions, which may have events. Until then
+ * the area says CPU 0, or what it said for another thread that had the same memory, and no sequence would be
+ * restarted. Unregistering it by another signature does nothing: EPERM if it is registered, EINVAL if it is
+ * not (rseq(2)); a sandbox may return something else.
  */
 static long ask_registered(void)
 {
-	uint32_t bytes = __rseq_size > 32 ? __rseq_size : 32; /* as glibc has it */
+	uint32_t bytes = __rseq_size > 32 ? __rseq_size : 32; /* as in glibc */
 
 	return hodo_sys4(SYS_rseq, rseq_area(), bytes, 1 /* RSEQ_FLAG_UNREGISTER */, 0);
 }
@@ -59,13 +60,16 @@ void hodo_emit_init(void)
 
 /* ------------------------------------------------------------- thread, CPU */
 
-/* Not set up yet; or with its parent's table, where another thread of a bare clone's child joined the recording. */
+/*
+ * Not set up yet, or still has its parent's table because another thread of a bare clone's child joined the
+ * recording.
+ */
 static bool is_new(const struct hodo_tls *t)
 {
 	return t->mode == HODO_THREAD_NEW || (t->mode == HODO_THREAD_RSEQ && t->table != hodo_recording.views);
 }
 
-/* False: it is as new as before, since libc has not registered it yet. */
+/* False: it stays new, since libc has not registered it yet. */
 static bool thread_setup(struct hodo_tls *t)
 {
 	const bool has_rseq = &__rseq_size && __rseq_size > 0 && (int32_t)rseq_area()->cpu_id >= 0;
@@ -85,7 +89,7 @@ static bool thread_setup(struct hodo_tls *t)
 		struct hodo_thread *entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
 
 		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, entry->comm);
-		/* The name before the tid: the recorder takes an entry with a tid for complete. */
+		/* The name before the tid: the recorder treats an entry with a tid as complete. */
 		hodo_store_release(&entry->tid, t->tid);
 	}
 	return true;
@@ -116,7 +120,9 @@ static enum outcome ring_switch(struct hodo_view *v, uint32_t cpu, uint64_t word
 	return RETRY;
 }
 
-/* This CPU's view in the thread's table, set up or not; NULL: it has none, and writes to the fallback ring. */
+/*
+ * This CPU's view in the thread's table, set up or not; NULL: none, the thread writes to the fallback ring.
+ */
 static struct hodo_view *own_view(void)
 {
 	uint32_t cpu = rseq_area()->cpu_id;
@@ -137,7 +143,7 @@ static enum outcome repair(size_t total, struct hodo_wait *wait)
 	if (is_new(t))
 		return thread_setup(t) ? RETRY : FALLBACK;
 	v = own_view();
-	/* No rseq, a vfork child; or a clock that needs a call: the fast writer cannot read it. */
+	/* No rseq, or a vfork child, or a clock that takes a call, which the fast writer cannot read. */
 	if (!v || hodo_recording.config.clock != HODO_CLOCK_TSC)
 		return FALLBACK;
 	cpu = (uint32_t)(v - t->table);
@@ -156,7 +162,7 @@ static enum outcome repair(size_t total, struct hodo_wait *wait)
 
 /* ------------------------------------------------------------ slow, special */
 
-/* Closes this CPU's packet if it is older than the recording wants its packets. */
+/* Closes this CPU's packet if it is older than the recording allows. */
 static enum outcome close_old_packet(size_t total, struct hodo_wait *unused)
 {
 	struct hodo_view *v = hodo_process_recording() ? own_view() : 0;
@@ -195,7 +201,10 @@ static enum outcome settle(size_t total, struct hodo_wait *wait,
 	return outcome;
 }
 
-/* Whether hodo_x86_refuse() and the sections' own sequences find what they need: a table, and on it this CPU's view. */
+/*
+ * Whether hodo_x86_refuse() and the sections' sequences find what they need: a table, and in it this CPU's
+ * view.
+ */
 static bool is_ready(void)
 {
 	const struct hodo_tls *t = &hodo_tls;
@@ -207,7 +216,7 @@ static bool is_ready(void)
 	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
 }
 
-/* Where all events are refused, nobody comes to repair(). */
+/* If all events are refused, none reaches repair(). */
 static __attribute__((noinline)) void get_ready(void)
 {
 	uint64_t mask = hodo_signals_block();
@@ -244,13 +253,13 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 		if (result == HODO_TRY_CHANGED) {
 			uint32_t now = hodo_load_acquire(state->on);
 
-			/* Its context is asked for, or is not any more: this event is lost to the change. */
+			/* Its context was switched on or off meanwhile: this event is lost to the change. */
 			if (!(now & HODO_ON_RECORD) || ((now ^ on) & HODO_ON_CONTEXT))
 				return;
 			on = now;
 		} else if (result == HODO_TRY_SLOW) {
 #ifdef __x86_64__
-			/* A program that is faster than the recorder comes here at every event. */
+			/* A program that outruns the recorder comes here at every event. */
 			if (hodo_x86_full(total))
 				return;
 #endif
@@ -270,7 +279,7 @@ static void emit_checked(struct hodo_state *state, const struct hodo_piece *piec
 	hodo_fallback_write(state, pieces, count);
 }
 
-/* The event with its context in front. Not inlined: it takes some stack, which others need not have. */
+/* The event with its context in front. Not inlined: it needs stack, which other events should not pay for. */
 static __attribute__((noinline)) void emit_context(struct hodo_state *state, const struct hodo_piece *pieces,
 						   size_t count, size_t total, uint32_t on,
 						   const struct hodo_origin *from)
@@ -291,7 +300,7 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 	struct hodo_event *event = state->event;
 	uint32_t on, section, verdict = 0;
 
-	/* bp is the function's that is to be left out. */
+	/* bp belongs to the function that is left out. */
 	if (state->outline == HODO_OUTLINE_PLANNED) {
 		const struct hodo_plan_state *planned = (const struct hodo_plan_state *)state;
 
@@ -312,11 +321,11 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		verdict = hodo_rules_pass(event, on, pieces, count);
 		if (!(verdict & HODO_VERDICT_RECORD))
 			goto out;
-		on = hodo_load_acquire(state->on); /* a start trigger: from this event on */
+		on = hodo_load_acquire(state->on); /* a start trigger: recording begins with this event */
 	}
 	if (!(on & HODO_ON_RECORD))
 		goto out;
-	if (total > HODO_PACKET_MAX) /* also one that would wrap below */
+	if (total > HODO_PACKET_MAX) /* including one that would wrap below */
 		total = HODO_PACKET_MAX;
 	if (on & HODO_ON_CONTEXT)
 		emit_context(state, pieces, count, total, on, from);
@@ -347,7 +356,7 @@ void hodo_emit_from(struct hodo_state *state, const struct hodo_piece *pieces, s
 		    struct hodo_origin *from)
 {
 #ifdef __x86_64__
-	/* The view's size check is inside the sequence; a total that wraps there is refused before. */
+	/* The sequence checks the size against the view; a total that would wrap there is refused before. */
 	if (__builtin_expect(hodo_rules_filters, 0) && hodo_x86_refuse(state, pieces, count))
 		return;
 	if (__builtin_expect(total <= HODO_PACKET_MAX, 1) &&
@@ -365,7 +374,7 @@ static void emit_pieces(struct hodo_state *state, const struct hodo_piece *piece
 }
 
 #ifdef __x86_64__
-/* hodo_x86_emit() jumps here, and is called with site.S's frame alone. */
+/* hodo_x86_emit() jumps here; only site.S's frame is on the stack then. */
 void hodo_site_slow(struct hodo_state *state, const void *data, size_t len)
 {
 	struct hodo_origin from = hodo_site_origin(*(const uintptr_t **)__builtin_frame_address(0));
@@ -385,4 +394,7 @@ const struct hodo_ops hodo_user_ops = {
 	.probe_register = hodo_probe_register,
 	.probe_unregister = hodo_probe_unregister,
 	.thread_role = hodo_role_set,
+	.context_enter = hodo_trace_context_enter,
+	.context_leave = hodo_trace_context_leave,
+	.context_text = hodo_trace_context_text,
 };

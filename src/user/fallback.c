@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fallback.c - the writer that needs neither restartable sequences nor a clock that an instruction reads: of threads
- * without rseq, of vfork children, and with --clock monotonic. All of them share one ring.
+ * fallback.c - the writer that needs neither restartable sequences nor a clock that an instruction reads: for
+ * threads without rseq, vfork children, and --clock monotonic. They all share one ring.
  *
  *              | write                            | end of the recording
  *   write      | excluded (the ring's owner word) | waited for (sections); the on word is read under the lock
@@ -14,7 +14,7 @@
 #define SPINS 2000
 #define PAUSE_NS 20000
 
-/* The fallback ring's lock: owner is the tid inside. Taken with signals blocked. */
+/* The fallback ring's lock: owner is the holder's tid. Taken with signals blocked. */
 static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
 {
 	for (int i = 0; i < SPINS; i++) {
@@ -22,13 +22,14 @@ static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
 
 		if (hodo_cas_seq(&ring->owner, &owner, tid))
 			return true;
-		/* Whoever is inside may have lost its CPU: to yield is not to wait for it. */
+		/* The holder may have lost its CPU: yielding does not wait for it. */
 		if (i % 16 == 15 && i < SPINS / 2)
 			hodo_sys0(SYS_sched_yield);
 		else if (i % 16 == 15)
 			hodo_sleep_ns(PAUSE_NS);
-		/* A vfork child that was killed inside leaves its tid. Any other death inside takes the whole
-		 * process along. What it left is as valid as after any kill: nothing counts before the commit. */
+		/* A vfork child that was killed while it held the lock leaves its tid. Any other death while
+		 * holding it ends the whole process. The ring is as valid as after any kill: nothing counts
+		 * before the commit. */
 		if (i == SPINS - 1 && hodo_sys2(SYS_tkill, owner, 0) == -ESRCH &&
 		    hodo_cas_seq(&ring->owner, &owner, tid))
 			return true;
@@ -36,7 +37,7 @@ static bool fallback_lock(struct hodo_ring *ring, uint32_t tid)
 	return false;
 }
 
-/* Room for the event in the open packet, switching if need be. */
+/* Makes room for the event, switching packets if necessary. */
 static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
 {
 	struct hodo_switch plan;
@@ -70,7 +71,8 @@ static enum outcome fallback(struct hodo_state *state, const struct hodo_piece *
 	if (!fallback_lock(ring, tid))
 		return BUSY;
 	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
-	/* The lock orders this load after the disabler's store, if the disabler has seen the lock free since. */
+	/* The lock orders this load after the disabler's store if the disabler has since seen the lock free.
+	 * */
 	on = hodo_load_seq(state->on);
 	if (!(on & HODO_ON_RECORD))
 		goto out;
@@ -83,7 +85,7 @@ out:
 	return outcome;
 }
 
-/* Without the lock. What a switch would be planned from may change meanwhile: then it is looked again. */
+/* Without the lock. If what a switch would be planned from changes meanwhile, look again. */
 static bool is_full(size_t total)
 {
 	struct hodo_view *v = hodo_view_of(hodo_recording.layout.rings - 1);
@@ -97,7 +99,7 @@ static bool is_full(size_t total)
 	       hodo_ring_plan(&hodo_recording.ring, v, HODO_CPU_ANY, word, &plan) == HODO_RING_FULL;
 }
 
-/* Signals are blocked, and there is a recording. True: the event is to be tried again after hodo_wait_sleep(). */
+/* Signals are blocked, and there is a recording. True: try the event again after hodo_wait_sleep(). */
 static bool later(enum outcome outcome, size_t total, struct hodo_wait *wait)
 {
 	struct hodo_ring *ring = fallback_ring();
@@ -129,9 +131,9 @@ static void *take_copy(void)
 }
 
 /*
- * The program's memory is read with its own signals, not under the lock, where they are blocked: a handler of its may
- * mend a fault and return, as garbage collectors' do, or end the program as it likes best. Who waits has no copy:
- * others need them.
+ * Reads the program's memory with the program's signal mask, not under the lock, where signals are blocked: a
+ * handler may repair a fault and return, as garbage collectors do, or end the program in its own way. A
+ * waiting event keeps no copy: others need the buffers.
  */
 void hodo_fallback_write(struct hodo_state *state, const struct hodo_piece *pieces, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - files and directories, read and written without errno and stdio. */
+/* file.c - reads and writes files and directories without errno and stdio. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "sys.h"

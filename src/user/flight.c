@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight.c - a flight recorder without anybody else: the recording's memory is a file, which outlives the process.
- * Under the control lock.
+ * flight.c - a flight recorder without a recorder process: the recording's memory is a file, which outlives
+ * the process. Under the control lock.
  */
 #include <fcntl.h>
 #include <hodo/control.h>
@@ -11,13 +11,13 @@
 
 #define PACKET_BYTES_MAX 65536u
 #define PACKETS_A_RING 16u
-#define AGE_TICKS (1ull << 43) /* an hour, in ticks of whichever clock; time stamps are unambiguous for a day */
+#define AGE_TICKS (1ull << 43) /* an hour, in ticks of either clock; time stamps are unambiguous for a day */
 
 static char file[HODO_FLIGHT_PATH_MAX]; /* of the present recording; "" if there is none */
 
 /* --------------------------------------------------------------------- begin */
 
-/* The TSC where the kernel itself trusts it: on a machine where it does not, CPUs may disagree. */
+/* The TSC if the kernel itself trusts it; otherwise, CPUs may disagree. */
 static uint32_t choose_clock(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -74,7 +74,7 @@ static void fill_flight(struct hodo_flight *f, const struct hodo_msg_config *c, 
 	f->size = sizeof(*f);
 }
 
-/* The file, mapped; no descriptor stays. 0 or negative errno. */
+/* Maps the file; no descriptor stays open. 0 or negative errno. */
 static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, struct hodo_memory *memory)
 {
 	struct hodo_shm *head;
@@ -97,7 +97,7 @@ static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, s
 	head->flags = HODO_SHM_FLIGHT | (locked ? HODO_SHM_LOCKED : 0);
 	fill_flight(hodo_flight_of(memory->shm), c, start);
 	HODO_INJECT(HODO_INJECT_FLIGHT);
-	/* Last: with it, all that stands above does. */
+	/* Last: it makes everything above valid. */
 	hodo_compiler_barrier();
 	__builtin_memcpy(head->magic, HODO_SHM_MAGIC, sizeof(head->magic));
 	return 0;
@@ -123,14 +123,15 @@ static int begin(enum hodo_start start)
 		return error;
 	}
 	error = hodo_recording_begin();
-	/* Some time after the first one: a rough measure of the clock, should there be no later one. */
+	/* Some time after the first one: a rough measure of the clock if there is no later one. */
 	hodo_flight_note_clocks(hodo_flight_of(memory.shm));
 	return error;
 }
 
 /*
- * Why there is no file is the name of a mapping, for hodo doctor: a word to the user would be in the program's output.
- * Not in a fork child, whose sandbox may end it for a call that it has not made before: it keeps its parent's.
+ * The name of a mapping tells hodo doctor why there is no file: a message to the user would be in the
+ * program's output. Not in a fork child, which a sandbox may end for a call that it has not made before: it
+ * keeps its parent's.
  */
 static int note(int error, enum hodo_start start)
 {
@@ -149,7 +150,7 @@ static int note(int error, enum hodo_start start)
 	fd = hodo_sys2(SYS_memfd_create, name, MFD_CLOEXEC);
 	if (fd < 0)
 		return error;
-	mapping = hodo_mmap(HODO_PAGE, PROT_NONE, MAP_PRIVATE, (int)fd); /* of an empty file: nobody touches it */
+	mapping = hodo_mmap(HODO_PAGE, PROT_NONE, MAP_PRIVATE, (int)fd); /* of an empty file; never touched */
 	mapping = hodo_is_error(mapping) ? 0 : mapping;
 	hodo_sys1(SYS_close, fd);
 	return error;
@@ -170,9 +171,11 @@ int hodo_flight_begin(enum hodo_start start)
 		return -ENOTCONN;
 	if (error)
 		return error;
-	/* A program that has no events leaves no file: a shell and what it starts would push those out that say
-	 * something. One that opens a library with events later begins then. Events that are refused count: the file
-	 * says why they are missing. */
+	/*
+	 * A program without events leaves no file: those of a shell and what it starts would displace useful
+	 * ones. If it later opens a library with events, the recording begins then. Refused events count: the
+	 * file says why they are missing.
+	 */
 	if (!has_events() && hodo_flight_want.lazy) {
 		hodo_flight_want.waiting = true;
 		return -ENOTCONN;
@@ -193,12 +196,12 @@ const char *hodo_flight_path(void)
 	return hodo_recording.by == HODO_BY_FLIGHT ? file : "";
 }
 
-/* exit(): what other libraries' destructors trace is recorded still. */
+/* exit(): what other libraries' destructors trace is still recorded. */
 static __attribute__((destructor(101))) void at_exit(void)
 {
 	uint64_t mask;
 
-	/* A child that no fork handler has set up does not begin a recording to end with it. */
+	/* A child that no fork handler has set up does not begin a recording at its end. */
 	if (hodo_recording.by != HODO_BY_FLIGHT || hodo_process_forked())
 		return;
 	mask = hodo_control_lock();
@@ -218,7 +221,7 @@ static int check_options(const struct hodo_flight_options *o)
 	if (!o || o->size < sizeof(*o) || o->size > HODO_PAGE)
 		return -EINVAL;
 	for (size_t i = sizeof(*o); i < o->size; i++) {
-		if (bytes[i]) /* a newer program wants what this library does not know */
+		if (bytes[i]) /* a newer program wants something that this library does not know */
 			return -EINVAL;
 	}
 	if (o->buffer_bytes && (o->buffer_bytes < HODO_PAGE || o->buffer_bytes > HODO_RING_MAX))

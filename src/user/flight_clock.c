@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight_clock.c - what is noted of the time in a flight recorder's file while it is written: the clocks, and the
- * packets' ages, which a consumer looks at elsewhere.
+ * flight_clock.c - notes the clocks in a flight recorder's file while it is written, and checks the packets'
+ * ages, as a consumer does elsewhere.
  *
  *               | begin, end, copy | clocks
  *   begin …     | excluded         | begin: before; end: not behind (sections); copy: beside
@@ -12,16 +12,16 @@
 #include "flight.h"
 
 #define NOTE_TRIES 3
-/* In ticks of whichever clock: a TSC's of some GHz, or nanoseconds. */
-#define CLOCKS_TICKS (1ull << 28)       /* 0.1 s: between two readings of the clocks that are noted */
+/* In ticks of either clock: a TSC of some GHz, or nanoseconds. */
+#define CLOCKS_TICKS (1ull << 28)       /* 0.1 s: between two noted readings of the clocks */
 #define AGE_LOOK_TICKS (1ull << 40)     /* minutes: between two looks at the packets' ages */
 
 bool hodo_flight_wanted;
 static uint32_t clocks_busy;
-static uint64_t clocks_ticks, age_ticks; /* when the last one was noted, and ages were looked at */
+static uint64_t clocks_ticks, age_ticks; /* when the last one was noted, and ages were checked */
 static bool age_set;
 
-/* The tightest of some tries: an interrupt between two readings would move the whole time line. */
+/* The tightest of several tries: an interrupt between two readings would shift the whole timeline. */
 static void read_clocks(struct hodo_moment *m, uint32_t clock, int tries)
 {
 	uint64_t best = UINT64_MAX;
@@ -49,12 +49,15 @@ void hodo_flight_note_clocks(struct hodo_flight *f)
 
 	read_clocks(&m, f->clock, NOTE_TRIES);
 	f->last[next] = m;
-	/* Whole before it counts: a process that is killed in between leaves the other one. */
+	/* Complete before it counts: a process killed in between leaves the other one. */
 	hodo_store_release(&f->latest, next);
 	hodo_store(&clocks_ticks, m.ticks);
 }
 
-/* Adds a bit to the words that are on, or takes it away; the control lock is not held: they may change meanwhile. */
+/*
+ * Sets or clears a bit in the on words that are not 0. The control lock is not held: the words may change
+ * meanwhile.
+ */
 static void change_on_words(uint32_t set, uint32_t keep)
 {
 	for (uint32_t i = 1; i <= hodo_load(&hodo_nevents); i++) {
@@ -65,7 +68,7 @@ static void change_on_words(uint32_t set, uint32_t keep)
 	}
 }
 
-/* What the consumer does elsewhere: packets that have been open for long are closed by their next event. */
+/* As the consumer does elsewhere: the next event closes a packet that has been open for long. */
 static void look_at_ages(uint64_t now)
 {
 	bool old = false;

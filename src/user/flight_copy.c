@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flight_copy.c - a snapshot: a copy of the flight recorder's file, made while the program goes on writing to it.
- * Under the control lock.
+ * flight_copy.c - a snapshot: a copy of the flight recorder's file, made while the program keeps writing to
+ * it. Under the control lock.
  */
 #include "flight.h"
 #include "sys.h"
 
-#define BUFFER_MAX (64ull << 20) /* larger rings do not come round while they are written */
+#define BUFFER_MAX (64ull << 20) /* larger rings do not wrap while they are being copied */
 #define COPY_TRIES 8
 
-/* A ring that is in use: the packets between the two commit words. buffer: of a ring's size, or NULL. */
+/* Copies a used ring: the packets between the two commit words. buffer: of a ring's size, or NULL. */
 static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 {
 	const struct hodo_layout *l = &hodo_recording.layout;
@@ -26,23 +26,23 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 	copy.lost_busy = hodo_load(&ring->lost_busy);
 	copy.activation = 2;
 	for (int tries = 0; tries < COPY_TRIES; tries++) {
-		/* Before the packets: what it says was committed is in them. */
+		/* Before the packets: they contain what it says was committed. */
 		copy.word_before = hodo_load_acquire(&ring->word);
 		/* In its first lap: only what has been begun. */
 		seq = hodo_load_acquire(&((const struct hodo_packet *)(data + (hodo_word_position(copy.word_before) &
 					  (l->ring_size - 1) & ~(uint64_t)(l->packet_size - 1))))->packet_seq_num);
 		used = seq + 1 < packets ? (seq + 1) * l->packet_size : l->ring_size;
-		/* At full speed a ring comes round in less time than a file takes: memory is faster. */
+		/* At full speed a ring wraps faster than a file is written; memory is fast enough. */
 		if (buffer)
 			__builtin_memcpy(buffer, data, used);
 		else
 			error = hodo_file_write(fd, data, used, l->data + i * l->ring_size);
-		/* Behind them: it says which of them may have been written over meanwhile. Without the fence the
-		 * load could be of a time before the last bytes were read. */
+		/* After the packets: it says which of them may have been overwritten meanwhile. Without the
+		 * fence, the load could come before the last bytes were read. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		copy.word = hodo_load_acquire(&ring->word);
 		if (error || (copy.word - copy.word_before) >> HODO_WORD_COUNT_BITS < l->ring_size / 4 * 3)
-			break; /* else we were put aside while it came round: once more */
+			break; /* else we were preempted while it wrapped: once more */
 	}
 	if (buffer)
 		error = hodo_file_write(fd, buffer, used, l->data + i * l->ring_size);
@@ -72,7 +72,7 @@ static int copy_rest(int fd, const char *why, uint32_t number)
 				 HODO_SHM_THREADS);
 	if (!error)
 		error = hodo_file_write(fd, shm + HODO_SHM_LIMITED, 8ull * (hodo_nevents + 1), HODO_SHM_LIMITED);
-	/* The first page last: a copy that was not finished has none. */
+	/* The first page last: an unfinished copy has none. */
 	return error ? error : hodo_file_write(fd, page, sizeof(page), 0);
 }
 

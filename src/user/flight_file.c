@@ -69,8 +69,8 @@ static void add_process(char *path)
 }
 
 /*
- * A file that was not there: behind what path says, mark and a number from *n on, and the suffix. bare: 1 is not said.
- * The descriptor, or negative errno.
+ * Makes a new file: path, then mark and a number from *n on, then the suffix. bare: a number of 1 is left
+ * out. Returns the descriptor, or negative errno.
  */
 static int make_numbered(char *path, const char *mark, const char *suffix, bool bare, uint32_t *n)
 {
@@ -97,7 +97,7 @@ static int make_numbered(char *path, const char *mark, const char *suffix, bool 
 
 static int write_zeros(int fd, uint64_t bytes)
 {
-	/* A table that stays zero for ever is large enough to make this few calls. */
+	/* This table, which always stays zero, is large enough to need few calls. */
 	const uint64_t step = sizeof(hodo_zero_views);
 	int error = 0;
 
@@ -107,21 +107,21 @@ static int write_zeros(int fd, uint64_t bytes)
 }
 
 /*
- * All the room at once: with a hole in it, a writer whose page does not find any on a full disk would be ended by
- * SIGBUS.
+ * Allocates the whole file at once: if it had a hole, SIGBUS would end a writer whose page does not fit on a
+ * full disk.
  */
 static int take_room(int fd, uint64_t bytes)
 {
 	int flags = 0;
 	long error;
 
-	/* Where a file system copies on write, room that was taken is not used for a second write. It can
-	 * be asked not to while the file is empty; others do not know this flag. */
+	/* A copy-on-write file system does not use allocated room for a second write, unless told so while
+	 * the file is empty; others do not know this flag. */
 	if (hodo_sys3(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) == 0) {
 		flags |= FS_NOCOW_FL;
 		hodo_sys3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);
 	}
-	/* Should its process be killed before it is whole, it is known as ours all the same. */
+	/* If its process is killed before it is complete, it is still known as ours. */
 	error = hodo_file_write(fd, HODO_SHM_MAKING, sizeof(HODO_SHM_MAKING), 0);
 	if (error)
 		return (int)error;
@@ -133,8 +133,8 @@ static int take_room(int fd, uint64_t bytes)
 /* ------------------------------------------------------------------- making */
 
 /*
- * Locks what was just made. Until then it looks like a dead process's file: somebody who cleans up may
- * have removed it (-ESTALE), or be about to (-EWOULDBLOCK).
+ * Locks a new file. Until then it looks like a dead process's: a process that cleans up may have removed it
+ * (-ESTALE), or be about to (-EWOULDBLOCK).
  */
 static int lock_new(int fd, bool *locked)
 {
@@ -205,8 +205,8 @@ static bool has_suffix(const char *name)
 }
 
 /*
- * Other programs' files may end so too, and those in a shared directory are other users': their owners alone remove
- * them. head: what the file begins with.
+ * Other programs' files may have the same suffix, and files in a shared directory may be other users', which
+ * only their owners remove. head: the beginning of the file.
  */
 static bool is_ours(long fd, const struct stat *st, struct hodo_shm *head)
 {
@@ -219,13 +219,14 @@ static bool is_ours(long fd, const struct stat *st, struct hodo_shm *head)
 		__builtin_memcmp(head->magic, HODO_SHM_MAKING, magic) == 0);
 }
 
-/* Of a file whose process could not lock it. */
+/* For a file whose process could not lock it. */
 static bool lives_by_pid(const struct hodo_shm *head)
 {
 	return head->pid != 0 && !(head->flags & HODO_SHM_LOCKED) && hodo_sys2(SYS_kill, head->pid, 0) != -ESRCH;
 }
 
-/* Opens and locks the file if it is a flight recorder's, our user's and of a dead process; a negative number if not. */
+/* Opens and locks the file if it is a flight recorder's, our user's, and its process is dead; else a negative
+ * number. */
 static long open_dead(long dir, const char *name, struct stat *st)
 {
 	long fd = hodo_sys4(SYS_openat, dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
@@ -282,8 +283,8 @@ static void look_at_file(long dir, const char *name, void *arg)
 	}
 }
 
-/* Locked meanwhile, so that of two processes that clean up at once the later one does not remove what a
- * third has made under that name. */
+/* Locked meanwhile: if two processes clean up at once, the later one must not remove what a third has made
+ * under that name. */
 static void remove_dead(long dir, const char *name)
 {
 	struct stat st;

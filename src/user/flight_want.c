@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flight_want.c - what flight recorder is wanted: by the environment, or by hodo_flight_start(). */
+/* flight_want.c - which flight recorder is wanted: from the environment, or by hodo_flight_start(). */
 #include <hodo/control.h>
 #include "flight.h"
 #include "sys.h"
@@ -12,7 +12,7 @@
 
 struct hodo_flight_want hodo_flight_want;
 
-/* A number up to max, and where it ends; NULL: it is none. */
+/* Reads a number up to max. Returns where it ends; NULL: it is not a number. */
 static const char *parse_number(const char *text, uint64_t max, uint64_t *n)
 {
 	if (!text || *text < '0' || *text > '9')
@@ -25,7 +25,7 @@ static const char *parse_number(const char *text, uint64_t max, uint64_t *n)
 	return text;
 }
 
-/* Bytes with K, M, G; 0 if it is not that. */
+/* Bytes with K, M, G; 0 if it is not valid. */
 static uint64_t parse_bytes(const char *text)
 {
 	uint64_t n, unit = 1;
@@ -87,7 +87,7 @@ static bool add_pattern(const char *p, size_t len)
 	return true;
 }
 
-/* Patterns between commas, as record/pattern.c has them. NULL or empty: none. */
+/* Comma-separated patterns, as in record/pattern.c. NULL or empty: none. */
 static bool want_events(const char *patterns)
 {
 	hodo_flight_want.patterns = hodo_flight_want.patterns_len = 0;

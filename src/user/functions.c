@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions.c - <hodo/tracer.h>, and bringing in the second library, libhodo-func, which does what it says.
+ * functions.c - <hodo/tracer.h>, and loading the second library, libhodo-func, which implements it.
  *
- * That library is preloaded with this one where a recorder starts a program for its functions. Else it is loaded
- * when it is needed first: from hodo_tracer_register() or hodo_function_name() in the program, or when a recorder
- * that wants functions comes to a running process (session.c). It stays, since code of the program calls it.
+ * If a recorder starts a program for its functions, it preloads that library with this one. Else the library
+ * is loaded when it is first needed: by hodo_tracer_register() or hodo_function_name() in the program, or
+ * when a recorder that wants functions attaches to a running process (session.c). It stays, since the
+ * program's code calls it.
  */
 #include <dlfcn.h>
 #include "extension.h"
@@ -30,6 +31,22 @@ static bool beside(const char *own, char *path, size_t room)
 	__builtin_memcpy(path, own, at);
 	path[at] = 0;
 	return hodo_text_add(path, room, "-func") && hodo_text_add(path, room, own + at);
+}
+
+void hodo_functions_load_copy(void)
+{
+	extern __typeof__(dladdr) dladdr __attribute__((weak));
+	const size_t prefix = sizeof(HODO_COPY_PREFIX) - 1;
+	Dl_info own;
+
+	if (!&dladdr || !dladdr(&hodo_recording, &own))
+		return;
+	for (const char *at = own.dli_fname; (at = strchr(at, '/')); at++) {
+		if (strncmp(at + 1, HODO_COPY_PREFIX, prefix) == 0) {
+			hodo_functions_load();
+			return;
+		}
+	}
 }
 
 int hodo_functions_load(void)
@@ -91,12 +108,16 @@ HODO_PUBLIC int hodo_function_name(const void *address, char *name, size_t bytes
 
 #else
 
+void hodo_functions_load_copy(void)
+{
+}
+
 int hodo_functions_load(void)
 {
 	return hodo_func ? 0 : -ENOSYS;
 }
 
-/* A static program has its functions from its beginning. */
+/* A static program has its functions from the start. */
 void hodo_libraries_load(char *paths)
 {
 }

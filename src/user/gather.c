@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather.c - events whose values are not the payload: texts and arrays, which a site hands over as pointers and
- * lengths (hodo/abi.h), and tracepoints, which have probes. Called by arch/x86_64/site.S.
+ * gather.c - events whose payload is more than the site's values: texts and arrays, which a site passes as
+ * pointers and lengths (hodo/abi.h), and tracepoints, which have probes. arch/x86_64/site.S calls this.
  *
- * Runs where an event happens, in signal handlers too; the vector registers are the program's. What is on the stack is
- * as much as the event's fields need.
+ * Runs where an event happens, in signal handlers too; the vector registers are the program's. It uses as
+ * much stack as the event's fields need.
  */
 #include "emit.h"
 
 #ifdef __x86_64__
 
-/* An event that is being put together: runs of the fixed part, each up to a length, and what that is the length of. */
+/* An event under construction: runs of the fixed part, each up to a length, and the data of that length. */
 struct gathered {
 	struct hodo_piece *piece;
 	uint8_t *fixed; /* the next byte of the fixed part, */
-	uint8_t *start; /* and of it the first that is in no piece yet */
+	uint8_t *start; /* and the first that is in no piece yet */
 	size_t total;
 };
 
@@ -36,7 +36,7 @@ static inline void add_data(struct gathered *g, const void *data, size_t len)
 	g->total += len;
 }
 
-/* Too long for any packet, so that it is counted. */
+/* Makes it too long for any packet, so that it counts as lost. */
 static inline void refuse(struct gathered *g) { g->total = SIZE_MAX / 2; }
 
 static inline void add_text(struct gathered *g, const char *text, size_t len)
@@ -74,13 +74,13 @@ static size_t bounded_length(const char *text, size_t n)
 	return nul ? (size_t)(nul - text) : n;
 }
 
-/* Takes one step of a plan; where the next one's value is. bounded: a bit a text. */
+/* Takes one step of a plan. Returns where the next value is. bounded: a bit for each text. */
 static inline const uint8_t *add_step(struct gathered *g, unsigned step, unsigned bounded, const uint8_t *from)
 {
 	const char *data;
 	size_t n;
 
-	/* Up to 7 bytes more than the numbers are: there is room, here as in the site's stack. */
+	/* Reads up to 7 bytes past the numbers: there is room, here and on the site's stack. */
 	__builtin_memcpy(&data, from, sizeof(data));
 	if (step <= HODO_STEP_NUMBERS) {
 		__builtin_memcpy(g->fixed, &data, sizeof(data));
@@ -115,7 +115,7 @@ static void gather(struct hodo_state *state, const uint8_t *values, const uintpt
 	hodo_emit_from(state, pieces, (size_t)(g.piece - pieces), g.total, &from);
 }
 
-/* Its site knows the function that calls them with the values. */
+/* Its site names the function that calls them with the values. */
 static void call_probes(struct hodo_state *state, const void *values, const uintptr_t *frame)
 {
 	const struct hodo_probes *list;

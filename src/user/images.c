@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images.c - announces in the recording's memory what image this process, or a child that it has spawned, is about to
- * be. Where libhodo is not loaded in it, nothing else would say that there was one.
+ * images.c - announces in the recording's memory which image this process, or a child that it has spawned, is
+ * about to run. If libhodo is not loaded in the image, nothing else would show that it existed.
  *
- * Called by exec's callers (exec.c): in any thread, in signal handlers, and in vfork children, which run in their
- * parent's memory under a number of their own. No lock, and no system call but those of the slow path, getpid(),
- * getppid(), and readlinkat() where a path does not begin at the root.
+ * Called by exec's callers (exec.c): in any thread, in signal handlers, and in vfork children, which run in
+ * their parent's memory with their own pid. No lock, and no system calls but those of the slow path,
+ * getpid(), getppid(), and readlinkat() where a path is relative.
  *
  *               | announce | withdraw | the recorder
  *   announce    | beside: a place is taken by one compare-and-swap
  *   withdraw    | beside   | beside   | either frees the place, by its whole word: who comes second finds another
  *   the recorder| reads a place whose word is stored last, and the same afterwards
  *
- * Without the release of the word the recorder could read the path of the place's former image.
+ * Without the release of the word, the recorder could read the path of the place's former image.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include "images.h"
 #include "sys.h"
 
-/* Whether the 8 bytes around p can be read: the kernel is asked to block what they say while all is blocked. */
-static bool readable(const char *p)
+/* Asks the kernel to block the signals in these bytes while all are blocked. */
+bool hodo_image_readable(const char *p)
 {
 	return hodo_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (uintptr_t)p & ~7ul, 0, 8) == 0;
 }
@@ -29,7 +29,7 @@ static bool readable(const char *p)
 static size_t length(const char *path)
 {
 	for (size_t len = 0; len < PATH_MAX; len++) {
-		if ((len == 0 || (uintptr_t)(path + len) % HODO_PAGE == 0) && !readable(path + len))
+		if ((len == 0 || (uintptr_t)(path + len) % HODO_PAGE == 0) && !hodo_image_readable(path + len))
 			break;
 		if (!path[len])
 			return len;
@@ -37,7 +37,10 @@ static size_t length(const char *path)
 	return PATH_MAX + 1;
 }
 
-/* Where a relative path begins: known before exec alone, to the caller alone. Its length; 0: not known, or too long. */
+/*
+ * Where a relative path begins, which only the caller knows, and only before exec. Returns its length; 0: not
+ * known, or too long.
+ */
 static size_t begin_of(char *to, size_t size, int dir)
 {
 	char link[32] = "/proc/self/cwd";
@@ -109,12 +112,12 @@ static void put(struct hodo_announced *a, uint32_t pid, int dir, const char *pat
 		;
 	*a = (struct hodo_announced){ i, (uint64_t)pid << 32 | (hodo_add(&number, 1) & ~0u) };
 	hodo_store_release(&place[i].who, a->who);
-	hodo_add_seq(&images->announced, 1); /* after the word: who sees the count finds the place */
+	hodo_add_seq(&images->announced, 1); /* after the word: a reader that sees the count finds the place */
 }
 
 /*
- * The number of who is calling: the process, or its vfork child; 0: nobody whom the recorder knows by it. A child that
- * does not see its parent is in a pid namespace of its own, and has a number there.
+ * The caller's pid: of the process, or its vfork child; 0: the recorder would not know it by that. A child
+ * that does not see its parent is in its own pid namespace, and has a pid there.
  */
 static uint32_t caller(void)
 {
@@ -129,7 +132,7 @@ static void leave(uint64_t mask, uint32_t token)
 	hodo_signals_restore(mask);
 }
 
-/* The memory to announce in. With signals blocked: a handler that came in between might have forked. */
+/* The memory to announce in. With signals blocked: a handler that comes in between might fork. */
 static bool enter(uint64_t *mask, uint32_t *token)
 {
 	if (!hodo_load(&hodo_recording.on) || hodo_recording.by != HODO_BY_RECORDER)
@@ -158,7 +161,7 @@ struct hodo_announced hodo_image_announce(uint32_t pid, int dir, const char *pat
 	return a;
 }
 
-/* Another recording may have begun meanwhile, whose place has another word then, and whose count may be 0. */
+/* Another recording may have begun meanwhile; its place has another word then, and its count may be 0. */
 void hodo_image_withdraw(struct hodo_announced a)
 {
 	uint32_t token;

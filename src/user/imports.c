@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports.c - slots that call a function which the object imports from libhodo, found by what its tables in
- * memory say. The object may not be relocated yet. Its tables are believed as far as they lie in its own segments.
+ * imports.c - slots that call a function which the object imports from libhodo, found through its tables in
+ * memory. The object may not be relocated yet. Tables are trusted only inside the object's own segments.
  *
  * The object's relocations say which words of its global offset table lead
  * there; stubs of its procedure linkage table jump through them. The slots:
@@ -11,19 +11,18 @@
  *	call *word(%rip)       FF 15 rel32   off: 85 15, test %edx, word(%rip)
  *	jmp *word(%rip)        FF 25 rel32   off: C3, ret
  *
- * Slots of gcc's are of the first kind alone: calls of a stub in their own object, whose address its note says. No
- * other instruction was ever seen to hold these five bytes; a jump's operand or a constant that did would have to hold
+ * gcc's slots are only of the first kind: calls of a stub in their own object, whose address is in its note.
+ * We have seen no other instruction with these five bytes; a jump's operand or a constant would have to hold
  * the distance from itself to the stub.
  *
- * The other two are what -fno-plt and -pg make. Jumps stand at exits only: the
- * call before a function's return, made one by optimisation. Nothing behind a slot needs what the
- * no-op leaves other than the call would: these are calls by the C ABI, which clobber the flags.
- * (Around calls of __fentry__, which have a convention of their own, the flags are free at a function's first
- * instruction.) A conditional jump to the exit function, which no compiler was seen to make here, stays as it is: while
- * nobody traces, its hook returns at once.
+ * -fno-plt and -pg make the other two. Jumps occur only at exits: the call before a function's return,
+ * optimised. Nothing after a slot depends on what the no-op leaves differently from the call: these are calls
+ * by the C ABI, which clobber the flags. (Around calls of __fentry__, which have a convention of their own,
+ * the flags are free at a function's first instruction.) A conditional jump to the exit function, which we
+ * have not seen a compiler make, stays: while nobody traces, its hook returns at once.
  *
- * With -mcmodel=large the function is called by a register, which may be loaded anywhere before. Found is what loads
- * it, with the address or its distance from the global offset table:
+ * With -mcmodel=large the function is called through a register, which may be loaded anywhere before. We find
+ * the load, of the address or of its distance from the global offset table:
  *
  *	movabs $imm64, %reg    48 B8 imm64     stays as it is
  */
@@ -40,7 +39,7 @@ static uintptr_t place(uintptr_t base, uintptr_t value)
 	return value && value < base ? base + value : value;
 }
 
-/* The second word of a hash table. GNU's: symbols that are not defined come before all that are in it. */
+/* The second word of a hash table. GNU's: undefined symbols come before all that are in it. */
 static uint32_t count_symbols(uintptr_t hash)
 {
 	return hodo_objects_room(hash, PF_R) >= 16 ? ((const uint32_t *)hash)[1] : 0;
@@ -57,8 +56,8 @@ static void take_relocations(struct hodo_dynamic *d, unsigned i, uintptr_t table
 }
 
 /*
- * GNU's table has functions whose address a program at a fixed one has taken, as if it defined them; and where nothing
- * is in it, bfd writes 1. What is called from elsewhere is in a relocation.
+ * GNU's table has functions whose address a program that is not position-independent takes, as if it defined
+ * them; and if the table is empty, bfd writes 1. Functions called in other objects are in a relocation.
  */
 static uint32_t count_referred(const struct hodo_dynamic *d, uint32_t n)
 {
@@ -139,10 +138,10 @@ struct target {
 struct search {
 	struct target targets[HODO_IMPORTS_MAX];
 	unsigned ntargets;
-	uintptr_t start, end; /* of the segment being looked at */
+	uintptr_t start, end; /* of the current segment */
 	uintptr_t got; /* what loads are relative to */
 	const struct hodo_import_user *user;
-	bool no_ops; /* slots are looked for that were made no-ops */
+	bool no_ops; /* search for slots that were made no-ops */
 	bool ended;
 };
 
@@ -208,9 +207,9 @@ static inline struct target *target_of_stub(struct search *s, uintptr_t stub)
 /* ------------------------------------------------------------------ the text */
 
 /*
- * A stub of the linkage table, as opposed to a function's last jump. What
- * is reached through DT_JMPREL's words is one; a stub for a word of the other kind has a shape of its own. A
- * last jump that looks the same is taken for a stub that nobody calls, and stays.
+ * Whether it is a stub of the linkage table, and not a function's last jump. A jump through DT_JMPREL's words
+ * is a stub; a stub for the other words has its own shape. A last jump with that shape is taken for a stub
+ * that nobody calls, and stays.
  */
 static bool is_stub(const uint8_t *p, uintptr_t start)
 {
@@ -240,7 +239,7 @@ static void add_stub(struct target *t, const uint8_t *p, uintptr_t start)
 		t->stub[t->nstubs++] = addr - 4;
 }
 
-/* A slot: what its first byte is while it is a call, and while it is none. */
+/* Adds a slot: its first byte when it is a call, and when it is not. */
 static void add(struct search *s, const struct target *t, const uint8_t *p, uint8_t on, uint8_t off)
 {
 	struct hodo_import_slot slot = { (uintptr_t)p, t->import, on, off };
@@ -248,7 +247,7 @@ static void add(struct search *s, const struct target *t, const uint8_t *p, uint
 	s->ended = !s->user->found(s->user->data, &slot);
 }
 
-/* Instructions FF /2 and FF /4 (or 85 and C3 in the place of FF): stubs are noted, or slots added. */
+/* Instructions FF /2 and FF /4 (or 85 and C3 in place of FF): notes stubs, or adds slots. */
 static void look_indirect(struct search *s, bool stubs, uint8_t first)
 {
 	const uint8_t *p = (const uint8_t *)s->start, *last = (const uint8_t *)s->end - 6;
@@ -341,7 +340,7 @@ static void each_segment(struct search *s, const struct dl_phdr_info *info, void
 void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
 		       const struct hodo_import *imports, unsigned n, bool no_ops, const struct hodo_import_user *user)
 {
-	/* What is not loaded where it was linked for can know distances only. */
+	/* An object that is not loaded at its link address can only contain distances. */
 	struct search s = { .user = user, .no_ops = no_ops, .got = info->dlpi_addr ? d->got : 0 };
 
 	for (unsigned i = 0; i < n && i < HODO_IMPORTS_MAX; i++) {
@@ -385,7 +384,10 @@ bool hodo_imports_instrument(struct hodo_import imports[2])
 
 	imports[0] = (struct hodo_import){ "__cyg_profile_func_enter", (uintptr_t)hodo_x86_enter, false };
 	imports[1] = (struct hodo_import){ "__cyg_profile_func_exit", (uintptr_t)hodo_x86_exit, true };
-	/* Another library's, in front of which libhodo came (it is preloaded), are called on: arch/x86_64/imports.S. */
+	/*
+	 * If another library has them and libhodo comes before it (preloaded), they are still called:
+	 * arch/x86_64/imports.S.
+	 */
 	if ((enter->next && !returns_at_once(enter->next)) || (exit->next && !returns_at_once(exit->next)))
 		return false;
 	return !enter->at || enter->at == (uintptr_t)hodo_x86_enter; /* else the program has functions of that name */
@@ -404,21 +406,21 @@ static bool in_libc(uintptr_t function)
 	       info.dli_fbase == libc.dli_fbase;
 }
 
-/* Whether libhodo is the first library that names are looked for in, behind the program itself. */
+/* Whether libhodo is the first library, after the program itself, in which names are searched. */
 static bool first_library(const struct link_map *program)
 {
 	extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
 	const struct link_map *first = program->l_next, *own;
 	Dl_info info;
 
-	if (first && first->l_addr == getauxval(AT_SYSINFO_EHDR)) /* has nothing that is looked for */
+	if (first && first->l_addr == getauxval(AT_SYSINFO_EHDR)) /* the vDSO has none of these names */
 		first = first->l_next;
 	return first && dladdr1((void *)first_library, &info, (void **)&own, RTLD_DL_LINKMAP) && own == first;
 }
 
 /*
- * What calls of that name come to. Where a program has the function's address fixed in it, the entry of its linkage
- * table stands for the function, and leads to the first library that defines one.
+ * Where calls of that name lead. In a program that has the function's address fixed in it, the entry of its
+ * linkage table stands for the function, and leads to the first library that defines one.
  */
 static uintptr_t called(const char *name, uintptr_t own)
 {
@@ -434,7 +436,7 @@ static uintptr_t called(const char *name, uintptr_t own)
 	return (uintptr_t)at;
 }
 
-/* What libhodo is in front of is called on from there, until somebody wants functions. */
+/* Until somebody wants functions, libhodo forwards calls to the functions that it comes before. */
 void hodo_imports_places(void)
 {
 	static const char *const names[HODO_REPLACED] = { "__cyg_profile_func_enter", "__cyg_profile_func_exit",

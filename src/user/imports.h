@@ -5,11 +5,11 @@
 
 #include "user.h"
 
-/* What the tables of the object being looked at (hodo_objects_room) say. */
+/* What the tables of the current object (hodo_objects_room) say. */
 struct hodo_dynamic {
 	uintptr_t base;
 	const ElfW(Sym) *symbols;
-	uint32_t nsymbols; /* of those that the object does not define, at least */
+	uint32_t nsymbols; /* at least those that the object does not define */
 	const char *strings;
 	size_t strings_bytes;
 	struct {
@@ -19,12 +19,12 @@ struct hodo_dynamic {
 	uintptr_t got; /* DT_PLTGOT */
 };
 HODO_SHARED struct hodo_dynamic hodo_dynamic_read(const struct dl_phdr_info *info);
-/* Index of the symbol of that name that the object refers to and does not define; 0: none. */
+/* Index of the undefined symbol with that name; 0: none. */
 HODO_SHARED uint32_t hodo_dynamic_import(const struct hodo_dynamic *d, const char *name);
 
 struct hodo_import {
-	const char *name; /* NULL: own alone is called, and by calls alone */
-	uintptr_t own; /* libhodo's function of that name, also where it is linked into the object itself */
+	const char *name; /* NULL: only own is called, and only by calls */
+	uintptr_t own; /* libhodo's function with that name, even if it is linked into the object itself */
 	bool exit;     /* it is called at the exit of functions */
 };
 #define HODO_IMPORTS_MAX 4
@@ -37,7 +37,7 @@ struct hodo_import_slot {
 struct hodo_import_user {
 	bool (*found)(void *data, const struct hodo_import_slot *slot); /* false: ends the search */
 	void *data;
-	bool registers; /* calls by a register are looked for, too */
+	bool registers; /* search for calls through a register, too */
 };
 
 /* Whether the object refers to any of them, or holds libhodo itself. */
@@ -46,11 +46,12 @@ HODO_SHARED bool hodo_imports_any(const struct hodo_dynamic *d, const struct hod
 HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
 				   const struct hodo_import *imports, unsigned n, bool no_ops,
 				   const struct hodo_import_user *user);
-/* What the names of hodo_places lead to. In the constructor, where there is dlsym(). */
+/* Finds where the names of hodo_places lead. In the constructor, if there is dlsym(). */
 HODO_HIDDEN void hodo_imports_places(void);
-/* Fills in the stubs of the object being looked at, which gcc's slots call; false: the note is not valid. */
+/* Fills in the stubs of the current object, which gcc's slots call; false: the note is not valid. */
 HODO_SHARED bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2]);
-/* Fills in those of -finstrument-functions; false: their calls do not come to libhodo, and stay as they are. */
+/* Fills in those of -finstrument-functions; false: their calls do not lead to libhodo, and stay as they are.
+ * */
 HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
 
 #endif

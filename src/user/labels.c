@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* labels.c - names for the values of fields, of all events of a provider (HODO_LABELS) or of one event. See user.h. */
+/* labels.c - names for the values of fields, for all events of a provider (HODO_LABELS) or for one event. See
+ * user.h. */
 #include <core/labels.h>
 #include "emit.h"
 
@@ -53,7 +54,7 @@ void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 	add_set();
 }
 
-/* Of a field's labels as many as a record holds beside so many bytes; *text is behind all of them then. */
+/* How many of a field's labels a record holds besides so many bytes; moves *text past all of them. */
 static uint32_t count_labels(const char **text, size_t used)
 {
 	struct hodo_label label;
@@ -105,7 +106,7 @@ void hodo_registry_event_labels(const struct hodo_event *event, const struct hod
 			p += __builtin_strlen(p) + 1;
 		hodo_text_add(field, sizeof(field), p);
 		n = count_labels(&text, sizeof(struct hodo_record_labels) + sizeof(name) + sizeof(field));
-		/* Each of its sites brings them, in each object. */
+		/* Each of its sites, in each object, brings them. */
 		if (n && !find_labels(name, __builtin_strlen(name), field, &names))
 			add_of_field(name, field, first, n);
 	}

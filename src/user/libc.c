@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libc.c - what musl does otherwise than glibc. The same file serves programs of both: it is built with glibc's
- * headers, whose types are laid out alike where they are used, and refers by a weak name to what only one of them has.
+ * libc.c - the differences between musl and glibc. The same library serves programs of both: it is built with
+ * glibc's headers, whose types have the same layout where they are used, and refers weakly to what only one
+ * of them has.
  *
  * musl's loader has one lock, which dl_iterate_phdr() takes too: libhodo, which is called by the loader (loader.c), or
- * has the control lock for which a thread in dlopen() waits, would wait for itself. So it goes through the loader's
- * list on its own, from the program to the newest object that it knows to stay: musl unloads none, but takes those of
- * a dlopen() that fails off the end again.
+ * has the control lock for which a thread in dlopen() waits, would wait for itself. So it walks the loader's
+ * list itself, from the program to the newest object that it knows to stay: musl unloads none, but removes
+ * those of a failed dlopen() from the end.
  *
  *                | each               | settle
  *   each         | excluded (control lock), likewise settle
@@ -20,10 +21,10 @@
 #include "sys.h"
 #include "user.h"
 
-/* glibc's alone. */
+/* Only in glibc. */
 extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object)
 	__attribute__((weak));
-/* musl's alone; a static program of musl's has none. */
+/* Only in musl, and not in static programs. */
 extern struct r_debug *const _dl_debug_addr __attribute__((weak));
 
 static const struct link_map *newest;
@@ -40,13 +41,16 @@ const struct r_debug *hodo_libc_debug(void)
 	return &_dl_debug_addr && !hodo_libc_is_glibc() ? _dl_debug_addr : 0;
 }
 
-/* glibc calls constructors as it calls main(), the first ones before it has set up anything; musl without arguments. */
+/*
+ * glibc calls constructors with main()'s arguments, the first ones before it has set up anything; musl passes
+ * none.
+ */
 char **hodo_libc_environment(char **argument)
 {
 	return hodo_libc_is_glibc() ? argument : __environ;
 }
 
-/* By which setuid() and the like go to all threads, and glibc's pthread_cancel(): a bit each. */
+/* By which setuid() and the like reach all threads, and glibc's pthread_cancel(): a bit each. */
 uint64_t hodo_libc_signals(void)
 {
 	return hodo_libc_is_glibc() ? 1ull << (32 - 1) | 1ull << (33 - 1) : 1ull << (33 - 1) | 1ull << (34 - 1);
@@ -55,7 +59,7 @@ uint64_t hodo_libc_signals(void)
 /* -------------------------------------------------------------------- fork */
 
 #ifdef HODO_SPLIT
-/* glibc's is a piece of each library that calls it, which a weak reference does not bring in. */
+/* glibc links it into each library that calls it, which a weak reference does not cause. */
 extern __typeof__(pthread_atfork) pthread_atfork __attribute__((weak));
 extern void *__dso_handle;
 #endif
@@ -95,8 +99,8 @@ void hodo_libc_objects_settle(void)
 }
 
 /*
- * The list says where an object lies, and where its dynamic section is. Its file's header is at its beginning; of what
- * is linked otherwise nothing is known. Read by the kernel, since nothing may be there.
+ * The list says where an object lies, and where its dynamic section is. Its ELF header is at its beginning;
+ * nothing is known of objects linked otherwise. The kernel reads it, since nothing may be mapped there.
  */
 bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libc_string.h - libhodo's own memcpy() and the like, in place of libc's: included before every file of libhodo
- * (-include). libc's may be a sanitizer's in a program that is built with one, which is not ready when libhodo's
- * constructor runs; and libc's use vector registers, which hold the program's arguments where functions are traced.
- * They have other names in the object code, so that a program which libhodo.a is linked into keeps libc's for itself.
+ * (-include). In a program built with a sanitizer, libc's may be the sanitizer's, which are not ready when
+ * libhodo's constructor runs; and libc's use vector registers, which hold the program's arguments where
+ * functions are traced. Ours have other names in the object code, so that a program linked with libhodo.a
+ * keeps libc's.
  */
 #ifndef HODO_USER_LIBC_STRING_H
 #define HODO_USER_LIBC_STRING_H

@@ -4,7 +4,7 @@
 #include "listen.h"
 #include "sys.h"
 
-static bool was_there; /* in the parent of this fork child */
+static bool was_there; /* the parent of this fork child had one */
 
 static int begin_thread(uint32_t why)
 {
@@ -19,7 +19,7 @@ static int begin_thread(uint32_t why)
 	return error;
 }
 
-/* Without waiting for the thread. -EAGAIN: the last one has all but ended. */
+/* Does not wait for the thread. -EAGAIN: the last one is just ending. */
 static int begin_listening(uint32_t why)
 {
 	struct hodo_listener *l = &hodo_listener;
@@ -30,7 +30,9 @@ static int begin_listening(uint32_t why)
 
 		if (hodo_cas_seq(&l->state, &found, HODO_LISTENER_STARTING))
 			return begin_thread(why);
-		/* Before the look at the state: the thread says first that it leaves, and looks then whether it may. */
+		/*
+		 * Before reading the state: the thread first says that it leaves, then looks whether it may.
+		 */
 		if (why < hodo_load_seq(&l->why))
 			hodo_store_seq(&l->why, why);
 		found = HODO_LISTENER_LEAVES;
@@ -42,7 +44,7 @@ static int begin_listening(uint32_t why)
 	}
 }
 
-/* … but for the end of the last one, which is a matter of microseconds. */
+/* … but waits for the last one to end, which takes microseconds. */
 static int begin_patiently(uint32_t why)
 {
 	int error;
@@ -78,12 +80,12 @@ void hodo_listener_forked(void)
 	was_there = false;
 }
 
-/* Not in a process that ends otherwise: whoever looks for the process finds a socket at which nobody listens. */
+/* Does not run in a process that ends otherwise; its socket stays, and nobody listens at it. */
 static __attribute__((destructor(101))) void finish(void)
 {
 	struct hodo_listener *l = &hodo_listener;
 
-	/* A child that nobody has set up is not the process, nor is a vfork child that calls exit(). */
+	/* Neither a child that has not been set up nor a vfork child that calls exit() is the process. */
 	if (hodo_process_forked() || l->pid != (uint32_t)hodo_sys0(SYS_getpid))
 		return;
 	if (hodo_load_acquire(&l->state) == HODO_LISTENER_LISTENS)
@@ -96,9 +98,9 @@ HODO_PUBLIC int hodo_listen(void)
 }
 
 /*
- * Called by hodo attach in a thread that it stopped: abi.h says nothing of it, hodo of the same version does. The
- * thread does not wait, which might take long on a busy machine; answer: 0 or negative errno, and the addresses of
- * where the rest will be.
+ * hodo attach calls it in a thread that it has stopped. It is not in abi.h: only hodo of the same version
+ * uses it. The thread does not wait, which might take long on a busy machine; answer: 0 or negative errno,
+ * and the addresses where the rest will be.
  */
 HODO_PUBLIC void hodo_attach_(int64_t answer[3]);
 void hodo_attach_(int64_t answer[3])

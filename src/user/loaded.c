@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded.c - all loaded objects: what a recording is sent of them, and what becomes of their slots for functions
- * while libhodo-func, which records functions, is not there.
+ * loaded.c - all loaded objects: what a recording learns of them, and what happens to their slots for
+ * functions while libhodo-func, which records functions, is not loaded.
  *
- * Those that are calls (imports.c) are made no-ops when an object is seen first: none of its code has run. All other
- * kinds of slots are no-ops to begin with.
+ * Slots that are calls (imports.c) become no-ops when an object is first seen, before its code runs. All
+ * other kinds are no-ops to begin with.
  */
 #include "extension.h"
 #include "imports.h"
@@ -61,7 +61,7 @@ static uint64_t ticks(void)
 	return hodo_recording.on ? hodo_clock_now() : 0;
 }
 
-/* Once, before any of its functions can be recorded. */
+/* Sends it once, before any of its functions can be recorded. */
 static void send(struct hodo_object *o, const struct dl_phdr_info *info)
 {
 	struct hodo_record_object record = {
@@ -93,7 +93,10 @@ void hodo_loaded_begin(void)
 		hodo_func->scan_begin();
 }
 
-/* Whether calls of its functions can be told from all others' that are short. What has been sent cannot become so. */
+/*
+ * Whether calls of its functions can be told from those of all other short objects. What has been sent cannot
+ * become short.
+ */
 static bool may_be_short(const struct hodo_object *object)
 {
 	const uint64_t span = HODO_SHORT_SPAN;
@@ -104,7 +107,7 @@ static bool may_be_short(const struct hodo_object *object)
 		return false;
 	for (uint32_t i = 0; i < hodo_nobjects; i++) {
 		const struct hodo_object *o = &hodo_objects[i];
-		uint64_t apart = (o->text - object->text) & (span - 1); /* from this one's code up to the other's */
+		uint64_t apart = (o->text - object->text) & (span - 1); /* from this one's code to the other's */
 
 		if (o->is_short && (apart < object->text_end - object->text || span - apart < o->text_end - o->text))
 			return false;
@@ -130,7 +133,7 @@ void hodo_loaded_object(struct hodo_object *o, const struct dl_phdr_info *info, 
 		send(o, info);
 }
 
-/* What is mapped no more is forgotten without being touched. */
+/* Objects no longer mapped are forgotten without being touched. */
 bool hodo_loaded_end(void)
 {
 	uint32_t kept = 0;

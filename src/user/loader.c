@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader.c - noticing dlopen and dlclose.
+ * loader.c - notices dlopen and dlclose.
  *
  * The loader calls an empty function (its address is _r_debug.r_brk) before and after it changes its list of objects,
- * so that debuggers can stop there; new objects are mapped then and their constructors have not run. Replacing dlopen()
- * instead would break callers whose $ORIGIN counts. The function is one return instruction followed by padding up to
- * the next 16 bytes: there is room for a jump to ours. That it looks so is checked; if not, nothing is changed, and
- * objects opened later are left alone: we would not hear of their end either.
+ * so that debuggers can stop there; new objects are mapped then and their constructors have not run.
+ * Replacing dlopen() instead would break callers that depend on $ORIGIN. The function is one return
+ * instruction, padded to 16 bytes: there is room for a jump to ours. If it does not look like that, nothing
+ * is changed, and objects opened later are left alone: we would not hear of their end either.
  *
- * Called with the loader's lock held, so never twice at once, and never while another thread is in that function, which
- * makes the patch safe in a program that has threads.
+ * Called under the loader's lock, so never twice at once, and never while another thread is in that function,
+ * which makes the patch safe in a program with threads.
  */
 #include <fcntl.h>
 #include "opened.h"
@@ -20,8 +20,8 @@ static uint64_t unload_mask;
 static bool unloading, borrowed;
 
 /*
- * From RT_DELETE until the list is consistent again, objects vanish: the
- * control lock keeps other threads from patching code that is being unmapped.
+ * From RT_DELETE until the list is consistent again, objects vanish: the control lock stops other threads
+ * from patching code that is being unmapped.
  */
 static void loader_changed(void)
 {
@@ -41,14 +41,14 @@ static void loader_changed(void)
 	hodo_objects_scan();
 	hodo_flight_objects();
 	hodo_sites_patch();
-	/* musl's fork() waits for us with the lock that we have borrowed: another time. */
+	/* musl's fork() waits for us, and we have borrowed its lock: do it another time. */
 	if (!borrowed)
 		hodo_opened();
 	hodo_control_give_back(unload_mask, borrowed);
 }
 
 #ifdef __x86_64__
-/* The function is called by code that keeps to the ABI of an ordinary call. */
+/* The function is called with the ABI of an ordinary call. */
 static bool is_padding(const uint8_t *p, const uint8_t *end)
 {
 	for (; p < end; p++) {
@@ -89,7 +89,7 @@ void hodo_loader_hook(void)
 	}
 	if (*f != 0xc3 || end - f < len || !is_padding(f + 1, end))
 		return;
-	/* The rest first: until the first byte changes it is padding that nobody executes. */
+	/* The rest first: until the first byte changes, it is padding, which is never executed. */
 	hodo_loader_blind = hodo_patch_write((uintptr_t)(f + 1), jump + 1, (size_t)len - 1) != 0 ||
 			    hodo_patch_write((uintptr_t)f, jump, 1) != 0;
 }

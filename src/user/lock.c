@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.c - the control lock, and what says that this is a fork child.
+ * lock.c - the control lock, and how to recognise a fork child.
  *
  * A fork child must not write into its parent's rings. The table of views lies in memory that the kernel wipes on fork,
- * so that every thread's fast path turns into the slow one at once, also after clone() or _Fork(), which run no
- * handlers; a mark on a wiped page of its own says to the slow path why. The rings themselves are not inherited
- * (MADV_DONTFORK).
+ * so that every thread takes the slow path at once, even after clone() or _Fork(), which run no handlers; a
+ * mark on another wiped page tells the slow path why. The rings themselves are not inherited (MADV_DONTFORK).
  */
 #include "sys.h"
 #include "user.h"
@@ -21,7 +20,7 @@ void hodo_control_retake(void)
 	uint32_t tid = hodo_gettid(), owner = 0;
 
 	for (unsigned i = 1; !hodo_cas_acquire(&control_owner, &owner, tid); owner = 0, i++) {
-		/* Sleep in the end: yielding alone keeps an owner of lower real-time priority from going on. */
+		/* Finally sleep: yielding alone would starve an owner with lower real-time priority. */
 		if (i > 1000)
 			hodo_sleep_ns(50000);
 		else if (i % 16 == 0)
@@ -38,7 +37,7 @@ uint64_t hodo_control_lock(void)
 {
 	uint64_t mask = hodo_signals_block();
 
-	/* In a child that ran no fork handler, the owner may be a thread that stayed in the parent. */
+	/* In a child that ran no fork handler, the owner may be a thread of the parent. */
 	hodo_process_check_fork();
 	hodo_control_retake();
 	return mask;
@@ -64,9 +63,9 @@ void hodo_control_unlock(uint64_t mask)
 }
 
 /*
- * musl's fork() waits for the loader's lock after its handlers, which have the control lock. Who is called by the
- * loader, under its lock, may have the control lock of a thread that is about to fork: that does not get any farther
- * until the loader is done, and then takes back what it has lent before anything else.
+ * musl's fork() waits for the loader's lock after its handlers, which hold the control lock. Code that the
+ * loader calls, under its lock, may borrow the control lock of a thread that is about to fork: that thread
+ * gets no farther until the loader is done, and then first takes the lock back.
  *
  *                | borrow, give back            | lend, take back
  *   borrow, …    | excluded (the loader's lock) | one compare-and-swap decides
@@ -161,8 +160,8 @@ static void after_fork(long a, long b, long c)
 	uint32_t mark = HODO_FORKED;
 
 	if (hodo_cas_acquire(fork_mark, &mark, HODO_SETTING_UP)) {
-		control_owner = hodo_gettid(); /* whoever held it stayed in the parent */
-		/* The thread that was forked is another one, which keeps its table: that stays empty from now on. */
+		control_owner = hodo_gettid(); /* its holder stayed in the parent */
+		/* The forked thread is another one, and keeps its table, which stays empty from now on. */
 		if (control_owner != (uint32_t)hodo_sys0(SYS_getpid))
 			hodo_recording.views = 0;
 		hodo_process_set_up_child();
@@ -173,7 +172,10 @@ static void after_fork(long a, long b, long c)
 	hodo_signals_restore(mask);
 }
 
-/* In a child that ran no fork handler. It may have started threads since: one sets it up, the others wait. */
+/*
+ * In a child that ran no fork handler. It may have started threads since: one sets the child up, the others
+ * wait.
+ */
 void hodo_process_after_fork(void)
 {
 #ifdef __x86_64__

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c - what this machine and this process are like: CPUs, whether the TSC can be a clock, the name. */
+/* machine.c - properties of this machine and process: CPUs, whether the TSC can be a clock, the name. */
 #include <fcntl.h>
+#include <sys/auxv.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -18,7 +19,7 @@ bool hodo_have_tsc(void)
 #endif
 }
 
-/* Highest possible CPU + 1, from the list that the kernel gives, such as "0-3,8". */
+/* Highest possible CPU + 1, from the kernel's list, such as "0-3,8". */
 uint32_t hodo_possible_cpus(void)
 {
 	char text[256];
@@ -34,11 +35,11 @@ uint32_t hodo_possible_cpus(void)
 		}
 	}
 	if (len <= 0)
-		max = 255; /* /sys is not there: buffers are sparse, and a CPU beyond takes the fallback ring */
+		max = 255; /* no /sys: buffers are sparse, and a CPU beyond takes the fallback ring */
 	return max < HODO_VIEWS ? max + 1 : HODO_VIEWS;
 }
 
-/* The process's name is its first thread's; the one that listens has one of its own. */
+/* The process's name is its first thread's; the thread that listens has its own. */
 void hodo_process_name(char comm[16])
 {
 	if (hodo_gettid() == (uint32_t)hodo_sys0(SYS_getpid) ||
@@ -49,8 +50,12 @@ void hodo_process_name(char comm[16])
 void hodo_process_exe(char *path, size_t size)
 {
 	long n = hodo_sys3(SYS_readlink, "/proc/self/exe", path, size - 1);
+	const char *given = n > 0 ? 0 : (const char *)getauxval(AT_EXECFN);
 
 	path[n > 0 ? n : 0] = 0;
+	/* A root directory without /proc: as it was said to exec. */
+	if (given && given[0] == '/')
+		hodo_text_add(path, size, given);
 }
 
 const char *hodo_environment(char *const *envp, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - reads memory of this process that may not be there, and faults nowhere. Signal safe. */
+/* memory.c - reads memory of this process that may not be mapped, and never faults. Signal safe. */
 #include <sys/uio.h>
 #include "sys.h"
 
@@ -9,7 +9,7 @@ uint32_t hodo_memory_read(uint32_t task, void *to, uintptr_t from, uint32_t len,
 	uint32_t n = 0;
 	long got;
 
-	/* Page by page, since no more than whole parts are promised. */
+	/* Page by page, since the kernel only promises whole parts. */
 	for (uintptr_t at = from; at < from + len && n < parts; n++) {
 		uintptr_t end = (at | (HODO_PAGE - 1)) + 1;
 

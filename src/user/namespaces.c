@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namespaces.c - objects that the loader keeps apart from libhodo's: of dlmopen(3), and auditors.
+ * namespaces.c - objects in other namespaces of the loader than libhodo's: of dlmopen(3), and auditors.
  *
- * dl_iterate_phdr() gives the caller's namespace alone. What glibc has for debuggers since 2.35 leads to the others.
- * In dl_iterate_phdr()'s callback the loader changes none of their lists, nor unmaps what is in them.
+ * dl_iterate_phdr() gives only the caller's namespace. glibc's list for debuggers, since 2.35, leads to the
+ * others. During dl_iterate_phdr()'s callback, the loader neither changes their lists nor unmaps their
+ * objects.
  */
 #include "user.h"
 
@@ -11,8 +12,8 @@ extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
 /*
- * Linked into the executable, the name _r_debug may mean a copy that the linker made there (a copy
- * relocation), whose r_state does not change; the executable's DT_DEBUG says where the loader's is.
+ * If libhodo is linked into the executable, _r_debug may be a copy that the linker made there (a copy
+ * relocation), whose r_state does not change; the executable's DT_DEBUG points to the loader's.
  */
 const struct r_debug *hodo_namespaces_debug(void)
 {
@@ -26,7 +27,7 @@ const struct r_debug *hodo_namespaces_debug(void)
 /* glibc's struct r_debug_extended. */
 struct space {
 	struct r_debug debug;
-	const struct space *next; /* if the first one's r_version says so */
+	const struct space *next; /* valid if the first one's r_version says so */
 };
 
 static const struct space *spaces(void)
@@ -68,7 +69,7 @@ void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void 
 		for (; map; map = map->l_next) {
 			struct dl_phdr_info info = { .dlpi_addr = map->l_addr, .dlpi_name = map->l_name };
 
-			if (map->l_addr == s->debug.r_ldbase) /* the loader is in each of them */
+			if (map->l_addr == s->debug.r_ldbase) /* each of them has the loader */
 				continue;
 			if (hodo_libc_headers(map, &info))
 				f(&info, sizeof(info), data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects.c - the loaded objects; the segments and notes of the one that is looked at (scan.c).
+ * objects.c - the loaded objects; the segments and notes of the current one (scan.c).
  *
  * Runs under the control lock, and inside the loader's while it maps or unmaps something.
  */
@@ -34,9 +34,9 @@ struct range {
 	uintptr_t start, end;
 	uint32_t flags;
 };
-static struct range ranges[16]; /* PT_LOAD of the object being looked at */
+static struct range ranges[16]; /* PT_LOAD of the current object */
 static unsigned nranges;
-static const struct hodo_object *current; /* likewise; NULL: it is not in the table */
+static const struct hodo_object *current; /* NULL: it is not in the table */
 
 /* Bytes from p to the end of the mapped segment with these flags, 0 if it is in none. */
 size_t hodo_objects_room(uintptr_t p, uint32_t flags)
@@ -90,8 +90,8 @@ bool hodo_objects_idle(void)
 	return current && current->idle;
 }
 
-/* The path of an object, for the catalogue. The program itself has no name in the loader's list; a static one of
- * musl's has one that means another program to whoever reads it. */
+/* The path of an object, for the catalogue. The program itself has no name in the loader's list; in a static
+ * program of musl's the name is misleading. */
 const char *hodo_objects_path(const struct dl_phdr_info *info)
 {
 	static char exe[512];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opened.c - libraries that a program opens while it is recorded, and whose code may be patched (hodo/abi_plan.h): the
- * recorder is asked for one more plan.
+ * opened.c - asks the recorder for another plan when a recorded program opens libraries whose code may be
+ * patched (hodo/abi_plan.h).
  *
- * That is done where the loader says that they are mapped, before any of their code runs: their system calls that
- * change signal masks must go through libhodo before there can be traps in them, and so their first calls are recorded.
- * dlopen() waits meanwhile, a few milliseconds as a rule. A recorder that has not answered in HODO_OPENED_TIMEOUT_MS is
- * not asked again in that recording.
+ * It does so when the loader reports that they are mapped, before any of their code runs: their system calls
+ * that change signal masks must go through libhodo before there can be traps in them, and their first calls
+ * are recorded, too. dlopen() waits meanwhile, usually for a few milliseconds. A recorder that has not
+ * answered within HODO_OPENED_TIMEOUT_MS is not asked again in that recording.
  */
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static bool is_wanted(void)
 	       __builtin_memcmp(silent, r->ring.uuid, sizeof(silent)) != 0;
 }
 
-/* A recorder that is about to end does not listen any more, which is no news. */
+/* A recorder that is about to end no longer listens, which is not worth a warning. */
 static void give_up(int error)
 {
 	const char *text = "functions of libraries that it opens are not traced: the recorder does not answer";
@@ -56,7 +56,10 @@ void hodo_opened(void)
 	while (is_wanted() && collect(&ask)) {
 		int error;
 
-		/* Without a plan so far, none of the program's system calls goes through us: all is asked for. */
+		/*
+		 * Without a plan so far, none of the program's system calls goes through us: ask for
+		 * everything.
+		 */
 		if (hodo_signals_all >> (SIGTRAP - 1) & 1)
 			ask.n = 0;
 		error = hodo_session_plan(&ask, HODO_PLAN_FIRST);

@@ -7,12 +7,12 @@
 #include "extension.h"
 #include "user.h"
 
-HODO_HIDDEN void hodo_objects_set_planned(void); /* objects.c: what there is now is in the plan that is asked for */
-/* opened.c: asks for a plan where there is more. Releases the lock in between. */
+HODO_HIDDEN void hodo_objects_set_planned(void); /* objects.c: the present objects are in the requested plan */
+/* opened.c: asks for a plan if there are more. Releases the lock in between. */
 HODO_HIDDEN void hodo_opened(void);
-/* opened.c: takes a plan for all in place of what there is. 0 or negative errno. Releases the lock in between. */
+/* opened.c: replaces all plans by one for everything. 0 or negative errno. Releases the lock in between. */
 HODO_SHARED int hodo_planned_anew(void);
-/* session.c: takes a plan in; n and object of `ask` are the caller's. The lock is free in between. */
+/* session.c: takes a plan; the caller sets n and object of `ask`. The lock is free in between. */
 HODO_HIDDEN int hodo_session_plan(struct hodo_msg_ask *ask, enum hodo_plan_step step);
 
 #endif

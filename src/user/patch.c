@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patch.c - stores into running code, and the barriers that go with them.
+ * patch.c - stores into running code, and the barriers for them.
  *
- * Text stays read-and-execute: the store goes through /proc/self/mem, which writes to a private copy of the page as a
- * debugger does. The descriptor is opened for each batch, since one that a fork child inherits would patch the parent.
+ * Text stays read-and-execute: the store goes through /proc/self/mem, which writes to a private copy of the
+ * page as a debugger does. It is opened for each batch, since a descriptor that a fork child inherits would
+ * patch the parent.
  */
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -46,7 +47,7 @@ void hodo_patch_init(void)
 	always_jump = has_erratum();
 }
 
-/* In the constructor, while there is one thread, this takes 2 us; later up to 15 ms. */
+/* In the constructor, with a single thread, this takes 2 us; later up to 15 ms. */
 void hodo_patch_register(void)
 {
 	if (registered)
@@ -58,7 +59,7 @@ void hodo_patch_register(void)
 
 void hodo_patch_forked(void)
 {
-	registered = false; /* exec and a new address space forget it */
+	registered = false; /* exec and a new address space lose it */
 	hodo_patch_register();
 }
 
@@ -76,8 +77,9 @@ void hodo_rest(uint32_t work)
 /* ----------------------------------------------------------------- storing */
 
 /*
- * Stores go out a page at a time: the span from the first changed byte to the last is written as a whole, its other
- * bytes as they were. To a core that executes them these do not change; each byte that does is still one store.
+ * Stores are written a page at a time: the whole span from the first changed byte to the last, with the other
+ * bytes unchanged. A core that executes them sees no change in those; each byte that does change is still one
+ * store.
  */
 void hodo_patch_begin(struct hodo_patch *p)
 {
@@ -89,7 +91,7 @@ void hodo_patch_begin(struct hodo_patch *p)
 	p->error = 0;
 }
 
-/* Where /proc is not mounted, or its mem refused: while the store lasts the page is writable too. */
+/* If /proc is not mounted, or mem is refused: the page is also writable during the store. */
 static void store_by_mprotect(struct hodo_patch *p)
 {
 	long error = hodo_sys3(SYS_mprotect, p->page, HODO_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -184,7 +186,7 @@ bool hodo_patch_possible(void)
 	return !always_jump;
 }
 
-/* All threads have gone through a full barrier when this returns; false: the kernel has none. */
+/* When this returns, all threads have executed a full barrier; false: the kernel has none. */
 bool hodo_patch_barrier(void)
 {
 	hodo_patch_register();
@@ -195,10 +197,10 @@ bool hodo_patch_barrier(void)
 /* ------------------------------------------------------------------- writers */
 
 /*
- * After an on word was cleared: returns when no writer that read it set can still commit. Writers in a critical
- * section are restarted by the barrier and read the word again; without it, one that had passed its check could commit
- * after the return. A fallback writer reads the word under its lock: one that read it before is seen holding the lock
- * here, and is waited for.
+ * After an on word was cleared: returns when no writer that read it set can still commit. The barrier
+ * restarts writers in a critical section, which read the word again; without it, one that had passed its
+ * check could commit after the return. A fallback writer reads the word under its lock: if it read it before,
+ * we see it hold the lock here, and wait.
  */
 void hodo_patch_quiesce(void)
 {
@@ -210,7 +212,7 @@ void hodo_patch_quiesce(void)
 		return;
 	ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
 	owner = hodo_load_seq(&ring->owner);
-	/* Not for ever: the word lies in memory that others write. */
+	/* Not forever: the word lies in memory that others write. */
 	for (int i = 0; i < QUIESCE_TRIES && owner && hodo_load_seq(&ring->owner) == owner &&
 			hodo_sys2(SYS_tkill, owner, 0) == 0; i++) {
 		if (i < 1000)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - how the values that a site hands over become an event's payload, made once an event; see emit.h. */
+/* plan.c - how the values that a site passes become an event's payload; made once for each event, see emit.h.
+ * */
 #include <core/fields.h>
 #include "emit.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - memory that is used anew when the next recording begins: then the end of the last one has waited for all
- * sections, and nobody reads it (hodo_recording_end()). In a fork child that does not hold: a
- * handler may have interrupted somebody in a section in the parent and forked, and will return into it
- * in the child. There the pool is begun anew, and the parent's left as it is. Under the control lock.
+ * pool.c - memory that is reused when the next recording begins: the end of the last one has waited for all
+ * sections, so nobody reads it (hodo_recording_end()). In a fork child that does not hold: a handler may have
+ * interrupted a section in the parent and forked, and returns into the section in the child. So the child
+ * begins a new pool and leaves the parent's alone. Under the control lock.
  */
 #include "sys.h"
 #include "user.h"
@@ -49,7 +49,7 @@ void *hodo_pool_take(uint64_t size)
 		*c = (struct chunk){ 0, room, (sizeof(*c) + 15) & ~15ull };
 		*link = c;
 	}
-	if (c->size - c->used < CHUNK_MIN / 64) /* what is nearly full is not looked at again */
+	if (c->size - c->used < CHUNK_MIN / 64) /* skip chunks that are nearly full */
 		current = c->next ? c->next : c;
 	c->used += size;
 	return (uint8_t *)c + c->used - size;

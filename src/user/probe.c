@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.c - probes on tracepoints: lists that are read without locks and
- * replaced as a whole, and the grace period that lets a probe go.
+ * probe.c - probes on tracepoints: lists that are read without locks and replaced as a whole, and the grace
+ * period that releases a probe.
  *
  * The grace period is that of sleepable RCU (McKenney, "Sleepable RCU", LWN
  * 2006, in its later form): readers count themselves in and out in one of two
@@ -33,12 +33,17 @@ static struct lane {
 } lanes[LANES] __attribute__((aligned(64)));
 static uint32_t bank;
 static uint32_t probe_lock_word;
-/* Probe lists this thread is inside of, by bank: for -EDEADLK, and for a fork from inside a probe. */
+/*
+ * How many probe lists this thread is inside of, by bank: for -EDEADLK, and for a fork from inside a probe.
+ */
 static __thread uint32_t inside[2] __attribute__((tls_model("initial-exec")));
 
 static uint32_t lane_hint(void)
 {
-	/* Any lane will do; neighbouring threads should differ, and a system call would cost more than the probe. */
+	/*
+	 * Any lane will do, but neighbouring threads should differ; a system call would cost more than the
+	 * probe.
+	 */
 	return (uint32_t)((uintptr_t)__builtin_thread_pointer() >> 12) % LANES;
 }
 
@@ -78,7 +83,7 @@ static uint64_t sum(bool out, uint32_t b)
 	return total;
 }
 
-/* Returns when every reader that may have the old list has left. */
+/* Returns once every reader that may have the old list has left. */
 static void grace_period(void)
 {
 	for (int flip = 0; flip < 2; flip++) {
@@ -95,7 +100,7 @@ static void grace_period(void)
 	}
 }
 
-/* A fork child has this thread alone: whoever else was inside a probe is not there to leave it. */
+/* A fork child has only this thread: others that were inside a probe are not there to leave it. */
 void hodo_probe_after_fork(void)
 {
 	__builtin_memset(lanes, 0, sizeof(lanes));
@@ -188,7 +193,7 @@ static int replace(struct hodo_event *event, void (*func)(void), void *data, boo
 			fresh->probe[fresh->n++] = (struct hodo_probe){ func, data };
 	}
 	error = publish(event, fresh);
-	if (error && add) { /* no site could be made to call it */
+	if (error && add) { /* no site could be switched on */
 		publish(event, old);
 		grace_period();
 		list_free(fresh);
@@ -207,7 +212,7 @@ static int change(const struct hodo_desc *desc, void (*func)(void), void *data, 
 
 	if (!func)
 		return -EINVAL;
-	/* It would wait for itself: registering replaces a list too. */
+	/* It would wait for itself: registering replaces a list, too. */
 	if (inside[0] || inside[1])
 		return -EDEADLK;
 	event = event_of(desc);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - a process's life with libhodo: the constructor, and what fork
- * leaves behind.
+ * process.c - the constructor, and fork.
  */
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include "emit.h"
 #include "extension.h"
 #include "images.h"
+#include "root.h"
 #include "sys.h"
+#include "trace_context.h"
 
 /* -------------------------------------------------------------------- fork */
 
 static void set_up_child(void)
 {
 	hodo_tls.table = hodo_no_views;
-	/* One that was on the fallback path stays there: the child of a vfork child has no rseq registration
+	/* A thread on the fallback path stays there: the child of a vfork child has no rseq registration
 	 * either, although its area looks as if it had. Its storage is its own again. */
 	hodo_tls.mode = hodo_tls.mode == HODO_THREAD_NEW || hodo_tls.mode == HODO_THREAD_RSEQ ? HODO_THREAD_NEW :
 											    HODO_THREAD_FALLBACK;
 	hodo_recording_forked();
+	hodo_trace_context_forked();
 	hodo_listener_lost();
 	hodo_probe_after_fork();
 	hodo_patch_forked();
@@ -65,9 +67,9 @@ static bool is_on(const char *value)
 }
 
 /*
- * Brought into a program that runs, by a debugger's means: one of its threads stands still for this. What takes time
- * is left to the thread that listens: looking at all objects, and registering for barriers, which
- * takes 15 ms where there are threads.
+ * Whether libhodo was attached to a running program, as a debugger would: one of its threads is stopped for
+ * this. The thread that listens does what takes time: looking at all objects, and registering for barriers,
+ * which takes 15 ms with several threads.
  */
 static bool is_attached(void)
 {
@@ -75,7 +77,7 @@ static bool is_attached(void)
 	char text[1024];
 	long n;
 
-	/* glibc sets it up in its own constructor, which comes after ours when a program starts. */
+	/* glibc sets it in its constructor, which runs after ours when a program starts. */
 	if (!program_invocation_name || !program_invocation_name[0] || !hodo_libc_is_glibc())
 		return false;
 	n = hodo_file_read(AT_FDCWD, "/proc/thread-self/status", text, sizeof(text));
@@ -98,8 +100,8 @@ static void warn_blind(void)
 
 /*
  * First of all constructors where the library is preloaded or linked (-z initfirst), so that the constructors of
- * instrumented libraries are traced; libc's own have not run then, hence the environment from the argument. By its
- * name, a static program has the linker take it from the archive (cmake/HodoInstall.cmake).
+ * instrumented libraries are traced; libc's own have not run then, hence the environment from the argument.
+ * It has a name so that the linker of a static program takes it from the archive (cmake/HodoInstall.cmake).
  */
 HODO_HIDDEN __attribute__((constructor(101))) void hodo_library_start(int argc, char **argv, char **envp);
 
@@ -113,7 +115,9 @@ void hodo_library_start(int argc, char **argv, char **envp)
 	hodo_gather_init();
 	hodo_clone_prepare();
 	hodo_exec_prepare();
-	/* A set-user-ID program does not show what it does to the user who started it. */
+	hodo_privileges_prepare();
+	hodo_root_init(envp);
+	/* A set-user-ID program must not show the user who started it what it does. */
 	if (!getauxval(AT_SECURE)) {
 		hodo_session_join(hodo_environment(envp, HODO_RECORDER_ENV));
 		hodo_flight_init(envp);
@@ -121,7 +125,7 @@ void hodo_library_start(int argc, char **argv, char **envp)
 		listen = is_on(hodo_environment(envp, HODO_LISTEN_ENV));
 	}
 	if (!hodo_process_watch_forks(set_up_child))
-		return; /* a kernel before 4.14: a fork child would write into its parent's rings */
+		return; /* kernels before 4.14: a fork child would write into its parent's rings */
 	hodo_libc_at_fork(before_fork, after_fork_parent, after_fork_child);
 	hodo_objects_prepare();
 	hodo_clock_init();

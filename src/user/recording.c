@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - the recordings of a process: one at a time, any number after each other.
+ * recording.c - the recordings of a process: one at a time, any number in succession.
  *
  * A recording begins with its memory complete and its catalogue in it; the on words
- * are set last. Its end goes the other way, while threads run traced code:
+ * are set last. It ends in reverse, while threads run traced code:
  *
  *   1. on = false, all on words 0     no new event begins
  *   2. function tracers out           by their own grace period (func/)
@@ -13,9 +13,9 @@
  *      had loaded the old pointer to its on word starts anew
  *   6. sites put back, the memory unmapped
  *
- * Without 3 before 4, a thread in the slow path could set a view up again behind
- * the zeroing. Without the barrier after 5, a writer preempted between its load of the
- * pointer and that of the word would read memory that is unmapped.
+ * Without 3 before 4, a thread in the slow path could set a view up again after the zeroing. Without the
+ * barrier after 5, a writer preempted between its load of the pointer and that of the word would read
+ * unmapped memory.
  */
 #include <fcntl.h>
 #include "extension.h"
@@ -27,8 +27,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static bool ending; /* until its memory is unmapped: no other recording can begin */
-static bool stuck;  /* somebody stayed inside: it is looked at later whether that is over */
+static bool ending; /* until its memory is unmapped, no other recording can begin */
+static bool stuck;  /* a thread stayed inside: checked again later */
 static uint32_t recordings; /* begun so far */
 
 /* ------------------------------------------------------------ configuration */
@@ -73,11 +73,13 @@ int hodo_recording_possible(void)
 {
 	if (stuck && hodo_patch_has_rseq_barrier() && hodo_section_empty() &&
 	    (!hodo_func || hodo_func->settle())) {
-		/* Who stayed inside may have set one up again, which the next recording would take for its own. */
+		/* A thread that stayed inside may have set one up again, which the next recording would
+		 * mistake for its own. */
 		clear_views();
 		hodo_recording_drop();
 	}
-	/* Where another copy of the library has the process: a recorder takes a second conversation for an exec. */
+	/* If another copy of the library serves the process: a recorder would take a second session for an
+	 * exec. */
 	return ending ? -EAGAIN : hodo_recording.on || hodo_objects_foreign ? -EBUSY : 0;
 }
 
@@ -88,7 +90,7 @@ int hodo_recording_map(struct hodo_memory *memory, int fd)
 
 	if (hodo_is_error(head))
 		return (int)(long)head;
-	/* Reading ahead in a file that holds nothing yet would make the first touch take milliseconds. */
+	/* Reading ahead in an empty file would make the first touch take milliseconds. */
 	hodo_sys3(SYS_madvise, head, bytes, MADV_RANDOM);
 	hodo_sys3(SYS_madvise, head, bytes, MADV_DONTFORK);
 	hodo_sys3(SYS_madvise, head, bytes, 16 /* MADV_DONTDUMP */);
@@ -148,7 +150,7 @@ static void name_thread(long tasks, const char *tid_text, void *unused)
 	hodo_store_release(&entry->tid, tid);
 }
 
-/* Threads that have traced in an earlier recording do not give their names again. */
+/* Threads that traced in an earlier recording do not give their names again. */
 static void name_threads(void)
 {
 	long tasks = hodo_sys4(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -180,12 +182,12 @@ int hodo_recording_begin(void)
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_rules_select(&hodo_events[i]);
 	hodo_sites_rebind();
-	/* The words last: a thread that was on its way in before the sites were would else leave one event, and its
-	 * next ones only once its code is patched. */
+	/* The words last: otherwise, a thread that entered before the sites were patched would leave one
+	 * event, and no more until its code is patched. */
 	error = hodo_sites_patch();
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		hodo_registry_publish(&hodo_events[i]);
-	if (hodo_context_addresses()) /* of what was loaded before, nothing was sent */
+	if (hodo_context_addresses()) /* objects loaded before were not sent */
 		hodo_objects_scan();
 	if (hodo_func)
 		hodo_func->recording();
@@ -211,7 +213,7 @@ void hodo_recording_drop(void)
 	r->shm = 0;
 }
 
-/* No thread is inside any more, nor can one come in: true. The lock is free meanwhile. */
+/* True: no thread is inside any more, and none can enter. The lock is free meanwhile. */
 static bool everybody_out(void)
 {
 	bool out = true;
@@ -239,19 +241,19 @@ int hodo_recording_end(void)
 		hodo_store_seq(&hodo_on_words()[i], 0);
 	if (hodo_func)
 		hodo_func->recording();
-	/* Where no barrier can be had, a writer may be anywhere: the memory stays for good. */
+	/* Without a barrier, a writer may be anywhere: the memory stays for good. */
 	out = everybody_out() && hodo_patch_has_rseq_barrier();
 	if (!r->shm)
-		return 0; /* this is a fork child of what was here */
+		return 0; /* this is a fork child now */
 	clear_views();
 	hodo_sites_rebind();
 	hodo_patch_rseq_barrier();
 	error = hodo_sites_patch();
 	if (r->by == HODO_BY_FLIGHT) {
 		hodo_flight_note_end();
-		hodo_flight_wanted = false; /* nor in fork children, unless who ended it says so */
+		hodo_flight_wanted = false; /* nor in fork children, unless the caller asks for it */
 	}
-	/* The consumer may write what there is: nothing comes any more. */
+	/* The consumer may write the rest: nothing more comes. */
 	hodo_store_seq(&hodo_shm()->ended, 1);
 	stuck = !out;
 	if (stuck)
@@ -266,9 +268,10 @@ struct left {
 };
 
 /*
- * A handler may have interrupted somebody inside, forked, and will return there in the child: with pointers to words
- * of the parent's memory, which is not here. Empty pages take their place; they go when a child is begun while
- * nobody is inside. Rings need none: whoever writes to them has signals blocked, or starts anew.
+ * A handler may have interrupted a thread inside and forked; it returns there in the child, with pointers to
+ * words of the parent's memory, which is not here. Empty pages take their place; they are unmapped when a
+ * recording begins in the child while nobody is inside. Rings need none: their writers have signals blocked,
+ * or restart.
  */
 static void leave_pages(struct left *left, uint8_t *at, uint64_t len)
 {

@@ -2,11 +2,11 @@
 /*
  * registry.c - the events of a process: ids, conflicts, and whether they are on.
  *
- * Rule for ids: an id belongs to one name with one list of fields, format included, for the life of the process, and is
- * never given to another. A library that is closed and opened again gets its old ids back, so cycles of dlopen and
- * dlclose use none up. A name that comes with other fields while objects with the earlier definition are loaded is
- * refused, unless both stand in the same line (a template); once they are all unloaded it gets a new id. After 65,535
- * different definitions, further ones are refused with a warning.
+ * Rule for ids: an id belongs to one name with one list of fields, format included, for the life of the
+ * process, and is never reused. A library that is closed and opened again gets its old ids back, so cycles of
+ * dlopen and dlclose use none up. A name with other fields is refused while objects with the earlier
+ * definition are loaded, unless both are in the same line (a template); once they are all unloaded, it gets a
+ * new id. After 65,535 different definitions, further ones are refused with a warning.
  */
 #include <core/fields.h>
 #include <core/glob.h>
@@ -20,7 +20,7 @@
 struct hodo_event *hodo_events;
 uint32_t hodo_nevents;
 
-static uint16_t *hash_table; /* HASH_SIZE ids by name, 0: free; behind the events */
+static uint16_t *hash_table; /* HASH_SIZE ids by name, 0: free; after the events */
 
 /* ------------------------------------------------------------- descriptors */
 
@@ -49,6 +49,17 @@ static bool desc_valid(const struct hodo_desc *desc, size_t room)
 	       sizeof(*desc) + desc->nfields <= desc->strings;
 }
 
+/* The recorder could not read such an event, nor find those that follow it in a packet. */
+static bool types_known(const struct hodo_desc *desc)
+{
+	const uint8_t *types = (const uint8_t *)(desc + 1);
+
+	for (unsigned i = 0; i < desc->nfields; i++)
+		if (!hodo_fields_fixed_size(types[i]))
+			return false;
+	return true;
+}
+
 /* provider:name, with its suffix. */
 static void full_name(const struct hodo_desc *desc, size_t room, char *out, size_t size)
 {
@@ -59,7 +70,7 @@ static void full_name(const struct hodo_desc *desc, size_t room, char *out, size
 	hodo_text_add(out, size, hodo_kind_suffix((uint8_t)desc->kind));
 }
 
-/* Builds the event's record, all but its id. */
+/* Builds the event's record, except for its id. */
 static struct hodo_record_event *build_event(const struct hodo_desc *desc, size_t room, const char *name,
 					     const char *object)
 {
@@ -78,7 +89,7 @@ static struct hodo_record_event *build_event(const struct hodo_desc *desc, size_
 	return (struct hodo_record_event *)build->bytes;
 }
 
-/* The n-th text of a record: the name, those of the fields, the format, the file. */
+/* The n-th text of a record: the event's name, the fields' names, the format, the file. */
 static const char *record_text(const struct hodo_record_event *record, unsigned n)
 {
 	const char *p = (const char *)(record + 1) + record->nfields;
@@ -117,7 +128,7 @@ static void place(const struct hodo_record_event *record, char out[PLACE_MAX])
 	hodo_text_number(out, PLACE_MAX, record->line);
 }
 
-/* Whether both stand at one line: instantiations of one template, whose types may differ without anybody's mistake. */
+/* Whether both are in the same line: instantiations of one template, whose types may rightly differ. */
 static bool same_place(const struct hodo_record_event *a, const struct hodo_record_event *b)
 {
 	return a->line == b->line &&
@@ -144,6 +155,16 @@ static void refuse(const struct hodo_record_event *record, const struct hodo_rec
 
 	place(record, here);
 	place(other, there);
+	hodo_catalog_warning(parts, 7);
+}
+
+static void refuse_types(const struct hodo_desc *desc, size_t room, const char *name)
+{
+	char line[12] = "";
+	const char *parts[] = { "event ", name, " at ", hodo_registry_text(desc, room, 4), ":", line,
+				" is not recorded: the type of a value is unknown; with a newer <hodo/trace.h>, the compiler names it" };
+
+	hodo_text_number(line, sizeof(line), desc->line);
 	hodo_catalog_warning(parts, 7);
 }
 
@@ -198,6 +219,10 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 	if (!desc_valid(desc, room) || !tables_mapped())
 		return 0;
 	full_name(desc, room, name, sizeof(name));
+	if (!types_known(desc)) {
+		refuse_types(desc, room, name);
+		return 0;
+	}
 	record = build_event(desc, room, name, object);
 	for (slot = hash(name) % HASH_SIZE; hash_table[slot]; slot = (slot + 1) % HASH_SIZE) {
 		struct hodo_event *event = &hodo_events[hash_table[slot]];
@@ -238,7 +263,7 @@ bool hodo_registry_matches(const char *pattern, const void *of)
 	size_t n = __builtin_strlen(pattern), len = __builtin_strlen(name);
 	size_t suffix = __builtin_strlen(hodo_kind_suffix(event->kind));
 
-	return hodo_glob(pattern, n, name, len) || (suffix && hodo_glob(pattern, n, name, len - suffix));
+	return hodo_glob_name(pattern, n, name, len) || (suffix && hodo_glob_name(pattern, n, name, len - suffix));
 }
 
 static uint32_t on_value(const struct hodo_event *event)
@@ -261,12 +286,12 @@ static uint32_t on_value(const struct hodo_event *event)
 void hodo_registry_publish(struct hodo_event *event)
 {
 	uint32_t *on, value;
-	uint8_t *shm = hodo_load(&hodo_recording.shm); /* once: a handler may fork, and the child have none */
+	uint8_t *shm = hodo_load(&hodo_recording.shm); /* once: a handler may fork, and the child has none */
 
 	if (!hodo_recording.on || !shm)
 		return;
 	on = (uint32_t *)(shm + HODO_SHM_ON) + event->id;
-	/* Whoever stores last has made it of the last state: see rules.c. */
+	/* The last to store has seen the last state: see rules.c. */
 	do {
 		value = on_value(event);
 		hodo_store_seq(on, value);

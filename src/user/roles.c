@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* roles.c - what threads are to the program: HODO_THREAD_ROLE. */
+/* roles.c - threads' roles in the program: HODO_THREAD_ROLE. */
 #include <errno.h>
 #include "user.h"
 
@@ -10,7 +10,7 @@ static struct {
 	char name[HODO_ROLE_MAX];
 } roles[ROLES_MAX];
 
-/* Two that meet here may both make one, which does no harm. */
+/* Two threads that meet here may both make one, which is harmless. */
 const char *hodo_role_intern(const char *name, uint32_t length)
 {
 	for (uint32_t i = 0; i < ROLES_MAX; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c - what a recording wants of an event: whether its patterns name it, and whether it is recorded when it
- * happens: triggers, then the filter, then rates (core/condition.h).
+ * rules.c - what a recording wants of an event: whether its patterns name it, and whether it is recorded when
+ * it happens, by triggers, then the filter, then rates (core/condition.h).
  *
  * hodo_rules_select() binds programs to an event when a recording begins, or when an object
- * brings the event, once in each recording. What it makes lies in the pool (pool.c).
+ * brings the event, once in each recording. The results are in the pool (pool.c).
  *
  *                | pass         | select, prepare       | publish             | start, stop
  *   pass         | beside       | before its event's on | beside              | beside
@@ -13,21 +13,21 @@
  *
  * Start triggers begin the recording of events from wherever they are met, in signal handlers too, and so
  * without the lock: they clear `awaits_start`, then publish every event, as the control side does when it
- * changes an event under the lock. Both first change what the words are made of (matched, disabled,
- * awaits_start, stopped), then store the word, then make it anew from what is there by then, until it is what they
- * stored (hodo_registry_publish()). So whoever stores a word last has made it of the last state: if he
- * had not, then somebody changed it after he looked, who stores his word after that.
- * All of it sequentially consistent; a store that passed its own load would break it.
+ * changes an event under the lock. Both first change the state that words depend on (matched, disabled,
+ * awaits_start, stopped), then store the word, then compute it again from the present state, until it equals
+ * what they stored (hodo_registry_publish()). So the last to store a word computed it from the last state:
+ * otherwise, somebody changed the state after that and stores the word later. All of it is sequentially
+ * consistent; a store that passed its own load would break it.
  *
- * What else triggers do waits until the event that met them is stored (hodo_rules_act()), so that it is in the
- * snapshot, or the last one. Stop triggers set `stopped`, which wins over all.
+ * All other actions of triggers wait until the event that met them is stored (hodo_rules_act()), so that it
+ * is in the snapshot, or is the last event. Stop triggers set `stopped`, which overrides everything.
  */
 #include <core/condition.h>
 #include <core/glob.h>
 #include "spans.h"
 #include "sys.h"
 
-/* As refuse.S has them. */
+/* As in refuse.S. */
 _Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_state, event) == 8 &&
 		       offsetof(struct hodo_filter, first) == 11 && offsetof(struct hodo_filter, test) == 408 &&
 		       sizeof(struct hodo_filter_test) == 32 && offsetof(struct hodo_filter_test, field) == 4 &&
@@ -43,9 +43,10 @@ static bool filter_lost, spans_on;
 bool hodo_rules_filters;
 static uint32_t generation; /* of recordings */
 
-/* What is to be looked at when an event happens. */
+/* What to check when an event happens. */
 struct hodo_rules_event {
-	struct hodo_span span; /* that it begins or ends, with $duration asked for */
+	struct hodo_span span;  /* that it begins or ends, if $duration is wanted */
+	struct hodo_span rated; /* the same, if its begins have a rate: noted are those that were within it */
 	uint32_t n;
 	struct hodo_bound bound[];
 };
@@ -85,7 +86,8 @@ void hodo_rules_prepare(void)
 	else
 		nconditions = c->conditions;
 	for (uint32_t i = 0; i < nconditions; i++)
-		wants_spans = wants_spans || asks_duration(&conditions[i]);
+		wants_spans = wants_spans || asks_duration(&conditions[i]) ||
+			      conditions[i].head.kind == HODO_CONDITION_RATE;
 	spans_on = wants_spans && hodo_spans_prepare();
 }
 
@@ -126,10 +128,13 @@ static void bind_filter(struct hodo_event *event, const struct event_binder *b)
 	int how;
 
 	event->filtered = false;
-	/* Never NULL, nor of an earlier recording: the word that says it is in use is in memory that others write. */
+	/*
+	 * Never NULL, nor from an earlier recording: the word that says it is in use is in memory that others
+	 * write.
+	 */
 	event->filter = &hodo_filter_none;
 	if (filter_lost)
-		event->matched = false; /* better nothing than what the filter was to keep out */
+		event->matched = false; /* better none than events that the filter should exclude */
 	if (!filter_program || filter_lost)
 		return;
 	how = hodo_binder_filter(&b->binder, filter_program, hodo_recording.config.filter_len, &filter);
@@ -137,28 +142,29 @@ static void bind_filter(struct hodo_event *event, const struct event_binder *b)
 		return;
 	if (how == HODO_BINDING_BOUND)
 		event->filter = filter;
-	else /* its sites stay off, unless hodo_enable() names it; then, too, none is recorded */
+	else /* its sites stay off unless hodo_enable() names it, and even then none is recorded */
 		event->matched = false;
 	event->filtered = true;
 }
 
-/* Whether $duration is asked for at the end of the span that this event begins or ends. */
-static bool span_timed(const struct hodo_event *event, size_t len)
+/* Whether a rate, or else a trigger that asks for $duration, is for this event's span, whose name has len bytes. */
+static __attribute__((noinline)) bool is_named(const struct hodo_event *event, size_t len, bool rate)
 {
 	static char name[HODO_EVENT_NAME_MAX]; /* under the control lock */
+	const char *end = rate ? ".begin" : ".end";
+	size_t more = rate ? 6 : 4;
 
-	if (!spans_on || len == 0 || len + sizeof(".end") > sizeof(name))
+	if (!spans_on || len == 0 || len + more >= sizeof(name))
 		return false;
 	__builtin_memcpy(name, hodo_registry_name(event), len);
-	__builtin_memcpy(name + len, ".end", 4);
-	if (filter_program && hodo_filter_names_var(filter_program, HODO_FILTER_DURATION))
-		return true;
+	__builtin_memcpy(name + len, end, more);
 	for (uint32_t i = 0; i < nconditions; i++) {
-		const char *pattern = conditions[i].pattern;
+		const struct hodo_condition_parts *c = &conditions[i];
 
-		if (asks_duration(&conditions[i]) &&
-		    (hodo_glob(pattern, conditions[i].head.pattern_len - 1, name, len + 4) ||
-		     hodo_glob(pattern, conditions[i].head.pattern_len - 1, name, len)))
+		if (rate ? c->head.kind != HODO_CONDITION_RATE : !asks_duration(c))
+			continue;
+		if (hodo_glob_name(c->pattern, c->head.pattern_len - 1, name, len + more) ||
+		    hodo_glob_name(c->pattern, c->head.pattern_len - 1, name, len))
 			return true;
 	}
 	return false;
@@ -182,17 +188,30 @@ static const struct span_name *keep_name(const char *name, size_t len)
 	return *link;
 }
 
-static void bind_span(struct hodo_event *event, struct hodo_span *span)
+static void name_span(struct hodo_span *span, uint64_t name, bool begins)
+{
+	span->name = name;
+	span->begins = name && begins;
+	span->ends = name && !begins;
+}
+
+static void bind_span(struct hodo_event *event, struct hodo_span *span, struct hodo_span *rated)
 {
 	size_t len = hodo_registry_span_len(event);
-	bool begins = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_BEGIN;
+	bool begins = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_BEGIN, timed, limited;
+	uintptr_t name;
 
 	*span = (struct hodo_span){ .scope = event->kind == HODO_KIND_SPAN_BEGIN || event->kind == HODO_KIND_SPAN_END,
 				    .id_type = event->nfields ? event->types[0] : HODO_TYPE_NONE };
-	if (span_timed(event, len))
-		span->name = (uintptr_t)keep_name(hodo_registry_name(event), len);
-	span->begins = span->name && begins;
-	span->ends = span->name && !begins;
+	*rated = *span;
+	timed = spans_on && len && filter_program && hodo_filter_names_var(filter_program, HODO_FILTER_DURATION);
+	timed = timed || is_named(event, len, false);
+	/* Ids that vary in length may be too long to be found again. */
+	limited = (span->scope || span->id_type < HODO_TYPE_STR) && is_named(event, len, true);
+	name = timed || limited ? (uintptr_t)keep_name(hodo_registry_name(event), len) : 0;
+	name_span(span, timed ? name : 0, begins);
+	/* Another name: these begins are noted beside the others. */
+	name_span(rated, limited && name ? name + 1 : 0, begins);
 }
 
 void hodo_rules_select(struct hodo_event *event)
@@ -204,9 +223,9 @@ void hodo_rules_select(struct hodo_event *event)
 	struct event_binder b;
 
 	if (event->kind == HODO_KIND_FUNCTION)
-		return; /* func/ decides, and filters are for the program's own events */
+		return; /* func/ decides; filters are for the program's own events */
 	event->matched = hodo_config_wants(&hodo_recording.config, hodo_registry_matches, event);
-	/* An object came again, with an event that somebody may be inside of. */
+	/* An object was loaded again, with an event that a thread may be inside of. */
 	if (event->bound == generation) {
 		if (event->filtered && event->filter == &hodo_filter_none)
 			event->matched = false;
@@ -218,9 +237,9 @@ void hodo_rules_select(struct hodo_event *event)
 	bind_filter(event, &b);
 	if (!nconditions && !spans_on)
 		return;
-	bind_span(event, &all.rules.span);
+	bind_span(event, &all.rules.span, &all.rules.rated);
 	if (hodo_binder_conditions(&b.binder, conditions, nconditions, all.rules.bound, &all.rules.n) == 0) {
-		if (all.rules.n == 0 && !all.rules.span.name)
+		if (all.rules.n == 0 && !all.rules.span.name && !all.rules.rated.name)
 			return;
 		event->rules = hodo_pool_copy(&all, sizeof(all.rules) + all.rules.n * sizeof(all.rules.bound[0]));
 	}
@@ -230,11 +249,11 @@ void hodo_rules_select(struct hodo_event *event)
 
 /* --------------------------------------------------------------- variables */
 
-static uint32_t own_tid(void)
+static __attribute__((noinline)) uint32_t own_tid(void)
 {
 	const struct hodo_tls *t = &hodo_tls;
 
-	/* A vfork child has its parent's. */
+	/* A vfork child has its parent's tid in the table. */
 	return t->tid && t->table != hodo_no_views ? t->tid : hodo_gettid();
 }
 
@@ -249,8 +268,8 @@ static uint32_t this_cpu(void)
 }
 
 /*
- * The recording's memory. In the child of a handler that forks where it interrupts us, what this has returned stays
- * readable (recording.c), and the next time it is the child's, or NULL.
+ * The recording's memory. If a handler that interrupts us forks, the returned memory stays readable in the
+ * child (recording.c); the next call there returns the child's, or NULL.
  */
 static struct hodo_shm *memory(void)
 {
@@ -289,7 +308,7 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 			return false;
 		*number = hodo_clock_ns(CLOCK_MONOTONIC) - own->begin_ns;
 		return true;
-	case HODO_FILTER_OFF_CPU: /* it is not known here */
+	case HODO_FILTER_OFF_CPU: /* not known here */
 	case HODO_FILTER_VARS:
 		break;
 	}
@@ -338,10 +357,23 @@ static const struct hodo_look_ops look_ops = { .stopped = &hodo_recording.stoppe
 					       .awaits_start = &hodo_recording.awaits_start,
 					       .ticks = hodo_ticks_now };
 
+/*
+ * The end of a span follows its begin, whose rate counts: limited by itself, it would be the end of another one. Where
+ * begins are not noted, each end is recorded.
+ */
+static bool follows_begin(const struct hodo_rules_event *rules, const struct hodo_piece *pieces, size_t count)
+{
+	int64_t begin_ns;
+
+	return !rules->rated.ends || hodo_spans_end(&rules->rated, own_tid(), pieces, count, &begin_ns);
+}
+
 static bool within_rates(const struct hodo_event *event, struct hodo_rules_event *rules, struct hodo_look *look)
 {
 	struct hodo_shm *shm;
 
+	if (event->kind == HODO_KIND_SPAN_END || event->kind == HODO_KIND_END)
+		return true;
 	if (hodo_look_rates(look, &look_ops, rules->bound, rules->n))
 		return true;
 	shm = memory();
@@ -359,7 +391,10 @@ static long run(long f, long pieces, long count, long vars)
 				      (struct hodo_filter_vars *)vars);
 }
 
-/* The machine computes with floats where an event happens: alone in libhodo it uses the program's vector registers. */
+/*
+ * The machine computes with floats where an event happens. Nothing else in libhodo uses the program's vector
+ * registers.
+ */
 bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars)
 {
@@ -373,6 +408,7 @@ static __attribute__((noinline)) uint32_t pass_rules(struct hodo_event *event, s
 	struct own_look own; /* an initializer would clear all of it each time */
 	uint32_t on, verdict;
 	struct hodo_shm *shm;
+	bool follows;
 
 	own.look.vars.get = get_var;
 	own.look.pieces = pieces;
@@ -382,19 +418,22 @@ static __attribute__((noinline)) uint32_t pass_rules(struct hodo_event *event, s
 		hodo_spans_begin(&rules->span, own_tid(), pieces, count, hodo_clock_ns(CLOCK_MONOTONIC));
 	else if (rules->span.ends && !hodo_spans_end(&rules->span, own_tid(), pieces, count, &own.begin_ns))
 		own.begin_ns = INT64_MIN;
+	follows = follows_begin(rules, pieces, count);
 	own.look.shm = memory();
 	if (!own.look.shm)
 		return 0;
 	verdict = hodo_look_triggers(&own.look, &look_ops, rules->bound, rules->n);
-	shm = memory(); /* in the child of a handler that has forked meanwhile, the child's */
+	shm = memory(); /* the child's, if a handler has forked meanwhile */
 	if (!shm)
 		return 0;
 	on = hodo_load_acquire((uint32_t *)((uint8_t *)shm + HODO_SHM_ON) + event->id); /* from a start trigger on */
-	if ((on & HODO_ON_RECORD) &&
-	    (!(on & HODO_ON_FILTER) || hodo_filter_run(event->filter, pieces, count, &own.look.vars)) &&
-	    within_rates(event, rules, &own.look))
-		verdict |= HODO_VERDICT_RECORD;
-	return verdict;
+	if (!(on & HODO_ON_RECORD) || !follows ||
+	    ((on & HODO_ON_FILTER) && !hodo_filter_run(event->filter, pieces, count, &own.look.vars)) ||
+	    !within_rates(event, rules, &own.look))
+		return verdict;
+	if (rules->rated.begins)
+		hodo_spans_begin(&rules->rated, own_tid(), pieces, count, hodo_clock_ns(CLOCK_MONOTONIC));
+	return verdict | HODO_VERDICT_RECORD;
 }
 
 uint32_t hodo_rules_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces, size_t count)

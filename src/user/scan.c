@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.c - what the loaded objects bring: sites, found through their notes (struct hodo_note) by dl_iterate_phdr.
+ * scan.c - finds the loaded objects' sites, through their notes (struct hodo_note), by dl_iterate_phdr.
  *
- * Runs under the control lock, and inside the loader's while it maps or unmaps something; objects may not be relocated
- * yet, so only self-relative places are followed.
+ * Runs under the control lock, and inside the loader's while it maps or unmaps something; objects may not be
+ * relocated yet, so only self-relative addresses are used.
  */
 #include <dlfcn.h>
 #include "emit.h"
@@ -38,7 +38,10 @@ void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const s
 	event->states++;
 }
 
-/* Of the object that is looked at: built with other headers, so that nothing is known of it but that. 0: with ours. */
+/*
+ * The current object's ABI version if it was built with other headers; nothing else is known of it then. 0:
+ * ours.
+ */
 static uint8_t other_version;
 
 static void warn_version(const char *path)
@@ -85,7 +88,7 @@ static void add_site(const struct hodo_site *s, const char *object)
 	hodo_registry_publish(event);
 }
 
-/* libhodo's own, as an object has it: another copy sees by it that this process is served already. */
+/* libhodo's own note, like an object's: it tells another copy that this process is already served. */
 __attribute__((used)) HODO_HIDDEN const struct hodo_ops *hodo_library_ops;
 __asm__(".pushsection .note.hodo,\"a\",@note\n"
 	".balign 4\n"
@@ -95,7 +98,7 @@ __asm__(".pushsection .note.hodo,\"a\",@note\n"
 	".long 0, 0, hodo_library_ops-., 0\n"
 	".popsection\n");
 
-/* Where the object's sites jump to, if it has such. */
+/* Sets where the object's sites jump to, if it has any. */
 static void open_door(const struct hodo_note *note)
 {
 #ifdef __x86_64__
@@ -108,7 +111,7 @@ static void open_door(const struct hodo_note *note)
 #endif
 }
 
-/* Whether the object, which the note is of, is to be served from now on. */
+/* Whether the note's object is to be served from now on. */
 static bool serve(const struct hodo_note *note)
 {
 	const struct hodo_ops **ops = (const struct hodo_ops **)HODO_TARGET(note->ops);
@@ -155,7 +158,7 @@ static void take_note(const struct dl_phdr_info *info, uint32_t type, const void
 {
 	struct looked *l = data;
 
-	if (size != sizeof(struct hodo_note)) /* as all kinds of ours have it */
+	if (size != sizeof(struct hodo_note)) /* as in all kinds of ours */
 		return;
 	if (type == HODO_NOTE_TYPE && l->object)
 		add_sites(l->object, info, desc);
@@ -191,16 +194,17 @@ static void count_state(const struct hodo_site *site, struct hodo_state *state, 
 static int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *) = dl_iterate_phdr;
 
 /*
- * Finds libc's dl_iterate_phdr, also where the program has one in front of it: a sanitizer's is not ready for a call
- * before its own constructor. Weak: a static program has no dlsym, and nothing in front. In the constructor, before
- * the control lock: dlsym() takes the loader's, which a thread in dlopen() holds that waits for the other.
+ * Finds libc's dl_iterate_phdr, even if the program interposes one: a sanitizer's cannot be called before its
+ * constructor. Weak: a static program has no dlsym, and nothing is interposed. In the constructor, before the
+ * control lock: dlsym() takes the loader's lock, and a thread in dlopen() that holds it may wait for the
+ * control lock.
  */
 void hodo_objects_prepare(void)
 {
 	extern __typeof__(dlsym) dlsym __attribute__((weak));
 	void *own = &dlsym ? dlsym(RTLD_NEXT, "dl_iterate_phdr") : 0;
 
-	/* Before the first scan: a copy of the library that came earlier may have seen to this one. */
+	/* Before the first scan: an earlier copy of the library may already serve this process. */
 	hodo_objects_foreign = hodo_library_ops && hodo_library_ops != &hodo_user_ops;
 	if (own)
 		*(void **)&iterate = own;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * section.c - who is inside the slow path, so that the end of a recording can
- * take its memory away.
+ * section.c - counts threads inside the slow path, so that the end of a recording can unmap its memory.
  *
  * The writers in assembly are restartable sequences: clearing the views and one
- * barrier puts them all outside. What runs in C (emit.c) counts itself in and
- * out, on its CPU, each by a restartable sequence of its own without a locked
- * instruction; threads that have no such sequences use atomic counters.
+ * barrier puts them all outside. Code in C (emit.c) counts itself in and out, on its CPU, by a restartable
+ * sequence without a locked instruction; threads without such sequences use atomic counters.
  *
  *                | enter            | leave  | close
  *   enter        | beside           | beside | before or closed
@@ -14,20 +12,19 @@
  *   close        |                  |        | excluded (control lock)
  *
  * close clears the word `open`, then restarts every sequence by the rseq barrier:
- * whoever had read the word set and not yet counted reads it again, so that no
- * ins are added after the barrier. Without the barrier a thread preempted between its
- * check and its count would be inside unseen. An atomic enter counts first and looks
- * at the word afterwards, both sequentially consistent: either close sees the count,
- * or it sees the word cleared and counts itself out.
+ * a thread that had read the word set but not yet counted reads it again, so that no ins are added after the
+ * barrier. Without the barrier, a thread preempted between its check and its count would be inside unseen. An
+ * atomic enter counts first and looks at the word afterwards, both sequentially consistent: either close sees
+ * the count, or the enter sees the word cleared and counts itself out.
  *
- * close sums the outs before the ins: the other way round, one that came in after the
- * sum of ins (an atomic one that will turn back) and went out before that of
- * outs would make up for one that is still inside.
+ * close sums the outs before the ins: otherwise, one that came in after the sum of ins (an atomic one that
+ * will turn back) and went out before that of outs would hide one that is still inside.
  *
- * Who waits for room in a ring (wait.c) is inside, too, and looks ten times a second whether the recording goes on.
+ * A thread that waits for room in a ring (wait.c) is inside, too; ten times a second, it checks whether the
+ * recording goes on.
  *
- * A handler that leaves by longjmp what it interrupted inside a section never counts
- * out: close gives up after two seconds then, and the memory stays.
+ * A section that a handler leaves by longjmp is never counted out: close then gives up after two seconds, and
+ * the memory stays.
  */
 #include "sys.h"
 #include "user.h"
@@ -43,13 +40,13 @@ static struct lane {
 } *lanes; /* as many as views, mapped when a recording begins; NULL: atomic counters alone */
 static uint64_t atomic_in, atomic_out;
 static uint32_t is_open;
-static uint32_t epoch = 1; /* a fork child counts anew */
-static uint32_t max_lanes; /* that can have been used */
+static uint32_t epoch = 1; /* a fork child starts counting again */
+static uint32_t max_lanes; /* that may have been used */
 
 uint32_t hodo_section_enter(void)
 {
 #ifdef __x86_64__
-	/* Off this table the thread has no restartable sequences, or is a vfork child. */
+	/* With hodo_no_views, the thread has no restartable sequences, or is a vfork child. */
 	if (lanes && hodo_tls.table != hodo_no_views) {
 		int r = hodo_x86_count(&lanes[0].in, &is_open);
 
@@ -70,11 +67,11 @@ uint32_t hodo_section_enter(void)
 void hodo_section_leave(uint32_t token)
 {
 	if (!token || token >> LANE_BITS != (epoch & (~0u >> LANE_BITS)))
-		return; /* of the parent's, and this is a fork child */
+		return; /* the token is the parent's, and this is a fork child */
 #ifdef __x86_64__
 	static const uint32_t always = 1;
 
-	/* Any counter will do: only the sums count. */
+	/* Any counter will do: only the sums matter. */
 	if (lanes && hodo_tls.table != hodo_no_views && hodo_x86_count(&lanes[0].out, &always) == 1)
 		return;
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.c - what the thread that listens does: the socket, its clients, and what they ask for (abi.h, section 4).
+ * serve.c - the thread that listens: its clients, and their requests (abi.h, section 4).
  *
- * It has a descriptor table of its own (close_range(2) with CLOSE_RANGE_UNSHARE): the
- * program neither sees its socket nor closes it by closefrom(3), and a pipe's end that the
- * program closes is closed. All signals that can be are blocked.
+ * It has its own descriptor table (close_range(2) with CLOSE_RANGE_UNSHARE): the program neither sees its
+ * socket nor closes it by closefrom(3), and a pipe's end that the program closes is really closed. It blocks
+ * all signals that can be blocked.
  *
  *                 | listener | control.h's callers | fork
  *   listener      | one      | control lock, state | control lock: never in the middle of a recording's change
  *
- * All that comes over the socket comes from the same user or root, and is checked all
- * the same: a message of the wrong shape ends its connection.
+ * Everything on the socket comes from the same user or root, but is checked anyway: a malformed message ends
+ * its connection.
  */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include "extension.h"
 #include "listen.h"
 #include "opened.h"
 #include "sys.h"
@@ -28,132 +28,14 @@
 #define SYS_close_range 436
 #endif
 
-#define CLIENTS_MAX 16
-#define TICK_NS 100000000 /* how often a recording that ended otherwise is looked for */
+#define TICK_NS 100000000 /* how often to check for a recording that ended otherwise */
 
-struct hodo_listener hodo_listener;
-static struct pollfd watched[1 + CLIENTS_MAX]; /* 0: the listening socket; then clients */
+static struct pollfd watched[1 + HODO_LISTENER_CLIENTS]; /* 0: the listening socket; then clients */
 static int lifeline; /* the client that records us: its descriptor; 0: none */
-
-/* $XDG_RUNTIME_DIR as it was at the start, "" if it cannot be used */
-static char runtime[sizeof(hodo_listener.address.sun_path)];
-
-void hodo_listener_init(char *const *envp)
-{
-	const char *xdg = hodo_environment(envp, "XDG_RUNTIME_DIR");
-
-	if (xdg && __builtin_strlen(xdg) < sizeof(runtime))
-		hodo_text_add(runtime, sizeof(runtime), xdg);
-}
-
-/* ---------------------------------------------------------------- the socket */
-
-/* A directory of ours alone, or none: another user could have made it, or a link, before us. */
-static long private_dir(const char *path)
-{
-	struct stat st;
-	long error = hodo_sys3(SYS_mkdirat, AT_FDCWD, path, 0700);
-
-	if (error && error != -EEXIST)
-		return error;
-	error = hodo_sys4(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW);
-	if (error)
-		return error;
-	if ((st.st_mode & S_IFMT) != S_IFDIR || st.st_uid != (uid_t)hodo_sys0(SYS_geteuid))
-		return -EPERM;
-	return (st.st_mode & 077) ? hodo_sys3(SYS_fchmodat, AT_FDCWD, path, 0700) : 0;
-}
-
-static bool runtime_dir(char *path, size_t size)
-{
-	struct stat st;
-
-	if (runtime[0] != '/' || hodo_sys4(SYS_newfstatat, AT_FDCWD, runtime, &st, 0) != 0 ||
-	    (st.st_mode & S_IFMT) != S_IFDIR || st.st_uid != (uid_t)hodo_sys0(SYS_geteuid) || (st.st_mode & 022))
-		return false;
-	path[0] = 0;
-	return hodo_text_add(path, size - sizeof("/4294967295"), runtime) &&
-	       hodo_text_add(path, size - sizeof("/4294967295"), "/hodo") && private_dir(path) == 0;
-}
-
-/* Where somebody else has that one: with a name that cannot be known before, as hodo has it. */
-static long instead(char *path, size_t size)
-{
-	uint32_t number;
-
-	if (hodo_sys3(SYS_getrandom, &number, sizeof(number), 0) != sizeof(number))
-		return -EPERM;
-	hodo_text_add(path, size, "-");
-	hodo_text_number(path, size, number);
-	hodo_listener.own_dir = true;
-	return hodo_sys3(SYS_mkdirat, AT_FDCWD, path, 0700);
-}
-
-static long socket_path(char *path, size_t size)
-{
-	long error;
-
-	if (!runtime_dir(path, size)) {
-		path[0] = 0;
-		hodo_text_add(path, size, "/tmp/hodo-");
-		hodo_text_number(path, size, (uint32_t)hodo_sys0(SYS_geteuid));
-		error = private_dir(path);
-		if (error == -EPERM)
-			error = instead(path, size);
-		if (error)
-			return error;
-	}
-	hodo_text_add(path, size, "/");
-	hodo_text_number(path, size, (uint32_t)hodo_sys0(SYS_getpid));
-	return 0;
-}
-
-void hodo_listener_remove(void)
-{
-	char *path = hodo_listener.address.sun_path, *slash = 0;
-
-	if (!path[0])
-		return;
-	hodo_file_remove(path);
-	for (char *c = path; hodo_listener.own_dir && *c; c++)
-		slash = *c == '/' ? c : slash;
-	if (slash) {
-		*slash = 0;
-		hodo_sys3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
-	}
-	path[0] = 0;
-}
-
-/* The descriptor, or negative errno. */
-static long open_socket(void)
-{
-	long fd, error;
-
-	hodo_listener.own_dir = false;
-	error = socket_path(hodo_listener.address.sun_path, sizeof(hodo_listener.address.sun_path));
-	if (error)
-		return error;
-	fd = hodo_socket_new();
-	if (fd < 0)
-		return fd;
-	hodo_listener.address.sun_family = AF_UNIX;
-	/* Left by a process that had our number. */
-	hodo_file_remove(hodo_listener.address.sun_path);
-	error = hodo_sys3(SYS_bind, fd, &hodo_listener.address, sizeof(hodo_listener.address));
-	if (!error)
-		error = hodo_sys3(SYS_fchmodat, AT_FDCWD, hodo_listener.address.sun_path, 0600);
-	if (!error)
-		error = hodo_sys2(SYS_listen, fd, CLIENTS_MAX);
-	if (!error)
-		return fd;
-	hodo_sys1(SYS_close, fd);
-	hodo_listener_remove();
-	return error;
-}
 
 /* ------------------------------------------------------------------- answers */
 
-/* One that its recorder has ended, as --duration does, is over: the next one takes its place. */
+/* A recording that its recorder has ended, as --duration does, is over: the next one replaces it. */
 static bool is_recorded(void)
 {
 	return hodo_recording.on && !hodo_load(&hodo_shm()->stopped);
@@ -203,7 +85,7 @@ static long make_list(void)
 
 /* ------------------------------------------------------------------ requests */
 
-/* The recording is by a recorder; without a lifeline, by one that started us. */
+/* A recorder made the recording; without a lifeline, the one that started us. */
 static bool has_recorder(void)
 {
 	return hodo_recording.on && hodo_recording.by == HODO_BY_RECORDER;
@@ -218,21 +100,21 @@ static void close_client(struct pollfd *w)
 
 static void close_lifeline(void)
 {
-	for (unsigned i = 1; lifeline && i <= CLIENTS_MAX; i++) {
+	for (unsigned i = 1; lifeline && i <= HODO_LISTENER_CLIENTS; i++) {
 		if (watched[i].fd == lifeline)
 			close_client(&watched[i]);
 	}
 	lifeline = 0;
 }
 
-/* Whose recording stands in the way, and is over for want of its recorder, is ended. */
+/* Ends a recording that stands in the way and whose recorder is gone. */
 static int make_room(void)
 {
 	int error = hodo_recording_possible();
 
 	if (error == -EBUSY && hodo_recording.by == HODO_BY_FLIGHT) {
 		error = hodo_recording_end();
-		hodo_flight_wanted = true; /* it only makes room: whoever begins recordings may begin it again */
+		hodo_flight_wanted = true; /* it only makes room: it may begin again later */
 	} else if (error == -EBUSY && !lifeline && (!is_recorded() || hodo_session_dead())) {
 		error = hodo_recording_end();
 	}
@@ -245,7 +127,7 @@ static void record(int fd, const char *join)
 	uint32_t pid, uid;
 
 	if (!error)
-		close_lifeline(); /* of a recording that the program has ended */
+		close_lifeline(); /* of a recording that the program ended */
 	if (!send_answer(fd, error, -1) && !error)
 		error = -EPIPE;
 	else if (error)
@@ -253,7 +135,7 @@ static void record(int fd, const char *join)
 	hodo_socket_peer(fd, &pid, &uid); /* pid 0: in another pid namespace */
 	if (!error)
 		error = hodo_session_converse(fd, HODO_START_ATTACH, pid);
-	/* The program may have begun one of its own while the recorder thought about it. */
+	/* The program may have begun its own while the recorder was preparing. */
 	if (error && !has_recorder()) {
 		hodo_sys2(SYS_shutdown, fd, SHUT_RDWR);
 		if (!hodo_recording.on)
@@ -266,20 +148,20 @@ static void record(int fd, const char *join)
 		hodo_opened(); /* since its plan was asked for */
 }
 
-/* Also of one that has ended otherwise: the recorder notices by the connection's end. */
+/* Also of a recording that has ended otherwise: the recorder notices when the connection closes. */
 static int end_recording(void)
 {
 	int error = hodo_recording_end();
 
 	close_lifeline();
 	hodo_session_join("");
-	/* What the program was to have all the time it has again. */
+	/* Resumes the flight recorder that the program always has. */
 	if (error == 0)
 		hodo_flight_begin(HODO_START_EXEC);
 	return error;
 }
 
-/* Whether the thread is to end, and nobody wants it back. */
+/* Whether the thread must end, and nobody wants it back. */
 static bool leaves(void)
 {
 	uint32_t leaving = HODO_LISTENER_LEAVES;
@@ -311,7 +193,7 @@ static void take_request(int fd, const struct hodo_msg_control *m)
 		break;
 	case HODO_CONTROL_LEAVE:
 		if (hodo_load_seq(&hodo_listener.why) == HODO_LISTENS_MADE) {
-			/* In this order: see begin_listening() in listen.c. */
+			/* The order matters: see begin_listening() in listen.c. */
 			hodo_store_seq(&hodo_listener.state, HODO_LISTENER_LEAVES);
 			if (hodo_load_seq(&hodo_listener.why) != HODO_LISTENS_MADE)
 				hodo_store_seq(&hodo_listener.state, HODO_LISTENER_LISTENS);
@@ -319,7 +201,7 @@ static void take_request(int fd, const struct hodo_msg_control *m)
 		/* fall through */
 	case HODO_CONTROL_END:
 		result = end_recording();
-		/* Whoever comes behind the answer is not to find a socket that is about to close. */
+		/* A client that comes after the answer must not find a socket that is about to close. */
 		if (leaves())
 			hodo_listener_remove();
 		break;
@@ -368,7 +250,7 @@ static void accept_client(void)
 			hodo_sleep_ns(TICK_NS); /* no descriptor or memory is to be had: what waits waits on */
 		return;
 	}
-	for (unsigned i = 1; is_allowed((int)fd) && i <= CLIENTS_MAX; i++) {
+	for (unsigned i = 1; is_allowed((int)fd) && i <= HODO_LISTENER_CLIENTS; i++) {
 		if (watched[i].fd < 0) {
 			watched[i].fd = (int)fd;
 			watched[i].events = POLLIN;
@@ -384,7 +266,7 @@ static void end_locked(void)
 
 	if (!hodo_recording.on || has_recorder()) {
 		end_recording();
-	} else { /* the program has ended it, and begun one of its own */
+	} else { /* the program has ended it and begun its own */
 		close_lifeline();
 		hodo_session_join("");
 	}
@@ -395,7 +277,7 @@ static void serve_all(void)
 {
 	while (hodo_load_seq(&hodo_listener.state) != HODO_LISTENER_CLOSES && !leaves()) {
 		struct timespec timeout = { 0, TICK_NS };
-		unsigned used = 1 + CLIENTS_MAX;
+		unsigned used = 1 + HODO_LISTENER_CLIENTS;
 		long n;
 
 		while (used > 1 && watched[used - 1].fd < 0) /* it refuses more than RLIMIT_NOFILE */
@@ -406,7 +288,7 @@ static void serve_all(void)
 				hodo_sleep_ns(TICK_NS); /* no descriptor or memory is to be had: what waits waits on */
 			continue;
 		}
-		for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
+		for (unsigned i = 1; i <= HODO_LISTENER_CLIENTS; i++) {
 			struct pollfd *w = &watched[i];
 
 			if (w->fd < 0 || !w->revents || serve(w->fd))
@@ -430,13 +312,13 @@ static void serve_all(void)
 static void close_all(void)
 {
 	hodo_listener_remove();
-	for (unsigned i = 0; i <= CLIENTS_MAX; i++) {
+	for (unsigned i = 0; i <= HODO_LISTENER_CLIENTS; i++) {
 		if (watched[i].fd >= 0)
 			hodo_sys1(SYS_close, watched[i].fd);
 	}
 }
 
-/* What takes time, here and not where the program waits. */
+/* Does what takes time here, not where the program waits. */
 static void get_ready(void)
 {
 	uint64_t mask = hodo_control_lock();
@@ -444,6 +326,7 @@ static void get_ready(void)
 	hodo_patch_register();
 	hodo_objects_scan_once();
 	hodo_control_unlock(mask);
+	hodo_functions_load_copy();
 }
 
 void *hodo_listener_run(void *unused)
@@ -452,15 +335,16 @@ void *hodo_listener_run(void *unused)
 
 	lifeline = 0;
 	hodo_listener.pid = (uint32_t)hodo_sys0(SYS_getpid);
-	hodo_wait_never(hodo_gettid());
-	for (unsigned i = 0; i <= CLIENTS_MAX; i++)
+	hodo_listener.tid = hodo_gettid();
+	hodo_wait_never(hodo_listener.tid);
+	for (unsigned i = 0; i <= HODO_LISTENER_CLIENTS; i++)
 		watched[i] = (struct pollfd){ -1, POLLIN, 0 };
 	hodo_sys2(SYS_prctl, 15 /* PR_SET_NAME */, "hodo");
 	if (fd == 0) {
-		/* 0 to 2 stay free of sockets: whatever writes to them by mistake finds nothing there. */
+		/* Keep 0 to 2 free of sockets: code that writes to them by mistake must not reach one. */
 		for (int i = 0; i < 3; i++)
 			hodo_sys4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
-		fd = open_socket();
+		fd = hodo_listener_bind();
 	} else {
 		fd = -EPERM;
 	}

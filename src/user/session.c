@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - the conversation with the recorder (abi.h, section 4), in plain system calls: it runs in constructors, in
- * fork handlers, and, after a bare clone(), in whatever context the child's first event happens. No descriptor stays
- * open.
+ * session.c - the session with the recorder (abi.h, section 4), in plain system calls: it runs in
+ * constructors, in fork handlers, and, after a bare clone(), wherever the child's first event happens. No
+ * descriptor stays open.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 
 #define CONNECT_PAUSE_MS 5
 
-/* Where the recorder listens: by path, and for who cannot reach that (abi.h). len 0: nowhere. */
+/* Where the recorder listens: by path, and for processes that cannot reach that (abi.h). len 0: nowhere. */
 static struct {
 	struct sockaddr_un un;
 	socklen_t len;
@@ -85,7 +85,7 @@ static void fill_hello(struct hodo_msg_hello *hello, enum hodo_start how)
 	hodo_process_exe(hello->exe, sizeof(hello->exe));
 }
 
-/* Whether the configuration that has come, and is left where it is, asks for functions, or for code to be patched. */
+/* Whether the configuration that has arrived asks for functions or patched code; it stays in the socket. */
 static bool functions_wanted(int fd)
 {
 	uint32_t head[offsetof(struct hodo_msg_config, text) / 4];
@@ -95,7 +95,7 @@ static bool functions_wanted(int fd)
 		head[offsetof(struct hodo_msg_config, flags) / 4] & HODO_CONFIG_PLANS);
 }
 
-static uint8_t recording[16]; /* that libraries are opened in */
+static uint8_t recording[16]; /* in which libraries are opened */
 
 static int possible(enum hodo_start how)
 {
@@ -107,9 +107,10 @@ static int possible(enum hodo_start how)
 }
 
 /*
- * Whether the recorder has answered: 0 or negative errno. The program's fork() and dlopen() do not wait for one that
- * came to it: the lock is free meanwhile. Nor does setuid(), for which libc asks all threads by a signal of its own.
- * Another recording may have begun then. The same while a library is opened, but for dlopen() itself.
+ * Whether the recorder has answered: 0 or negative errno. The program's fork() and dlopen() do not wait for a
+ * recorder that attached to it: the lock is free meanwhile. Nor does setuid(), for which libc signals all
+ * threads. Another recording may have begun afterwards. The same holds while a library is opened, except for
+ * dlopen() itself.
  */
 static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 {
@@ -136,7 +137,7 @@ static long wait_answer(int fd, enum hodo_start how, int limit_ms)
 	return n ? n : possible(how);
 }
 
-/* The lock is free meanwhile: the loader asks for it. */
+/* The lock is free meanwhile: the loader's callback takes it. */
 static int load_libraries(char *paths, enum hodo_start how)
 {
 	int error;
@@ -152,7 +153,7 @@ static int load_libraries(char *paths, enum hodo_start how)
 	return -EEXIST;
 }
 
-/* What is to be patched in code that nobody prepared. 0, also if that cannot be had, which the recorder knows then. */
+/* Patches unprepared code by the recorder's plan. 0, even if that fails, which the recorder is told. */
 static int take_plan(int fd, enum hodo_start how, enum hodo_plan_step step, const struct hodo_msg *ask, size_t bytes)
 {
 	const bool opens = how == HODO_START_OPENED && step != HODO_PLAN_ANEW; /* a library: the program waits */
@@ -174,7 +175,7 @@ static int take_plan(int fd, enum hodo_start how, enum hodo_plan_step step, cons
 	return n ? (int)n : hodo_func->plan(fd, step | HODO_PLAN_STOOD, load);
 }
 
-/* Says why there are no buffers; the process runs on unrecorded, and nobody else would know. */
+/* Says why there are no buffers; the process continues unrecorded, and nobody else would know. */
 static int fail(int fd, uint32_t step, long error, uint64_t bytes)
 {
 	static const uint8_t resources[HODO_LIMITS] = {
@@ -193,7 +194,7 @@ static int fail(int fd, uint32_t step, long error, uint64_t bytes)
 	return (int)error;
 }
 
-/* A file for the buffers: sealed, so that neither side can take pages from under the other. Or negative errno. */
+/* A file for the buffers: sealed, so that neither side can truncate it under the other. Or negative errno. */
 static long make_file(uint64_t bytes)
 {
 	long fd, error = hodo_file_limit(bytes);
@@ -212,7 +213,7 @@ static long make_file(uint64_t bytes)
 	return error;
 }
 
-/* Makes the buffers and hands them over. 0 or negative errno, which the recorder knows then. */
+/* Makes the buffers and hands them over. 0 or negative errno, which the recorder is told. */
 static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_memory *memory)
 {
 	struct hodo_msg_ready ready = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_READY }, 0 };
@@ -245,7 +246,7 @@ static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_m
 /* Under the control lock, which makes it safe; a fork child's first event may be on a small stack. */
 static struct hodo_msg_config config;
 
-/* Gets the configuration, on a connection that stands. */
+/* Gets the configuration, on an open connection. */
 static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 {
 	static struct hodo_msg_hello hello;
@@ -259,7 +260,7 @@ static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 	n = n ? n : hodo_sys6(SYS_recvfrom, fd, (long)&config, sizeof(config), 0, 0, 0);
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNREFUSED;
-	/* A recorder that came to us has shown who it is (serve.c). Nothing else is handed to one that is another. */
+	/* A recorder that attached to us has shown who it is (serve.c). A different one gets nothing more. */
 	if (how != HODO_START_ATTACH && answer_key &&
 	    (n < (long)offsetof(struct hodo_msg_config, text) || config.key != answer_key))
 		return -ECONNREFUSED;
@@ -273,8 +274,8 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
 	int error = greet(fd, how, &memory.layout);
 
-	hodo_objects_scan_once(); /* the recorder is to know with the buffers what is wanted of it (HODO_WANTS_) */
-	/* A fork child has its parent's code. */
+	hodo_objects_scan_once(); /* with the buffers, the recorder learns what is wanted of it (HODO_WANTS_) */
+	/* A fork child inherits its parent's patched code. */
 	if (!error && config.flags & HODO_CONFIG_PLANS && how != HODO_START_FORK && hodo_func) {
 		hodo_objects_set_planned();
 		error = take_plan(fd, how, HODO_PLAN_FIRST, &ask, sizeof(ask));
@@ -344,8 +345,8 @@ int hodo_session_plan(struct hodo_msg_ask *ask, enum hodo_plan_step step)
 }
 
 /*
- * A program, or its fork child, that has no descriptor left could say nothing: where it may raise its limit, it has
- * two more meanwhile. Nobody else runs in it, or sees them.
+ * A program, or its fork child, without a free descriptor could not connect: if it may raise its limit, it
+ * gets two more meanwhile. Nobody else runs in it, or sees them.
  */
 int hodo_session_start(enum hodo_start how)
 {
@@ -365,7 +366,29 @@ int hodo_session_start(enum hodo_start how)
 	return error;
 }
 
-/* The recorder that this process was started with was killed: nobody listens there. */
+int hodo_session_libraries(struct hodo_msg_libraries *answer)
+{
+	struct hodo_msg_hello hello;
+	long fd = by_path.len ? connect_recorder() : -ENOTCONN, n;
+
+	if (fd < 0)
+		return (int)fd;
+	fill_hello(&hello, HODO_START_ROOT);
+	n = hodo_socket_send((int)fd, &hello, sizeof(hello), -1);
+	n = n < 0 ? n : wait_answer((int)fd, HODO_START_ROOT, HODO_HELLO_TIMEOUT_MS);
+	n = n ? n : hodo_sys6(SYS_recvfrom, fd, (long)answer, sizeof(*answer), MSG_TRUNC, 0, 0);
+	hodo_sys1(SYS_close, fd);
+	if (n < 0)
+		return (int)n;
+	/* What another says would be loaded into the program. */
+	if (n != sizeof(*answer) || answer->head.magic != HODO_MSG_MAGIC || answer->head.version != HODO_ABI_VERSION ||
+	    answer->head.type != HODO_MSG_LIBRARIES || answer->key != answer_key)
+		return -ECONNREFUSED;
+	answer->paths[sizeof(answer->paths) - 1] = 0;
+	return answer->result;
+}
+
+/* Whether the recorder that started this process was killed: nobody listens there. */
 bool hodo_session_dead(void)
 {
 	long fd;

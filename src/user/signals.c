@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c - all signals blocked, for as long as a thread must not be interrupted. */
+/* signals.c - blocks all signals while a thread must not be interrupted. */
 #include "sys.h"
 
 uint64_t hodo_signals_all = ~0ull;
@@ -14,6 +14,6 @@ uint64_t hodo_signals_block(void)
 
 void hodo_signals_restore(uint64_t old)
 {
-	old &= hodo_signals_all; /* it may be from before */
+	old &= hodo_signals_all; /* it may be older than hodo_signals_all */
 	hodo_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &old, 0, sizeof(old));
 }

@@ -3,14 +3,15 @@
  * sites.c - turning sites on and off in running code.
  *
  * A site is A9 rel32 (test $imm32,%eax) when off and E9 rel32 (jmp) when on: one byte differs, and the other four are
- * the same in both. A store of one byte is atomic wherever the instruction lies, and whatever mix of old and new bytes
- * a core fetches is one of the two instructions, so nothing has to be stopped, aligned or trapped. Cores may go on
- * executing the old one until they serialise, which membarrier's SYNC_CORE makes them do (patch.c).
+ * the same in both. A store of one byte is atomic wherever the instruction lies, and any mix of old and new
+ * bytes that a core fetches is one of the two instructions, so nothing must be stopped, aligned or trapped.
+ * Cores may keep executing the old one until they serialise, which membarrier's SYNC_CORE makes them do
+ * (patch.c).
  *
- * Intel processors up to Core 2 have an erratum (their documents call it unsynchronised cross-modifying code) by which
- * a core may misbehave when another changes an instruction that it has fetched. There, sites are made to jump once,
- * before their object's code can run, and stay so; the on word alone decides. The same goes for an Intel processor
- * that does not say its model.
+ * Intel processors up to Core 2 have an erratum (called unsynchronised cross-modifying code): a core may
+ * misbehave when another changes an instruction that it has fetched. There, sites are made to jump once,
+ * before their object's code can run, and stay so; only the on word decides. The same applies to an Intel
+ * processor that does not report its model.
  */
 #include "user.h"
 
@@ -23,8 +24,9 @@ static bool is_wanted(const struct hodo_event *e)
 }
 
 /*
- * A semaphore is counted up while the event is on: the program, and tools that count it as well, go by whether it is 0.
- * A state may have several records of it, from copies of inlined code: it counts once. Returns the state's flag.
+ * A semaphore is incremented while the event is on: the program, and other tools that count in it, test
+ * whether it is 0. A state may have several records of it, from copies of inlined code: it counts once.
+ * Returns the state's flag.
  */
 static uint8_t raise(uint16_t *semaphore, uint8_t flag, bool on)
 {

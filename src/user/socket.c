@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.c - the sockets on which a process and its recorder, or hodo, talk. */
+/* socket.c - the sockets between a process and its recorder, or hodo. */
 #include <sys/socket.h>
 #include "sys.h"
 #include "user.h"

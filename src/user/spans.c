@@ -5,32 +5,33 @@
  * A table of begins that waits for their ends: of a scope (HODO_SPAN) by its thread, of
  * HODO_BEGIN by its id. It exists only while a condition asks for $duration.
  *
- * A key has WINDOW slots, which it shares with others. A begin takes a free one, or that of the oldest begin; an end
- * takes the latest begin of its key, which is its own since the scopes of a thread nest. So a begin
- * whose end never comes (a scope left by longjmp, a thread that ended) takes a slot for a while. The end of an inner
- * scope must not find the begin of an outer one: of a key, begins go from the oldest to the latest. Where one has to
- * go, those of its key that are older go first, one by one; a begin that gets no slot takes all of its key along.
- * Those have no duration then.
+ * A key has WINDOW slots, which it shares with others. A begin takes a free one, or that of the oldest begin;
+ * an end takes the latest begin of its key, which is its own since a thread's scopes nest. So a begin whose
+ * end never comes (a scope left by longjmp, a thread that ended) occupies a slot for a while. The end of an
+ * inner scope must not find the begin of an outer one: a key's begins are evicted from the oldest to the
+ * latest. To evict one, those of its key that are older go first, one by one; a begin that gets no slot
+ * evicts all of its key. Those have no duration.
  *
  *                | begin              | end
  *   begin        | beside             | beside
  *   end          |                    | beside
  *
- * Also in signal handlers that interrupted any of it: whoever is interrupted in a begin leaves a slot BUSY, which
- * everybody else passes over. prepare runs while nobody is inside (sections).
+ * Also in signal handlers that interrupted any of it: an interrupted begin leaves its slot BUSY, which
+ * everybody else skips. prepare runs while nobody is inside (sections).
  *
- * A slot is claimed by a compare-and-swap of its state to BUSY, filled, and then given a ticket that no other begin
- * ever has. So whoever read a slot and then takes it by a compare-and-swap of that ticket knows that he read one begin,
- * whole, and that nobody else took it (tests/model/hodo_spans.pml). The words of key and time are atomic, and relaxed:
- * another begin may fill them while they are read. What orders them:
+ * A slot is claimed by a compare-and-swap of its state to BUSY, filled, and then given a unique ticket. So a
+ * thread that reads a slot and then takes it by a compare-and-swap of that ticket knows that it read one
+ * complete begin, which nobody else took (tests/model/hodo_spans.pml). The words of key and time are atomic,
+ * and relaxed: another begin may fill them while they are read. What orders them:
  *   the ticket's store releases: without it, it could be seen before the words that it stands for;
  *   the loads of tickets acquire: without it, the words could be read before the ticket;
- *   that an end, or who makes room, takes a slot releases: without it, its loads could move behind, and read the words
- *   of who claims the slot next;
- *   a claim acquires: without it, its stores could be seen by those who still read the begin that was there.
+ *   an end, or a begin that makes room, takes a slot with release: otherwise its loads could move after it,
+ *   and read the words of the slot's next owner; a claim acquires: without it, its stores could be seen by
+ *   those who still read the begin that was there.
  *
- * A key is compared whole: the span's name, by the address of its only copy (rules.c), and the id (core/key.h). One
- * that has no room here, of a text, bytes or an array of more than 64 bytes, has no duration.
+ * A key is compared whole: the span's name, by the address of its only copy (rules.c), and the id
+ * (core/key.h). A key that does not fit, with a text, bytes or an array of more than 64 bytes, has no
+ * duration.
  */
 #include <core/fields.h>
 #include <core/key.h>
@@ -48,7 +49,7 @@ enum { FREE = 0, BUSY = 1, FIRST_TICKET = 2 };
 
 struct key {
 	uint32_t n;             /* words, of which … */
-	uint64_t w[KEY_WORDS]; /* … the first is this number and the second the name; behind the id are NULs */
+	uint64_t w[KEY_WORDS]; /* … the first is this number and the second the name; NULs follow the id */
 };
 
 struct slot {
@@ -70,7 +71,7 @@ bool hodo_spans_prepare(void)
 
 /* ---------------------------------------------------------------------- keys */
 
-/* false: it has no room. */
+/* false: it does not fit. */
 static bool make_key(struct key *key, const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces,
 		     size_t count)
 {
@@ -117,7 +118,7 @@ static bool has_key(const struct slot *slot, const struct key *key)
 	return true;
 }
 
-/* Of whatever begin: of several, perhaps, where the slot changes. */
+/* Perhaps a mix of several begins, if the slot changes. */
 static void read_key(struct key *key, const struct slot *slot)
 {
 	key->n = (uint32_t)hodo_load(&slot->key[0]);
@@ -127,7 +128,7 @@ static void read_key(struct key *key, const struct slot *slot)
 
 /* --------------------------------------------------------------------- slots */
 
-/* A begin as it was seen. */
+/* A begin as it was read. */
 struct seen {
 	struct slot *slot; /* NULL: none */
 	uint64_t ticket;
@@ -153,7 +154,7 @@ static struct seen find(const struct key *key, bool latest)
 	return found;
 }
 
-/* False: it is another's meanwhile. */
+/* False: the slot has changed meanwhile. */
 static bool take(const struct seen *seen, uint64_t state)
 {
 	uint64_t ticket = seen->ticket;
@@ -163,9 +164,9 @@ static bool take(const struct seen *seen, uint64_t state)
 }
 
 /*
- * Claims the slot of a begin, after those of its key that are older are gone. The oldest is what a second look finds
- * as well: between the first look's parts an outer scope and an inner one may have begun, of which it saw the inner one
- * alone. False: too much happens there.
+ * Claims the slot of a begin, after older ones of its key are gone. A begin is the oldest only if a second
+ * look finds it, too: during the first, an outer and an inner scope may have begun, of which it saw only the
+ * inner one. False: too much contention.
  */
 static bool evict(const struct seen *victim)
 {
@@ -189,7 +190,7 @@ static bool evict(const struct seen *victim)
 	return false;
 }
 
-/* Makes a slot ours: a free one, or that of the oldest begin. NULL: others are at all of them. */
+/* Makes a slot ours: a free one, or that of the oldest begin. NULL: others use all of them. */
 static struct slot *claim(const struct key *key)
 {
 	struct slot *first = window_of(key);
@@ -219,7 +220,7 @@ void hodo_spans_begin(const struct hodo_span *span, uint32_t tid, const struct h
 		return;
 	slot = claim(&key);
 	if (!slot) {
-		/* In whatever order: none of the thread's scopes ends meanwhile. */
+		/* In any order: none of the thread's scopes ends meanwhile. */
 		for (unsigned i = 0; i < LOOKS_MAX; i++) {
 			struct seen open = find(&key, false);
 
@@ -243,7 +244,10 @@ bool hodo_spans_end(const struct hodo_span *span, uint32_t tid, const struct hod
 
 	if (!make_key(&key, span, tid, pieces, count))
 		return false;
-	/* Again, where a handler made room in between: a begin of ours that stayed would be an outer scope's end's. */
+	/*
+	 * Again, if a handler made room in between: the end of an outer scope would take a begin of ours that
+	 * stayed.
+	 */
 	for (unsigned i = 0; i < LOOKS_MAX; i++) {
 		struct seen latest = find(&key, true);
 

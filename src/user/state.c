@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c - what all of libhodo looks at, and what is stored in the recording's memory from anywhere. */
+/* state.c - the state that all of libhodo reads, and what any part stores in the recording's memory. */
 #include "extension.h"
 #include "user.h"
 
@@ -8,7 +8,7 @@ uint32_t hodo_zero_on;
 bool hodo_loader_blind;
 const struct hodo_extension *hodo_func = &hodo_extension;
 
-/* In a section: the consumer sees the count, and takes the text as it is then. */
+/* In a section: the consumer sees the count, and takes the text as it is by then. */
 uint32_t hodo_snapshot_want(const char *why)
 {
 	struct hodo_shm *shm = hodo_shm();

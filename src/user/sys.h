@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - system calls without errno. The writer runs in signal handlers and between any two instructions of the
- * program, whose errno must not change, and in a vfork child, which shares it with its parent.
+ * sys.h - system calls without errno. The writer runs in signal handlers and between any two instructions of
+ * the program, where errno must not change, and in a vfork child, which shares errno with its parent.
  */
 #ifndef HODO_USER_SYS_H
 #define HODO_USER_SYS_H
@@ -46,18 +46,19 @@ static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, lo
 #define hodo_sys3(nr, a, b, c) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define hodo_sys4(nr, a, b, c, d) hodo_sys6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-/* signals.c: the kernel's signal mask is one word. All, but those that must never be blocked here (src/engine). */
+/* signals.c: the kernel's signal mask is one word. All signals, except those that must never be blocked here
+ * (src/engine). */
 extern HODO_SHARED uint64_t hodo_signals_all;
 HODO_SHARED uint64_t hodo_signals_block(void); /* the mask as it was */
 HODO_SHARED void hodo_signals_restore(uint64_t old);
 
-/* memory.c. Of this process, of which task is a thread, or it itself: how many bytes were there, from the start on.
- * part: room for one a page. */
+/* memory.c. Reads this process's memory; task is one of its threads, or the process. Returns how many bytes
+ * were mapped, from the start. part: room for one per page. */
 struct iovec;
 HODO_SHARED uint32_t hodo_memory_read(uint32_t task, void *to, uintptr_t from, uint32_t len, struct iovec *part,
 				      uint32_t parts);
-/* lock.c: the control lock (user.h). False: somebody has it, or this is a fork child that is not set up. Between any
- * two instructions. */
+/* lock.c: the control lock (user.h). False: it is taken, or this is a fork child that is not set up. May run
+ * between any two instructions. */
 HODO_SHARED bool hodo_control_try(uint64_t *mask);
 static inline void hodo_sleep_ns(long ns)
 {
@@ -68,7 +69,7 @@ static inline void hodo_sleep_ns(long ns)
 
 static inline uint32_t hodo_gettid(void) { return (uint32_t)hodo_sys0(SYS_gettid); }
 
-/* mmap; a negative errno as the address on failure. */
+/* mmap; on failure, the address is a negative errno. */
 static inline void *hodo_mmap(size_t len, int prot, int flags, int fd)
 {
 	return (void *)hodo_sys6(SYS_mmap, 0, (long)len, prot, flags, fd, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - texts that are put together in room of a fixed size. */
+/* text.c - builds texts in room of a fixed size. */
 #include <core/bounded_text.h>
 #include "user.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - starts threads of libhodo's own: by pthread_create, so that libc's setuid() and the like take them along.
+ * thread.c - starts libhodo's own threads, by pthread_create, so that libc's setuid() and the like include
+ * them.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -27,15 +27,15 @@ struct hodo_event {
 	const struct hodo_filter *filter; /* 0: refuse.S knows */
 	struct hodo_probes *probes; /* 8: site.S knows. NULL or the current list, read inside probe_enter/leave */
 	uint16_t room, id;          /* 16: room and plan (emit.h), writer.S knows */
-	uint8_t plan[HODO_TRACE_FIELDS_MAX + 1], varying; /* of so many texts and arrays */
+	uint8_t plan[HODO_TRACE_FIELDS_MAX + 1], varying; /* varying: how many texts and arrays */
 	uint8_t kind;
 	uint8_t nfields;
 	uint8_t types[HODO_TRACE_FIELDS_MAX];
-	bool matched, disabled; /* a pattern of the recording wants it; hodo_disable() wants it not */
+	bool matched, disabled; /* a pattern of the recording names it; hodo_disable() does */
 	bool filtered;  /* filter is in use */
-	uint32_t bound; /* the recording, as rules.c counts them, for which filter and rules are */
-	struct hodo_rules_event *rules; /* conditions that are for this event, and spans; NULL: none */
-	uint32_t states; /* loaded objects' states that refer to it */
+	uint32_t bound; /* the recording, as rules.c counts them, of filter and rules */
+	struct hodo_rules_event *rules; /* this event's conditions and spans; NULL: none */
+	uint32_t states; /* states of loaded objects that refer to it */
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
 };
@@ -45,8 +45,8 @@ struct hodo_object {
 	uintptr_t base, start, end, text, text_end; /* mapped; text: executable segments, first to last */
 	const struct hodo_site *sites, *sites_end;
 	uint32_t functions; /* with slots */
-	bool seen;          /* in the scan under way */
-	bool known, planned; /* it was looked at before; the recording's plans are about it, if they are to be */
+	bool seen;          /* in the current scan */
+	bool known, planned; /* it was scanned before; the recording's plans cover it, if they should */
 	bool idle;          /* its slots were made no-ops */
 	bool sent;          /* to the recorder: HODO_RECORD_OBJECT */
 	bool is_short;      /* the recorder knows it as short (hodo/abi.h) */
@@ -56,9 +56,9 @@ struct hodo_object {
 /* ---------------------------------------------------------------- recording */
 
 struct hodo_recording {
-	bool on;               /* a recorder has this process's buffers, or a file of ours does */
+	bool on;               /* a recorder has this process's buffers, or they are our own file */
 	bool awaits_start;            /* no event is recorded before a start trigger */
-	bool stopped;          /* a stop trigger was met: none is recorded any more */
+	bool stopped;          /* a stop trigger was met: no more events are recorded */
 	bool waits;            /* writers wait for room in a full ring (wait.c) */
 	bool semaphores;       /* the program has some: HODO_WANTS_GUARD */
 	uint32_t by;           /* enum hodo_recorded_by */
@@ -71,7 +71,7 @@ struct hodo_recording {
 };
 extern HODO_SHARED struct hodo_recording hodo_recording;
 
-/* Of a ring: the last is the fallback ring. */
+/* The view of a ring; the last is the fallback ring. */
 static inline struct hodo_view *hodo_view_of(uint32_t ring)
 {
 	return &hodo_recording.views[ring == hodo_recording.layout.rings - 1 ? HODO_VIEWS : ring];
@@ -81,7 +81,7 @@ extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 static inline struct hodo_shm *hodo_shm(void) { return (struct hodo_shm *)hodo_recording.shm; }
 static inline uint32_t *hodo_on_words(void) { return (uint32_t *)(hodo_recording.shm + HODO_SHM_ON); }
 
-/* A semaphore may be up as long as there is a recording, this one or another. Under the control lock. */
+/* A semaphore may be raised while there is a recording, this one or another. Under the control lock. */
 static inline void hodo_want_guard(void)
 {
 	hodo_recording.semaphores = true;
@@ -95,21 +95,22 @@ HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);
 /* lock.c */
 HODO_SHARED uint64_t hodo_control_lock(void); /* returns the signal mask to restore */
 HODO_SHARED void hodo_control_unlock(uint64_t mask);
-/* Lets others have the lock while its holder waits for them; signals stay blocked. */
+/* Lets others take the lock while its holder waits for them; signals stay blocked. */
 HODO_HIDDEN void hodo_control_release(void);
 HODO_HIDDEN void hodo_control_retake(void);
-/* A thread that is about to fork lends the lock that it has to whoever is called by the loader. */
+/* A thread that is about to fork lends its lock to code that the loader calls. */
 HODO_HIDDEN void hodo_control_lend(void);
 HODO_HIDDEN void hodo_control_take_back(void);
 /* As lock and unlock; under the loader's lock. */
 HODO_HIDDEN uint64_t hodo_control_borrow(bool *borrowed);
 HODO_HIDDEN void hodo_control_give_back(uint64_t mask, bool borrowed);
-/* From now on forks are noticed; false: they cannot be. set_up runs in a child, under the control lock. */
+/* From now on, forks are noticed; false: that is not possible. set_up runs in a child, under the control
+ * lock. */
 HODO_HIDDEN bool hodo_process_watch_forks(void (*set_up)(void));
-/* What this process is to the recording: set up for it, or a fork child, whose mark the kernel has wiped. */
+/* Whether this process is set up for the recording, or is a fork child, whose mark the kernel has wiped. */
 enum hodo_fork_mark { HODO_FORKED = 0, HODO_SET_UP = 1, HODO_SETTING_UP = 2 };
 extern HODO_SHARED const uint32_t *hodo_fork_mark;
-/* This is a fork child that has not been set up. */
+/* Whether this is a fork child that has not been set up. */
 static inline bool hodo_process_forked(void)
 {
 	return __builtin_expect(hodo_load_acquire(hodo_fork_mark) != HODO_SET_UP, 0);
@@ -122,8 +123,8 @@ static inline void hodo_process_check_fork(void)
 }
 /*
  * Whether there is a recording to write to, with signals blocked: a handler that interrupted the slow path may have
- * forked and come back here in the child, which has neither its parent's rings nor its views. From here to the end of
- * the block none can, so pointers to them hold.
+ * forked and come back here in the child, which has neither its parent's rings nor its views. Until signals
+ * are unblocked none can, so pointers to them stay valid.
  */
 static inline bool hodo_process_recording(void)
 {
@@ -131,43 +132,43 @@ static inline bool hodo_process_recording(void)
 	return hodo_recording.on;
 }
 HODO_HIDDEN void hodo_process_set_up_child(void); /* in a fork handler */
-HODO_HIDDEN void hodo_process_views(void); /* maps the table of views on a new recording */
+HODO_HIDDEN void hodo_process_views(void); /* maps the table of views for a new recording */
 
 /* ------------------------------------------------------------------- the system */
 
-/* text.c: both add to the NUL-terminated text in size bytes; false: it was cut. Signal safe. */
+/* text.c: both append to the NUL-terminated text in size bytes; false: it was cut. Signal safe. */
 HODO_HIDDEN bool hodo_text_add(char *to, size_t size, const char *text);
 HODO_HIDDEN bool hodo_text_number(char *to, size_t size, uint64_t n);
 
 /* file.c */
 HODO_HIDDEN long hodo_file_read(long dir, const char *path, void *to, size_t size); /* bytes, or negative errno */
-/* Its first line without the newline, NUL-terminated whatever happens. Bytes, or negative errno. */
+/* Its first line without the newline, always NUL-terminated. Bytes, or negative errno. */
 HODO_HIDDEN long hodo_file_line(long dir, const char *path, char *text, size_t size);
 HODO_HIDDEN int hodo_file_write(long fd, const void *data, uint64_t len, uint64_t at); /* 0 or negative errno */
 HODO_HIDDEN void hodo_file_remove(const char *path);
-/* 0, or the negative errno that a file of so many bytes would meet; it must not raise SIGXFSZ. */
+/* 0, or the negative errno that a file of that size would meet, without raising SIGXFSZ. */
 HODO_HIDDEN int hodo_file_limit(uint64_t bytes);
 HODO_SHARED void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg);
 
-/* socket.c: sockets of packets, which never wait. */
+/* socket.c: packet sockets, which never block. */
 HODO_HIDDEN long hodo_socket_new(void); /* or negative errno */
 HODO_HIDDEN long hodo_socket_send(int fd, const void *data, size_t len, int passed); /* passed: a descriptor, or -1 */
 HODO_HIDDEN bool hodo_socket_peer(int fd, uint32_t *pid, uint32_t *uid); /* pid 0: not known here */
 
-/* thread.c: one of our own, with all signals blocked. 0 or negative errno. */
+/* thread.c: starts one of ours, with all signals blocked. 0 or negative errno. */
 HODO_HIDDEN int hodo_thread_start(void *(*run)(void *));
 
-/* libc.c: the program's C library is glibc, or musl. */
+/* libc.c: whether the program's C library is glibc, not musl. */
 HODO_HIDDEN bool hodo_libc_is_glibc(void);
 HODO_HIDDEN const struct r_debug *hodo_libc_debug(void); /* musl's loader's; NULL: there is none */
 HODO_HIDDEN char **hodo_libc_environment(char **argument); /* in a constructor; argument: its third */
-HODO_HIDDEN uint64_t hodo_libc_signals(void); /* that all threads must take */
+HODO_HIDDEN uint64_t hodo_libc_signals(void); /* that no thread may block */
 HODO_HIDDEN void hodo_libc_at_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
-/* Those that are there now stay, as far as hodo_libc_debug() knows; in the constructor, or called by the loader. */
+/* The present objects of hodo_libc_debug() stay; in the constructor, or called by the loader. */
 HODO_HIDDEN void hodo_libc_objects_settle(void);
-/* Where the object's program headers are; false: it cannot be found out. */
+/* Finds the object's program headers; false: not possible. */
 HODO_HIDDEN bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info);
-/* In place of dl_iterate_phdr() where there is hodo_libc_debug(): all of them, without the loader's lock. */
+/* Replaces dl_iterate_phdr() if there is hodo_libc_debug(): all objects, without the loader's lock. */
 HODO_HIDDEN int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 
 /* clone.c: in the constructor. */
@@ -190,43 +191,45 @@ extern HODO_SHARED uint64_t hodo_ticks_per_s; /* as the recorder says; 0: it doe
 
 /* -------------------------------------------------------------------- recording */
 
-/* recording.c: what begins and ends; under the control lock. */
+/* recording.c: beginning and ending; under the control lock. */
 struct hodo_memory {
 	struct hodo_layout layout;
 	uint8_t *shm;
 	uint32_t by, recorder; /* as in struct hodo_recording */
 };
-HODO_HIDDEN int hodo_recording_possible(void); /* 0; -EBUSY: there is one; -EAGAIN: the last has not ended quite */
-/* Maps the file as the memory of memory->layout, in which nothing is yet. 0 or negative errno. */
+HODO_HIDDEN int hodo_recording_possible(void); /* 0; -EBUSY: there is one; -EAGAIN: the last one is still ending */
+/* Maps the file as the memory of memory->layout, still empty. 0 or negative errno. */
 HODO_HIDDEN int hodo_recording_map(struct hodo_memory *memory, int fd);
 HODO_HIDDEN bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout);
-/* Takes what the recorder wants, and the memory, without beginning: the catalogue is in it when this returns. */
+/* Takes the configuration and the memory, without beginning; afterwards the catalogue is in it. */
 HODO_HIDDEN int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory);
-HODO_HIDDEN void hodo_recording_drop(void); /* … after all not */
-HODO_HIDDEN int hodo_recording_begin(void); /* events are on when it returns; 0 or what patching says */
+HODO_HIDDEN void hodo_recording_drop(void); /* … and gives them up again */
+HODO_HIDDEN int hodo_recording_begin(void); /* events are on when it returns; 0 or an error of patching */
 /*
- * Events are off when it returns; releases the lock in between. 0; -ENOTCONN: none, or it is being ended; -EAGAIN:
- * somebody is inside still, the memory stays.
+ * Events are off when it returns; releases the lock in between. 0; -ENOTCONN: none, or it is ending; -EAGAIN:
+ * a thread is still inside, the memory stays.
  */
 HODO_HIDDEN int hodo_recording_end(void);
-HODO_HIDDEN void hodo_recording_forked(void); /* the memory was not inherited */
+HODO_HIDDEN void hodo_recording_forked(void); /* in a fork child: the memory was not inherited */
 
 /*
  * section.c: what runs between enter and leave may use the recording's memory and filters: the end of the
- * recording waits for it. Signal safe, nest. A token for leave, 0: there is no recording.
+ * recording waits for it. Signal safe; sections nest. Returns a token for leave, 0: there is no recording.
  */
 HODO_SHARED uint32_t hodo_section_enter(void);
 HODO_SHARED void hodo_section_leave(uint32_t token);
-/* Under the control lock. close: false if somebody stayed inside for two seconds. */
+/* Under the control lock. close: false if a thread stayed inside for two seconds. */
 HODO_HIDDEN void hodo_section_open(void);
 HODO_HIDDEN bool hodo_section_close(void);
 HODO_HIDDEN bool hodo_section_empty(void);
 HODO_HIDDEN void hodo_section_forked(void);
 
-/* session.c: the conversation with the recorder. 0 or negative errno. */
-HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* at the socket in the environment, if there is one */
+/* session.c: the session with the recorder. 0 or negative errno. */
+HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* on the socket in the environment, if any */
 /* On a connection, which stays open. */
 HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder);
+/* Copies of the recorder's libraries for the root directory that the caller has: it waits for them. Signal safe. */
+HODO_HIDDEN int hodo_session_libraries(struct hodo_msg_libraries *answer);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording has exited */
 
@@ -237,26 +240,27 @@ HODO_HIDDEN int hodo_listener_start(uint32_t why);
 HODO_HIDDEN void hodo_listener_lost(void);   /* in a fork child: the thread stayed in the parent */
 HODO_HIDDEN void hodo_listener_forked(void); /* … after it: without the lock, in a fork handler */
 
-/* keeper.c: the calling thread is the first one, perhaps, and now there is one that listens. */
+/* keeper.c: the calling thread may be the first one, and a thread listens now. */
 HODO_HIDDEN void hodo_keeper_watch(void);
+HODO_HIDDEN void hodo_privileges_prepare(void); /* privileges.c: finds libc's functions */
 
 /* control.c; under the control lock */
 HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);
 
-/* flight.c; under the control lock, but init (constructor) and start */
+/* flight.c; under the control lock, except for init (constructor) and start */
 HODO_HIDDEN void hodo_flight_init(char *const *envp);
 HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environment; -ENOTCONN: none is wanted */
 HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
 HODO_HIDDEN const char *hodo_flight_path(void);
 HODO_HIDDEN void hodo_flight_clocks(void); /* notes the clocks; signal safe */
 HODO_HIDDEN void hodo_flight_note_end(void);
-extern HODO_HIDDEN bool hodo_flight_wanted; /* to begin in this process and its fork children, when it can */
-HODO_HIDDEN void hodo_flight_objects(void); /* objects have come: their events may be the first */
+extern HODO_HIDDEN bool hodo_flight_wanted; /* begin in this process and its fork children when possible */
+HODO_HIDDEN void hodo_flight_objects(void); /* objects were loaded: their events may be the first */
 
-/* rules.c: patterns, conditions and filters; under the control lock, but for pass and act. */
+/* rules.c: patterns, conditions and filters; under the control lock, except for pass and act. */
 HODO_HIDDEN void hodo_rules_prepare(void); /* a recording begins: before events are selected */
 HODO_HIDDEN void hodo_rules_select(struct hodo_event *event); /* what the recording wants of it */
-/* In a section: what is to be done with the event, HODO_VERDICT_*. May change on words (start triggers). */
+/* In a section: what to do with the event, HODO_VERDICT_*. May change on words (start triggers). */
 HODO_HIDDEN uint32_t hodo_rules_pass(struct hodo_event *event, uint32_t on, const struct hodo_piece *pieces,
 				    size_t count);
 HODO_HIDDEN void hodo_rules_act(const struct hodo_event *event, uint32_t verdict); /* in a section */
@@ -267,7 +271,7 @@ HODO_HIDDEN void hodo_pool_reset(void); /* a recording begins */
 HODO_HIDDEN void *hodo_pool_take(uint64_t size); /* NULL: no memory */
 HODO_HIDDEN void *hodo_pool_copy(const void *from, size_t size);
 
-/* buffers.c: one for each event that is being made. */
+/* buffers.c: one for each event under construction. */
 #define HODO_BUFFERS 64u
 struct hodo_buffers {
 	uint8_t *memory;
@@ -278,7 +282,7 @@ struct hodo_buffers {
 		uint64_t pad[7]; /* each in a cache line of its own */
 	} taken[HODO_BUFFERS];
 };
-/* When a recording begins: so many bytes each. 0, or -ENOMEM. */
+/* When a recording begins: of that many bytes each. 0, or -ENOMEM. */
 HODO_HIDDEN int hodo_buffers_make(struct hodo_buffers *b, uint64_t size);
 HODO_HIDDEN void *hodo_buffers_take(struct hodo_buffers *b); /* in a section; NULL: all are taken */
 HODO_HIDDEN void hodo_buffers_release(struct hodo_buffers *b, const void *buffer);
@@ -288,45 +292,46 @@ struct hodo_context {
 	struct hodo_piece *piece; /* in the caller's room */
 	uint32_t n;
 	size_t total;
-	uint32_t flags, fixed; /* what is wanted, and what part of the room has values that lie nowhere else */
+	uint32_t flags, fixed; /* what is wanted, and the part of the room with values stored nowhere else */
 	void *buffer;
 };
 HODO_HIDDEN bool hodo_context_valid(const uint8_t *at, uint32_t len);
 HODO_HIDDEN int hodo_context_prepare(void); /* a recording begins; 0 or negative errno */
 HODO_HIDDEN void hodo_context_end(void);    /* it has ended; nobody gathers */
-/* In a section: of how many pieces the room must be, beside those for the event's own, which come behind. */
+/* In a section: how many pieces of room it needs, besides the event's own, which follow. */
 HODO_HIDDEN uint32_t hodo_context_room(struct hodo_context *c);
-/* ip, sp, bp of the function where the event stands. */
+/* ip, sp, bp of the function that contains the event. */
 HODO_HIDDEN void hodo_context_gather(struct hodo_context *c, struct hodo_piece *room, uintptr_t ip, uintptr_t sp,
 				     uintptr_t bp);
 HODO_HIDDEN void hodo_context_release(struct hodo_context *c); /* the event is written */
-HODO_HIDDEN bool hodo_context_addresses(void); /* some of it are addresses of code, or lead to such */
+HODO_HIDDEN bool hodo_context_addresses(void); /* parts of it are code addresses, or lead to some */
 
-/* counters.c. prepare: what the threads have open is closed; NULL: no counters. Under the control lock, and nobody is
+/* counters.c. prepare: closes the threads' counters; NULL: no counters. Under the control lock, and nobody is
  * in put. */
 HODO_HIDDEN void hodo_counters_prepare(const struct hodo_context_config *config);
 /* Appends the calling thread's counters; opens them at the first event of a recording (epoch). In a section. */
 HODO_HIDDEN uint8_t *hodo_counters_put(uint8_t *at, uint32_t epoch);
 
 /* registry.c; all under the control lock */
-extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mapped when the first one comes */
+extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mapped for the first one */
 extern HODO_HIDDEN uint32_t hodo_nevents;
 HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
-/* The n-th text of a descriptor of which room bytes may be read; "" if it is not there. */
+/* The n-th text of a descriptor of which room bytes may be read; "" if missing. */
 HODO_HIDDEN const char *hodo_registry_text(const struct hodo_desc *desc, size_t room, unsigned n);
-/* labels.c, as the next: what a HODO_LABELS says, and what an event's descriptor does (core/labels.h). */
+/* labels.c, also the next: takes the labels of a HODO_LABELS, and of an event's descriptor (core/labels.h).
+ * */
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
 HODO_HIDDEN void hodo_registry_event_labels(const struct hodo_event *event, const struct hodo_desc *desc,
 					    size_t room);
 #define HODO_EVENT_NAME_MAX (2u * HODO_NAME_MAX + 16u) /* bytes, the NUL included */
-/* Its on word, from its state. Also in a section, without the lock; see rules.c. */
+/* Stores its on word, from its state. Also in a section, without the lock; see rules.c. */
 HODO_SHARED void hodo_registry_publish(struct hodo_event *event);
 /* Whether a pattern names the event itself, or the span that it begins or ends. */
 HODO_HIDDEN bool hodo_registry_matches(const char *pattern, const void *event);
-/* Bytes of the span's name, which is the event's without .begin or .end; 0: it is of none. */
+/* Length of the span's name, which is the event's without .begin or .end; 0: not of a span. */
 HODO_HIDDEN size_t hodo_registry_span_len(const struct hodo_event *event);
-/* The value of a label of the event's field; false: it has no such label. Likewise in labels.c. */
+/* The value of a label of the event's field; false: no such label. Also in labels.c. */
 HODO_HIDDEN bool hodo_registry_label(const struct hodo_event *event, const char *field, const char *label, size_t len,
 				     int64_t *value);
 HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
@@ -337,34 +342,36 @@ HODO_HIDDEN const char *hodo_registry_name(const struct hodo_event *event);
  */
 #define HODO_CATALOG_RECORD_MAX 8192 /* bytes of one record: texts are cut to stay below */
 
-/* The record under construction, which each record is made in. */
+/* The record under construction. */
 struct hodo_catalog_build {
 	uint32_t used;
 	uint8_t bytes[HODO_CATALOG_RECORD_MAX] __attribute__((aligned(8)));
 };
 extern HODO_HIDDEN struct hodo_catalog_build hodo_catalog_build;
 
-/* Begins one with these bytes; what follows is zero. */
+/* Begins a record with these bytes; the rest is zero. */
 HODO_HIDDEN void hodo_catalog_begin(const void *head, size_t size);
-/* Text, cut to what a record holds, and a NUL. */
+/* Appends text, cut to what a record holds, and a NUL. */
 HODO_HIDDEN void hodo_catalog_text(const char *text);
-/* Names of fields or labels, n of them. */
+/* Appends n names of fields or labels. */
 HODO_HIDDEN void hodo_catalog_names(const char *names, unsigned n);
 /* Its place, or 0: there is no room. */
 HODO_HIDDEN uint32_t hodo_catalog_append(void);
-/* What is there. Moves when the catalogue grows. */
+/* The record there. Moves when the catalogue grows. */
 HODO_HIDDEN const uint8_t *hodo_catalog_at(uint32_t place);
 HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
 HODO_SHARED void hodo_catalog_warning(const char *const *parts, unsigned n);
-/* A record that is finished but for its size; texts are its NUL-terminated texts. Cut to what a record holds. */
+/* Adds a record that is complete except for its size; texts are its NUL-terminated texts. Cut to what a
+ * record holds. */
 HODO_HIDDEN void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text);
-HODO_HIDDEN void hodo_catalog_export(void); /* all of it into a new recording's shared memory */
+HODO_HIDDEN void hodo_catalog_export(void); /* copies it into a new recording's shared memory */
 
 /* scan.c; under the control lock */
 HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
 HODO_SHARED void hodo_objects_scan(void);
 HODO_HIDDEN void hodo_objects_scan_once(void); /* if they are not known yet */
-/* Some object is served by another libhodo (linked, beside a preloaded one); some has events of another version. */
+/* Another libhodo serves an object (linked, beside a preloaded one); an object has events of another version.
+ * */
 extern HODO_HIDDEN bool hodo_objects_foreign, hodo_objects_refused;
 
 /* objects.c; under the control lock */
@@ -373,7 +380,7 @@ extern HODO_HIDDEN uint32_t hodo_nobjects;
 /* All sites that have an event. */
 HODO_HIDDEN void hodo_objects_each(void (*f)(const struct hodo_site *site, struct hodo_state *state, void *data),
 				   void *data);
-/* The object being looked at from now on; NULL: there is no room, or its unloading would not be noticed. */
+/* Makes it the current object; NULL: there is no room, or its unloading would not be noticed. */
 HODO_HIDDEN struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *info);
 HODO_SHARED bool hodo_objects_idle(void); /* its slots were made no-ops here */
 HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags); /* bytes from p to the end of its segment */
@@ -382,11 +389,11 @@ HODO_SHARED void hodo_objects_notes(const struct dl_phdr_info *info, const char 
 				    void (*found)(const struct dl_phdr_info *info, uint32_t type, const void *desc,
 						  size_t size, void *data),
 				    void *data);
-/* What a self-relative field leads to. */
+/* Where a self-relative field points. */
 #define HODO_TARGET(field) ((uintptr_t)&(field) + (uintptr_t)(intptr_t)(field))
 
 /* sites.c; under the control lock */
-HODO_HIDDEN int hodo_sites_patch(void); /* every site jumps or not, as its event wants. 0 or negative errno */
+HODO_HIDDEN int hodo_sites_patch(void); /* makes each site jump or not, as its event wants. 0 or negative errno */
 HODO_HIDDEN void hodo_sites_rebind(void); /* states' on pointers, after the recording changed */
 
 /* patch.c; under the control lock */
@@ -395,27 +402,27 @@ HODO_HIDDEN void hodo_patch_register(void); /* for barriers, unless that was don
 HODO_HIDDEN void hodo_patch_forked(void);
 HODO_HIDDEN bool hodo_patch_has_rseq_barrier(void);
 HODO_HIDDEN void hodo_patch_rseq_barrier(void); /* restarts every thread's restartable sequence */
-HODO_SHARED bool hodo_patch_possible(void); /* false: code that may run must not be changed on this processor */
+HODO_SHARED bool hodo_patch_possible(void); /* false: running code must not be changed on this processor */
 HODO_SHARED bool hodo_patch_barrier(void);
 /*
- * After so many ns of work, about: sleeps for a moment now and then, so that a thread of the program's, which had this
- * CPU, need not wait for the scheduler's next tick, up to 10 ms.
+ * Called after about so many ns of work: sleeps briefly now and then, so that a thread of the program that
+ * had this CPU need not wait for the scheduler's next tick, up to 10 ms.
  */
 HODO_SHARED void hodo_rest(uint32_t work_ns);
 
 /* Stores many bytes into code: begin, any number of stores (cheapest in ascending order), end. */
 struct hodo_patch {
 	long mem;        /* /proc/self/mem, or negative errno */
-	uintptr_t page;  /* that bytes holds a copy of, 0: none */
-	uint32_t first, last; /* span of it that has changed; first > last: nothing */
+	uintptr_t page;  /* the page whose copy is in bytes, 0: none */
+	uint32_t first, last; /* its changed span; first > last: none */
 	unsigned stored;
 	int error;
 	uint8_t bytes[HODO_PAGE];
 };
 HODO_SHARED void hodo_patch_begin(struct hodo_patch *p);
-HODO_SHARED void hodo_patch_page(struct hodo_patch *p, uintptr_t page); /* goes on with that page's bytes */
+HODO_SHARED void hodo_patch_page(struct hodo_patch *p, uintptr_t page); /* continues with that page's bytes */
 HODO_SHARED void hodo_patch_store(struct hodo_patch *p, uintptr_t addr, const void *bytes, size_t len);
-/* Into one page, where no thread runs what changes: without barriers. 0 or negative errno. */
+/* Writes into one page where no thread runs what changes: no barriers. 0 or negative errno. */
 HODO_HIDDEN int hodo_patch_write(uintptr_t addr, const void *bytes, size_t len);
 HODO_SHARED int hodo_patch_end(struct hodo_patch *p); /* 0 or negative errno; cores have serialised */
 static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t byte)
@@ -428,51 +435,52 @@ static inline void hodo_patch_byte(struct hodo_patch *p, uintptr_t addr, uint8_t
 	p->first = at < p->first ? at : p->first;
 	p->last = at > p->last ? at : p->last;
 }
-HODO_HIDDEN void hodo_patch_quiesce(void); /* no writer that saw an earlier on word goes on after this */
+HODO_HIDDEN void hodo_patch_quiesce(void); /* waits for writers that saw an earlier on word */
 
 /* roles.c */
 #define HODO_ROLE_MAX 64u /* bytes of a role's name */
-/* The role of that name, for ever; NULL: too many. Any thread, in signal handlers too. */
+/* The role with that name; it stays valid. NULL: too many. Any thread, and signal handlers. */
 HODO_SHARED const char *hodo_role_intern(const char *name, uint32_t length);
 HODO_HIDDEN int hodo_role_set(const char *role); /* the calling thread's */
 
 /* loaded.c; under the control lock: in each scan begin, then each object, then end */
 HODO_HIDDEN void hodo_loaded_begin(void);
-/* object: NULL, or the one that is looked at. */
+/* object: NULL, or the current one. */
 HODO_HIDDEN void hodo_loaded_object(struct hodo_object *object, const struct dl_phdr_info *info,
 				    const struct hodo_note_functions *note);
-HODO_HIDDEN bool hodo_loaded_end(void); /* whether some with sites have gone, of which the events do not know yet */
+HODO_HIDDEN bool hodo_loaded_end(void); /* whether objects with sites have gone that events still refer to */
 
-/* What libhodo has in front of other libraries' functions; see arch/x86_64/imports.S. */
+/* The functions that libhodo interposes before other libraries'; see arch/x86_64/imports.S. */
 enum hodo_replaced { HODO_CYG_ENTER, HODO_CYG_EXIT, HODO_MCOUNT, HODO_FENTRY, HODO_REPLACED };
 struct hodo_place {
 	uintptr_t at;   /* where a reference to the name leads; 0: nowhere */
-	uintptr_t next; /* behind libhodo */
+	uintptr_t next; /* the next definition after libhodo */
 	bool foreign;   /* that is not libc's */
 };
 extern HODO_SHARED struct hodo_place hodo_places[HODO_REPLACED]; /* as the loader resolved them when libhodo came up */
 extern HODO_SHARED void hodo_x86_enter(void), hodo_x86_exit(void), hodo_x86_mcount(void), hodo_x86_fentry(void);
 extern HODO_SHARED void *hodo_x86_enter_to, *hodo_x86_exit_to, *hodo_x86_mcount_to, *hodo_x86_fentry_to;
 
-/* namespaces.c: those of the loader that libhodo is not in; in the callback of dl_iterate_phdr(), but for unload. */
+/* namespaces.c: the loader's namespaces other than libhodo's; in the callback of dl_iterate_phdr(), except
+ * for unload. */
 HODO_HIDDEN void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 HODO_HIDDEN const struct r_debug *hodo_namespaces_debug(void); /* of the first; NULL: there is no loader */
-HODO_HIDDEN bool hodo_namespaces_unload(void); /* objects are vanishing from one of them */
+HODO_HIDDEN bool hodo_namespaces_unload(void); /* whether objects are vanishing from one of them */
 
 /* loader.c */
 HODO_HIDDEN void hodo_loader_hook(void);
-/* Objects come and go unnoticed: those that were not there at the start may be unloaded at any time. */
+/* Objects come and go unnoticed: those loaded after the start may be unloaded at any time. */
 extern HODO_SHARED bool hodo_loader_blind;
 
 /* view.c; with signals blocked. */
 HODO_HIDDEN bool hodo_view_setup(uint32_t ring); /* makes it usable; false: not now */
-/* Touches the pages of packets up to one ahead of seq, once in the ring's life. */
+/* Touches the pages of packets up to one ahead of seq, once per ring. */
 HODO_HIDDEN void hodo_view_populate_ahead(struct hodo_view *v, uint64_t seq);
 HODO_HIDDEN bool hodo_view_too_old(const struct hodo_view *v, uint64_t word); /* the open packet is */
 
 /* fallback.c */
 HODO_HIDDEN int hodo_fallback_prepare(void); /* a recording begins; 0 or -ENOMEM */
-/* Writes the event to the fallback ring, or counts it lost. In a section; the pieces are no more than a packet. */
+/* Writes the event to the fallback ring, or counts it as lost. In a section; the pieces fit in a packet. */
 HODO_HIDDEN void hodo_fallback_write(struct hodo_state *state, const struct hodo_piece *pieces, size_t count);
 
 /* emit.c */

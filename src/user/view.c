@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - views: what a writer needs to know of a ring, one a ring and process. With signals blocked. */
+/* view.c - views: what a writer needs to know of a ring, one for each ring and process. With signals blocked.
+ * */
 #include "sys.h"
 #include "user.h"
 
@@ -14,12 +15,13 @@ static uint8_t *ring_data(uint32_t ring)
 
 static void populate(void *start, uint64_t len)
 {
-	/* First touches cost about 30 ns an event; one call for a packet costs a third of that. May fail. */
+	/* First touches cost about 30 ns an event; one call for each packet costs a third of that. May fail.
+	 * */
 	hodo_sys3(SYS_madvise, start, len, MADV_POPULATE_WRITE);
 }
 
-/* Signals are blocked: a handler that found the ring half made would have nowhere to go but the fallback ring, and a
- * longjmp out of it would leave it so. */
+/* Signals are blocked: a handler that found the ring half made could only use the fallback ring, and if it
+ * left by longjmp, the ring would stay half made. */
 bool hodo_view_setup(uint32_t cpu)
 {
 	struct hodo_view *v = hodo_view_of(cpu);
@@ -37,7 +39,7 @@ bool hodo_view_setup(uint32_t cpu)
 	v->ring = ring;
 	v->data = ring_data(cpu);
 	v->mask = hodo_recording.layout.ring_size - 1;
-	/* Who waits has nothing to count. */
+	/* A writer that waits has nothing to count. */
 	v->capacity = hodo_recording.ring.mode == HODO_MODE_DISCARD && !hodo_load(&hodo_recording.waits) ?
 			      hodo_recording.layout.ring_size / hodo_recording.layout.packet_size : 0;
 	hodo_store_release(&v->packet_size, hodo_recording.layout.packet_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - writers that wait for room in a full ring, where the recording asks for it (hodo record --wait).
+ * wait.c - makes writers wait for room in a full ring, if the recording asks for it (hodo record --wait).
  *
  *   a writer, signals blocked                     the recorder
  *   1  seen = space                               a  consumed = ...
@@ -12,28 +12,28 @@
  *                 | write, switch | wait   | the recorder
  *   wait          | beside        | beside | beside, in the order above
  *
- * 1 before 3: whoever reads space late and consumed early sleeps on a number that does not change any more. 2 before
- * 3: else the recorder may look for the flag for the last time before it is set, and both rest. c after b: a writer
- * that reads the new number has its flag still to set, and one whose flag was cleared has the old number, on which it
- * does not sleep any more. Model: tests/model/hodo_wait.pml.
+ * 1 before 3: a writer that reads space late and consumed early would sleep on a number that never changes
+ * again. 2 before 3: otherwise the recorder may check the flag for the last time before it is set, and both
+ * sleep. c after b: a writer that reads the new number has yet to set its flag, and one whose flag was
+ * cleared has the old number, on which it no longer sleeps. Model: tests/model/hodo_wait.pml.
  *
- * Nothing is held in the sleep, and what is left behind by who is killed there, or leaves by longjmp, is a flag that
- * costs the recorder one system call. Handlers may wait, too: the recorder depends on nothing of the program's. Those
- * on whom somebody else depends do not wait: libhodo's own listener, and processes that share the memory (vfork).
+ * A sleeper holds nothing; if it is killed, or leaves by longjmp, it leaves a flag that costs the recorder
+ * one system call. Handlers may wait, too: the recorder does not depend on the program. Threads that others
+ * depend on do not wait: libhodo's own listener, and processes that share the memory (vfork).
  *
- * A recorder that is stopped is waited for. One that has died is noticed before each sleep and ten times a second in
- * it. From then on nobody waits, as if nothing had been asked for.
+ * Writers wait for a stopped recorder. They check for a dead one before each sleep and ten times a second
+ * during it. From then on nobody waits, as if --wait had not been given.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include "sys.h"
 #include "wait.h"
 
-#define SPINS	 200	   /* a recorder that runs has often made room by then */
-#define SLICE_NS 100000000 /* at most so long until a dead recorder is noticed */
+#define SPINS	 200	   /* a running recorder has often made room by then */
+#define SLICE_NS 100000000 /* the longest time until a dead recorder is noticed */
 #define PAUSE_NS 50000
 
-/* Of the recorder, in ticks since boot; 0: not known. Its number alone may be another's one day. */
+/* When the recorder started, in ticks since boot; 0: not known. Its pid alone may be reused. */
 static uint64_t recorder_started;
 static uint32_t listener;
 
@@ -82,14 +82,14 @@ void hodo_wait_begin(void)
 	struct hodo_recording *r = &hodo_recording;
 	char state;
 
-	/* One that cannot be known by its number, since it is in another pid namespace, could die unnoticed. */
+	/* A recorder in another pid namespace cannot be watched by its pid, and could die unnoticed. */
 	r->waits = r->config.wait_ns && r->ring.mode == HODO_MODE_DISCARD && r->recorder;
 	recorder_started = 0;
 	if (r->waits)
 		read_stat(r->recorder, &state, &recorder_started);
 }
 
-/* With signals blocked, in a recording. The writers in assembly count again what finds no room. */
+/* With signals blocked, in a recording. Writers in assembly again count events that find no room. */
 static void stop_waiting(void)
 {
 	const struct hodo_layout *l = &hodo_recording.layout;
@@ -151,7 +151,7 @@ bool hodo_wait_prepare(struct hodo_wait *wait, struct hodo_ring *ring)
 	return true;
 }
 
-/* The memory may not be there any more: a handler may have forked. */
+/* The memory may be gone: a handler may have forked. */
 static void account(uint64_t since)
 {
 	uint64_t mask = hodo_signals_block();

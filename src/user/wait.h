@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait.h - what others need of wait.c. */
+/* wait.h - the interface of wait.c. */
 #ifndef HODO_USER_WAIT_H
 #define HODO_USER_WAIT_H
 
@@ -16,8 +16,9 @@ HODO_HIDDEN void hodo_wait_begin(void); /* a recording begins */
 HODO_HIDDEN void hodo_wait_never(uint32_t tid); /* the listener's: others wait for it */
 
 /*
- * With signals blocked, in a recording, when the ring is full (or, without a ring, something else is in use). False:
- * the event is lost. True: hodo_wait_sleep() if the ring is full still, with the program's own signals, and try again.
+ * With signals blocked, in a recording, when the ring is full (or, without a ring, something else is in use).
+ * False: the event is lost. True: call hodo_wait_sleep() if the ring is still full, with the program's signal
+ * mask, and try again.
  */
 HODO_HIDDEN bool hodo_wait_prepare(struct hodo_wait *wait, struct hodo_ring *ring);
 HODO_HIDDEN void hodo_wait_sleep(struct hodo_wait *wait);

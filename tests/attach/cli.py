@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the commands for running processes share: processes that listen, in a runtime directory of
-the test's own, and the commands run on them."""
+"""What the tests of the commands for running processes share: processes that listen, in a runtime directory that
+belongs to the test, and the commands that are run on them."""
 
 import glob
 import json
@@ -19,7 +19,7 @@ class Target:
 
     def __init__(self, case, *args, listen=True, prefix=(), env=None):
         own = dict({"HODO_LISTEN": "1"} if listen else {}, LD_PRELOAD=LIBRARY, **(env or {}))
-        # Not in what starts it.
+        # The settings are for the target alone, not for the command that starts it.
         command = [*prefix, "env", *(f"{k}={v}" for k, v in own.items()), TARGET, *map(str, args)]
         self.process = case.start(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         case.addCleanup(self.end)
@@ -27,7 +27,7 @@ class Target:
         assert self.process.stdout.readline() == "ready\n"
 
     def __call__(self, *words):
-        """Has it do something; its answer, None if it ended of it."""
+        """Gives the process a command; returns its answer, or None if that ended the process."""
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
         if not select.select([self.process.stdout], [], [], LIMIT_S)[0]:
@@ -37,7 +37,7 @@ class Target:
 
     def end(self):
         end(self.process)
-        # Of one of another user, which was killed.
+        # The socket that another user's process left when it was killed.
         for path in glob.glob(f"/tmp/hodo-[0-9]*/{self.pid}"):
             os.remove(path)
 
@@ -54,13 +54,13 @@ class Case(hodo_test.Case):
         return run(*prefix, HODO, *args, **self.how(how))
 
     def status(self, pid):
-        """Of a process that listens, as --pids has it; None if it does not."""
+        """The entry of a listening process in the output of list --pids; None if it does not listen."""
         done = self.hodo("list", "--pids", "--json", "-q")
         self.assertEqual(done.returncode, 0, done.stderr)
         return next((p for p in json.loads(done.stdout)["processes"] if p["pid"] == pid), None)
 
     def record(self, target, *args, **kwargs):
-        """A recorder of a target (or several), once all of them are being recorded."""
+        """Starts a recorder of one or several targets; returns it once all of them are being recorded."""
         targets = target if isinstance(target, list) else [target]
         recorder = Recorder(self, "-p", ",".join(str(t.pid) for t in targets), *args, **kwargs)
         for t in targets:
@@ -76,7 +76,7 @@ class Case(hodo_test.Case):
         wait_for("the end of the recording", lambda: not self.recorded(pid))
 
     def events(self, path="trace", bt2=True):
-        """All events of a trace, which babeltrace2 reads as we do."""
+        """All events of a trace; babeltrace2 must read the same as hodo."""
         if bt2:
             compare(self.path(path))
         return events(self.path(path))
@@ -88,6 +88,6 @@ class Case(hodo_test.Case):
         return [e["fields"]["i"] for e in events if e["name"] == "at:note" and pid in (None, e["pid"])]
 
     def assertLine(self, done, text, status=1):
-        """It failed, and one line of what it said is this."""
+        """The command failed, and this is one line of its output."""
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(text, done.lines())

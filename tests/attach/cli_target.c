@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_target.c - a running process that is recorded, and does what its standard input says.
+ * cli_target.c - a running process that can be recorded, and that does what its standard input says.
  *
- * Each line is a command, answered by a line when it is done:
+ * Each line is a command, which it answers by a line when it has finished:
  *   note N          N events at:note, i from 0
- *   fork            a child that makes 3 events at:child and ends; the answer is its pid
- *   exec            this program again
+ *   fork            makes a child, which makes 3 events at:child and ends; the answer is its pid
+ *   exec            becomes this program again
  *   stop            hodo_stop()
  *   closefrom       closes all descriptors from 3 on
- *   setuid UID      by libc, all threads
+ *   setuid UID      in all threads, by libc
  *   chroot DIR
- *   thread NAME     a thread of that name, which makes an event at:thread at each "poke"
- *   poke            see there
- *   exit N          ends
- *   abort           dies
+ *   thread NAME     makes a thread of that name, which makes an event at:thread at each "poke"
+ *   poke            see thread
+ *   exit N          ends with status N
+ *   abort           dies of SIGABRT
  * Usage: cli_target [busy MICROSECONDS]
- *   busy: four threads make events at full speed, one each so many microseconds of work, and so does a
- *   signal handler that interrupts them; until standard input ends.
+ *   busy: four threads make events at full speed, one after each MICROSECONDS of work, and so does a
+ *   signal handler that interrupts them, until standard input ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ static long work_ns;
 static __thread int number = -1;
 static __thread uint64_t interrupts;
 
-/* What a torn event would not have: a text as long as its number says, and its letter. */
+/* A text whose length and letter follow from the number, so that a torn event shows. */
 static const char *text_of(uint64_t n, char *buffer)
 {
 	size_t len = n % 23;
@@ -172,7 +172,7 @@ static int stop(void)
 	return f ? f() : -1;
 }
 
-/* What is answered. */
+/* Obeys a command; returns the answer. */
 static long obey(char **argv, const char *what, const char *argument)
 {
 	long n = atol(argument);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emitter THREADS - events without a pause, until standard input ends; then "emitted N".
+ * emitter THREADS - makes events without a pause until standard input ends; then prints "emitted N".
  */
 #include <hodo/trace.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 		pthread_create(&thread[i], NULL, emit, &emitted[i]);
 	printf("ready\n");
 	fflush(stdout);
-	/* So that no thread waits. The same field as above: it is the same event. */
+	/* No thread may have to wait. The field is the same as above, so that the event is the same. */
 	while (poll(&input, 1, 0) == 0) {
 		for (int i = 0; i < 65536; i++, sum++)
 			HODO_EVENT(attach, tick, HODO_F(n, sum));

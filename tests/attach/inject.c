@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inject LIBRARY PID - calls hodo_attach_process() as the recorder does, and prints what came of it:
+ * inject LIBRARY PID - calls hodo_attach_process() as the recorder does, and prints the result:
  *
  *	ok LOADED STOPS STOPPED_NS LONGEST_NS
  *	refused ERRNO WHY
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 		printf("refused %d %s\n", errno, strerror(errno));
 		return 1;
 	}
-	error = hodo_attach_process(pid, pidfd, argv[1], &done, why, sizeof(why));
+	error = hodo_attach_process(pid, pidfd, argv[1], NULL, &done, why, sizeof(why));
 	if (error) {
 		printf("refused %d %s\n", -error, why);
 		return 1;

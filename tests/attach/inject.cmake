@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Bringing libhodo into running processes: each scene is a test. Other architectures refuse.
+# Bringing libhodo into running processes: each scene is a test. Other architectures cannot attach, and refuse.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
   return()
 endif()
@@ -8,7 +8,7 @@ enable_language(ASM)
 
 hodo_program(attach_inject inject.c OUTPUT inject LIBS hodo_attach)
 hodo_program(attach_emitter emitter.c OUTPUT emitter PLAIN)
-# Plain: what they do is stopped at any instruction. The last one has libhodo in it.
+# PLAIN, since a target may be stopped at any instruction. The last one contains libhodo.
 hodo_program(attach_target target.c registers.S PLAIN LIBS ${CMAKE_DL_LIBS})
 hodo_program(attach_target_static target.c registers.S PLAIN DEFINES TARGET_STATIC LINK_OPTIONS -static)
 hodo_program(attach_target_with target.c registers.S PLAIN DEFINES TARGET_STATIC LINK_OPTIONS -static
@@ -16,7 +16,7 @@ hodo_program(attach_target_with target.c registers.S PLAIN DEFINES TARGET_STATIC
 set_target_properties(attach_target_static attach_target_with PROPERTIES
   POSITION_INDEPENDENT_CODE OFF LINK_SEARCH_START_STATIC ON)
 
-# By hand: inject.py many 1000, killed 200, again 3000, pause 300.
+# To run by hand: inject.py many 1000, killed 200, again 3000, pause 300.
 set(count_many 100)
 set(count_killed 24)
 set(count_again 120)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""inject.py SCENE [COUNT] - bringing libhodo into processes that run. INJECT, TARGET, TARGET_STATIC and LIBRARY
-are in the environment. Ends with 77 where the scene cannot be had."""
+"""inject.py SCENE [COUNT] - bringing libhodo into running processes. INJECT, TARGET, TARGET_STATIC and LIBRARY
+are in the environment. Ends with 77 where the scene cannot run."""
 import contextlib
 import json
 import os
@@ -26,7 +26,7 @@ ALL = []
 
 
 class Process:
-    """A program that goes on until its standard input ends."""
+    """A program that runs until its standard input ends."""
 
     def __init__(self, *command, wait=True, **how):
         self.popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **how)
@@ -38,7 +38,7 @@ class Process:
             time.sleep(0.05)
 
     def end(self, status=0):
-        """What it has said of itself."""
+        """Ends the program; returns what it printed."""
         text = self.popen.communicate(timeout=60)[0]
         assert self.popen.returncode == status, f"ended with {self.popen.returncode}: {text}"
         return text
@@ -98,7 +98,7 @@ STATES = ("poll", "poll_timeout", "select", "epoll", "epoll_timeout", "epoll_pwa
 
 
 def state(name, *args):
-    """Once to load it; twice again, which only asks."""
+    """Attaches once, which loads the library, and twice more, which only asks."""
     p = target(name, *args)
     try:
         must_inject(p.pid, 1)
@@ -110,7 +110,7 @@ def state(name, *args):
 
 
 def nanosleep(*_):
-    """The time goes on while it stands, and does not begin anew."""
+    """Its time runs on while it is stopped, and does not begin anew."""
     for _ in range(3):
         p = target("nanosleep")
         time.sleep(1)
@@ -129,7 +129,7 @@ def malloc(*_):
 
 
 def dlopen(*_):
-    """Always in the loader: now and then it is not, or it is said so."""
+    """The process is always in the loader: either it leaves it now and then, or the refusal says so."""
     for _ in range(3):
         p = target("dlopen", LIBM)
         answer = inject(p.pid)
@@ -139,7 +139,7 @@ def dlopen(*_):
 
 
 def eintr(*_):
-    """Signals of the program's own end its waits as ever."""
+    """The program's own signals end its waits as usual."""
     p = target("eintr")
     for _ in range(50):
         os.kill(p.pid, signal.SIGUSR1)
@@ -148,7 +148,7 @@ def eintr(*_):
 
 
 def debian(*_):
-    """Programs that know nothing of it."""
+    """Programs that were not made for this test."""
     tried = 0
     for command in (["sleep", "60"], ["cat"], ["python3", "-c", "import sys; sys.stdin.read()"], ["sh", "-c", "read x"],
                     ["perl", "-e", "<STDIN>"], ["bash", "-c", "read x"], ["tail", "-f", "/dev/null"]):
@@ -170,7 +170,7 @@ def debian(*_):
 
 
 def wrappers(*_):
-    """Scripts that call exec until the program is there."""
+    """Scripts that call exec several times before the program runs."""
     again = 'if [ $1 -gt 0 ]; then exec "$BASH" -c "$0" "$0" $(($1 - 1)); fi; exec sleep 60'
     for _ in range(5):
         p = Process("bash", "-c", again, again, "30", wait=False)
@@ -189,7 +189,7 @@ def refuse_seccomp(*_):
 
 
 def static(*_):
-    """A static program with libhodo in it: nothing is brought in, but it listens."""
+    """A static program that contains libhodo: nothing is loaded, but it listens."""
     for name in ("read", "registers", "epoll"):
         p = target(name, program=os.environ["TARGET_WITH"])
         must_inject(p.pid, 0)
@@ -231,7 +231,7 @@ def refuse_handler_in_malloc(*_):
 
 
 def refuse_loader_held(*_):
-    """A thread inside the loader waits for the one that could be stopped."""
+    """A thread inside the loader waits for the thread that could be stopped."""
     p = target("loader_held")
     must_refuse(p.pid, "inside the dynamic loader")
     assert not mapped(p.pid)
@@ -239,7 +239,7 @@ def refuse_loader_held(*_):
 
 
 def refuse_others(*_):
-    """Another user's; a kernel thread; a zombie; none."""
+    """Another user's process, a kernel thread, a zombie, a process that does not exist."""
     zombie = subprocess.Popen(["true"])
     os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
     must_refuse(zombie.pid, "has ended")
@@ -269,7 +269,7 @@ def refuse_user(*_):
                                   timeout=60).stdout.strip()
         must_refuse(p.pid, "another user's", run=as_nobody)
         assert not mapped(p.pid)
-        # Root may attach to theirs; theirs may attach to theirs.
+        # Root may attach to user nobody's process, and so may user nobody.
         q = Process(*AS_NOBODY, "sh", "-c", "echo ready; read x",
                     env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
         answer = subprocess.run([copy, library, str(q.pid)], capture_output=True, text=True, timeout=60).stdout.strip()
@@ -303,7 +303,7 @@ def refuse_traced(*_):
 
 
 def broken_library(folder):
-    """One that dlopen() does not take: the name of what it needs is another, which is nowhere."""
+    """A library that dlopen() rejects: it needs another library, whose name was changed to one that does not exist."""
     broken = pathlib.Path(folder, "libhodo.so.0")
     data = bytearray(pathlib.Path(LIBRARY).read_bytes())
     at = data.index(b"libc.so.6\0")
@@ -313,7 +313,7 @@ def broken_library(folder):
 
 
 def refuse_file(*_):
-    """A library that is none, and one that its dlopen() does not take."""
+    """A library that is not one, and a library that the process's dlopen() rejects."""
     with tempfile.TemporaryDirectory() as folder:
         broken = broken_library(folder)
         p = target("read")
@@ -330,7 +330,7 @@ def refuse_file(*_):
 # -------------------------------------------------------------------- stress
 
 def many(count="1000"):
-    """New processes, each attached to in a state by turns; some of them end meanwhile."""
+    """Attaches to new processes, each in a random state; some of them end meanwhile."""
     pauses, refused = [], 0
     for i in range(int(count)):
         name, *args = random.choice((["read"], ["poll"], ["epoll"], ["busy"], ["futex"], ["malloc", "2"], ["registers"],
@@ -351,7 +351,7 @@ def many(count="1000"):
 
 
 def pause(count="300"):
-    """How long threads stand that are not made to wait for a processor by what else the machine does; by hand."""
+    """How long threads are stopped where other work on the machine does not take their processor; to run by hand."""
     if os.getuid() != 0 or not shutil.which("chrt"):
         skip("needs root and chrt")
     for name, *args in (["read"], ["epoll"], ["futex"], ["busy"], ["malloc", "2"], ["registers"]):
@@ -366,7 +366,7 @@ def pause(count="300"):
 
 
 def recorded(count="60"):
-    """Stopped over and over while all threads write events in restartable sequences: none is torn or missing."""
+    """Stops the process over and over while all threads write events in restartable sequences: none is torn or lost."""
     hodo = os.environ["HODO"]
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "out")
@@ -384,7 +384,7 @@ def recorded(count="60"):
 
 
 def again(count="300"):
-    """One process after the other that checks itself, and is stopped over and over."""
+    """Stops processes that check themselves over and over, one process after the other."""
     for name, *args in (["registers"], ["signals"], ["malloc", "4"], ["epoll"], ["epoll_pwait"], ["threads"],
                         ["altstack"]):
         p = target(name, *args)
@@ -394,7 +394,7 @@ def again(count="300"):
 
 
 def killed(count="200"):
-    """The tool and all of its children are killed at some moment: the process goes on as ever."""
+    """All children of the tool are killed at a random moment: the process goes on as usual."""
     hit = late = 0
     for i in range(int(count)):
         name, *args = (["read"], ["poll"], ["registers"], ["select"], ["malloc", "3"], ["futex"])[i % 6]
@@ -404,7 +404,7 @@ def killed(count="200"):
             children = []
             while not children and t.poll() is None:
                 children = child.read_text().split()
-            # Most of the time goes by before the process is touched: wait until it is.
+            # The tool touches the process only after most of its time: wait until it does.
             status = pathlib.Path(f"/proc/{p.pid}/status")
             until = time.monotonic() + 2
             while i % 4 and "TracerPid:\t0\n" in status.read_text() and time.monotonic() < until and t.poll() is None:
@@ -419,7 +419,7 @@ def killed(count="200"):
             text = t.communicate()[0]
             hit += "was ended" in text
             late += text.startswith("ok ")
-        # It can be attached to afterwards, and finds itself unharmed.
+        # Another attach works, and the process finds itself unharmed.
         assert p.popen.poll() is None, (name, p.popen.returncode, p.popen.stdout.read(), text)
         answer = inject(p.pid)
         assert answer.startswith("ok "), (name, answer, text, p.popen.communicate()[0], p.popen.returncode)
@@ -429,7 +429,7 @@ def killed(count="200"):
 
 
 def killed_before(scene, library, call, number):
-    """The tool is killed when it is about to make that call for the number-th time. Whether it got there."""
+    """Kills the tool when it is about to make that call for the number-th time. Returns whether it got that far."""
     p = target(*scene)
     run = subprocess.run(["strace", "-f", "-qq", "-o", os.devnull, "-e", f"inject={call}:signal=KILL:when={number}",
                           INJECT, library, str(p.pid)], stdout=subprocess.PIPE, text=True, timeout=60)
@@ -438,11 +438,11 @@ def killed_before(scene, library, call, number):
     answer = inject(p.pid)
     assert answer.startswith("ok "), (*what, answer)
     p.end()
-    return "was ended" in run.stdout or not run.stdout  # it, or its child
+    return "was ended" in run.stdout or not run.stdout  # the tool, or its child
 
 
 def killed_everywhere(*_):
-    """At each step of what it does to the process, and before each wait for what the process does."""
+    """Kills the tool at each step of what it does to the process, and before each wait for the process."""
     if not shutil.which("strace"):
         skip("no strace")
     with tempfile.TemporaryDirectory() as folder:
@@ -455,7 +455,7 @@ def killed_everywhere(*_):
 
 
 def exec_meanwhile(*_):
-    """A new program takes the process over again and again."""
+    """The process executes a new program again and again."""
     for _ in range(3):
         p = target("exec", "300")
         answers = [inject(p.pid) for _ in range(4)]

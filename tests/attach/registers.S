@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * int registers_spin(struct registers *r): fills what registers there are, the flags and the red zone with known
- * values, goes round r->rounds times without touching them, and returns what of them has changed: 0 nothing,
- * else a bit each. vectors: 0 SSE, 1 AVX, 2 AVX-512. struct registers: see target.c.
+ * int registers_spin(struct registers *r): fills all registers that the machine has, the flags and the red zone with
+ * known values, loops r->rounds times without touching them, and returns which of them have changed: 0 if none,
+ * else a bit for each. vectors: 0 SSE, 1 AVX, 2 AVX-512. struct registers: see target.c.
  *
  *	0 rounds, 8 vectors, 64 in[32][64], 2112 out[32][64], 4160 masks in[8], 4224 masks out[8]
  */

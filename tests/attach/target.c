@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target MODE [ARGUMENT] - stands or runs in the way that MODE says, until its standard input
- * ends, and finds out whether anything was done to it. Prints "ready" when it does so;
- * at the end "fine" and exits with 0, or says what was wrong and exits with 1.
+ * target MODE [ARGUMENT] - waits or runs in the way that MODE says, until its standard input ends, and checks
+ * whether anything was done to it. Prints "ready" once it is in that state;
+ * at the end prints "fine" and exits with 0, or prints what was wrong and exits with 1.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -61,7 +61,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Waits for the end of standard input, for the modes in which another thread does what matters. */
+/* Waits for the end of standard input, in modes whose other threads are the ones under test. */
 static void *watch(void *arg)
 {
 	char byte;
@@ -77,7 +77,7 @@ static void start(pthread_t *thread, void *(*f)(void *))
 	CHECK(pthread_create(thread, NULL, f, NULL) == 0);
 }
 
-/* Whether the input has ended, without waiting: for what is busy in one thread. */
+/* Whether the input has ended, without waiting: for modes that are busy in one thread. */
 static int input_ended(void)
 {
 	struct pollfd p = { 0, POLLIN | POLLHUP, 0 };
@@ -243,7 +243,7 @@ static void mode_futex(void)
 	pthread_join(thread, NULL);
 }
 
-/* A signal that is there already ends the wait with EINTR, as it would have without us. */
+/* A signal that is pending already ends the wait with EINTR, as it would have without the tool. */
 static void mode_eintr(void)
 {
 	struct epoll_event e;
@@ -292,7 +292,7 @@ static void mode_altstack(void)
 	CHECK(handled && sigaltstack(NULL, &after) == 0 && after.ss_sp == stack && after.ss_flags == 0);
 }
 
-/* A handler that interrupted malloc, and waits there for ever: never safe. */
+/* A handler that interrupted malloc and waits in it for ever: it is never safe to attach. */
 static void handler_stays(int signal)
 {
 	handler_waits(signal);
@@ -304,7 +304,7 @@ static void mode_handler_in_malloc(void)
 	struct sigaction action = { .sa_handler = handler_stays };
 
 	sigaction(SIGSEGV, &action, NULL);
-	/* A chunk that cannot be, at the address given: free() itself faults. */
+	/* An impossible chunk, at the given address: free() itself faults. */
 	free((void *)(strtoul(argument, NULL, 0) + 16));
 	CHECK(0);
 }
@@ -356,7 +356,7 @@ static void mode_malloc(void)
 	pthread_join(watcher, NULL);
 }
 
-/* In one thread, with nothing that could be stopped instead. */
+/* In one thread: no other thread could be stopped instead. */
 static void mode_malloc_alone(void)
 {
 	ready();
@@ -388,7 +388,7 @@ static void mode_dlopen(void)
 	} while (!input_ended());
 }
 
-/* A thread holds the loader's lock, by a callback for each object, and waits for another one. */
+/* A thread holds the loader's lock, in a callback that is called for each object, and waits for another thread. */
 static volatile int in_loader;
 static int wait_in_loader(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -464,7 +464,7 @@ static void on_queued(int signal, siginfo_t *info, void *context)
 	usr2++;
 }
 
-/* Real-time signals in sequence from a child: none is lost, none out of order. */
+/* A child sends real-time signals in sequence: none is lost, and none is out of order. */
 static void mode_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = on_queued, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -511,7 +511,7 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
-/* glibc's setuid() asks each thread it knows. */
+/* glibc's setuid() interrupts each thread that it knows. */
 static void mode_setuid(void)
 {
 	pthread_t threads[4], watcher;
@@ -549,7 +549,7 @@ static void mode_threads(void)
 	} while (!input_ended());
 }
 
-/* A new program of itself, again and again. */
+/* Executes this program anew, again and again. */
 static void mode_exec(void)
 {
 	char n[16];

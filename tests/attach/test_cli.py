@@ -17,7 +17,7 @@ from hodo_test import HODO, main, wait_for
 
 
 def children(pid):
-    """Its children, once they run the program that is theirs."""
+    """The children of the process that run TARGET by this time."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(n) for n in f.read().split() if os.path.realpath(f"/proc/{n}/exe") == os.path.realpath(TARGET)]
 
@@ -33,7 +33,7 @@ class Record(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stderr, r"^hodo: 7 events of 1 process, .* in .*\n$")
             self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(7)))
-            # It runs on, and is not being recorded.
+            # It runs on, unrecorded.
             self.assertEqual(t("note", 3), 0)
             self.assertEqual(self.status(t.pid)["recorded_by"], "nobody")
 
@@ -69,7 +69,7 @@ class Record(Case):
         self.assertIn("early", names.values())
 
     def test_names_of_threads_that_end(self):
-        """One that traced in an earlier recording does not tell its name again."""
+        """A thread that traced in an earlier recording does not send its name again."""
         t = Target(self)
         t("thread", "worker")
         t("poke")
@@ -84,7 +84,7 @@ class Record(Case):
         r = self.record(t)
         for n, target in enumerate(t):
             target("note", n + 1)
-        # All but one end by themselves.
+        # All but one end without a signal.
         for target in t[:3]:
             self.assertIsNone(target("exit", 0))
         done = r.stop()
@@ -115,7 +115,7 @@ class Record(Case):
         self.assertEqual(self.notes(self.events()), [0])
 
     def test_none_can(self):
-        """Exits with 1, and an earlier recording is where it was."""
+        """The command exits with 1 and leaves an earlier recording where it was."""
         t = Target(self)
         self.record(t).stop()
         done = Recorder(self, "-p", 2**31 - 1).done()
@@ -177,7 +177,7 @@ class Record(Case):
         self.assertEqual(first.done().returncode, 0)
 
     def test_of_a_command_that_is_recorded(self):
-        """It is recorded by another way than a listener's: listed, switched and ended all the same."""
+        """It is not recorded as a listener, but it is listed, switched and ended like one."""
         r = Recorder(self, "--", TARGET, env={"HODO_LISTEN": "1"}, stdin=subprocess.PIPE)
         pid = wait_for("the command", lambda: next(iter(children(r.pid)), None))
         wait_for("the recording", lambda: self.recorded(pid))
@@ -225,7 +225,7 @@ class Record(Case):
         t("note", 3)
         r.stop()
         self.assertEqual(self.notes(self.events()), [0, 1, 2])
-        # It goes on in a file of its own, once the listener has seen the recorder leave.
+        # The flight recorder goes on in its own file, once the listener has seen the recorder leave.
         for _ in range(500):
             if self.status(t.pid)["recorded_by"] == "flight":
                 break
@@ -235,7 +235,7 @@ class Record(Case):
 
 
 class Life(Case):
-    """What becomes of a recording when its process does something."""
+    """What happens to a recording when its process does something."""
 
     def test_exit(self):
         t = Target(self)
@@ -257,7 +257,7 @@ class Life(Case):
             self.assertEqual(self.notes(self.events(f"t{signum}")), list(range(9)))
 
     def test_exec(self):
-        """The recording is of the program that was there; what comes after it can be recorded anew."""
+        """The recording ends with the first program; the next program can be recorded separately."""
         t = Target(self)
         r = self.record(t)
         t("note", 3)
@@ -317,7 +317,7 @@ class Life(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_setuid(self):
-        """It listens where it did, and is recorded on and anew."""
+        """The process still listens at the same place; the recording goes on, and a new one can begin."""
         t = Target(self)
         r = self.record(t)
         self.assertEqual(t("setuid", 65534), 0)
@@ -333,7 +333,7 @@ class Life(Case):
         self.assertEqual(len([e for e in events if e["pid"] == child]), 3)
 
     def test_detach_while_recording(self):
-        """Of two processes; the recording of the other goes on."""
+        """Detaches one of two processes; the other one's recording goes on."""
         t = [Target(self), Target(self)]
         r = self.record(t)
         for n in (0, 1):
@@ -348,7 +348,7 @@ class Life(Case):
         self.assertEqual(self.notes(events, t[1].pid), [0, 1, 2, 0, 1])
 
     def test_stopped_process(self):
-        """SIGSTOP: the recorder does not wait for it for ever, nor does it go with it."""
+        """SIGSTOP: the recorder neither waits for the process for ever nor ends with it."""
         t = Target(self)
         r = self.record(t)
         t("note", 6)
@@ -357,7 +357,7 @@ class Life(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.notes(self.events()), list(range(6)))
         done = self.hodo("list", t.pid)
-        self.assertLine(done, f"hodo: process {t.pid} does not answer: is it stopped? Let it go on"
+        self.assertLine(done, f"hodo: process {t.pid} does not answer: if it is stopped, resume it"
                         f" ('kill -CONT {t.pid}'), and try again")
         os.kill(t.pid, signal.SIGCONT)
         self.wait_unrecorded(t.pid)
@@ -497,7 +497,7 @@ process PID is {}
             self.addCleanup(p.wait)
             self.addCleanup(p.kill)
             for args in (["enable", p.pid, "x:y"], ["disable", p.pid, "x:y"], ["detach", p.pid]):
-                self.assertLine(self.hodo(*args), f"hodo: process {p.pid} is not being recorded, nor could be:"
+                self.assertLine(self.hodo(*args), f"hodo: process {p.pid} is not being recorded, and does not listen:"
                                 f" 'hodo record -p {p.pid}' does both")
             p.kill()
 
@@ -509,15 +509,15 @@ process PID is {}
                 (["record", "-p", "0"], "'0' is not a process ID"),
                 (["record", "-p", "-5"], "'-5' is not a process ID"),
                 (["record", "-p", "2147483648"], "'2147483648' is not a process ID"),
-                (["record"], "no command to record, and no process: give a command, -p PID, or -k"),
+                (["record"], "nothing to record: give a command, -p PID, or -k"),
                 (["enable"], "give a process ID"), (["disable"], "give a process ID"),
                 (["detach"], "give a process ID"),
                 (["enable", "12"], "no events given: '*:*' is all of them"),
                 (["enable", "x", "a:b"], "'x' is not a process ID"),
-                (["enable", "12", "!a:b"], "'!a:b': an event is switched on by 'hodo enable', and off by 'hodo disable'"),
+                (["enable", "12", "!a:b"], "'!a:b': use 'hodo enable' to switch an event on, 'hodo disable' to switch it off"),
                 (["detach", "12", "x"], "'x' is not a process ID"),
                 (["detach", "--json", "12"], "unknown option '--json'"),
-                (["list", "--pids", "12"], "--pids lists processes, and takes no DIR, --functions, --sdt or --events"),
+                (["list", "--pids", "12"], "--pids lists processes: leave out DIR, --functions, --sdt and --events"),
                 (["list", "1", "2"], "one program, recording or process at a time, not '2' too")):
             with self.subTest(args):
                 done = self.hodo(*args)

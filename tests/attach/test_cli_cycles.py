@@ -2,9 +2,9 @@
 """hodo record -p again and again on a process under full load: four threads and a signal handler that
 interrupts them make events all the time.
 
-Whatever a recording holds is whole, and in sequence for each thread: what is missing between two events of a
-thread was counted as lost. HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment; CYCLES: how many
-(1000).
+The events of a recording are whole, and in sequence for each thread: the events missing between two events of a
+thread were counted as lost. HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment; CYCLES is the
+number of cycles (1000).
 """
 import collections
 import os
@@ -20,13 +20,13 @@ from hodo_test import HODO, main, wait_for
 CYCLES = int(os.environ.get("CYCLES", "1000"))
 BT2_EVERY = 50
 THREADS = 4
-# What text_of() makes of a number.
+# The text that text_of() makes of a number.
 TEXT = [[chr(ord("a") + letter) * length for length in range(23)] for letter in range(26)]
 
 
 class Cycles(Case):
     def check(self, events):
-        """Each event is what its number says. How many are missing between events of one thread."""
+        """Checks each event against its number. Returns how many events are missing between those of one thread."""
         last, missing = {}, 0
         for e in events:
             f = e["fields"]
@@ -43,16 +43,16 @@ class Cycles(Case):
         path = f"t{number}"
         recorder = self.record_now(target, path, *how)
         if number % 3 == 0:
-            # From then on a signal ends the recording, and not the recorder.
+            # Only now does a signal end the recording rather than the recorder.
             wait_for("the output", lambda: os.path.isdir(self.path(path)) or recorder.poll() is not None)
             recorder.send_signal(signal.SIGINT)
         elif number % 3 == 1:
             done = self.hodo("detach", "-q", target.pid)
-            # It may have ended just before.
+            # The recording may have ended just before.
             self.assertIn(done.returncode, (0, 1), done.stderr)
         text = recorder.communicate(timeout=60)[1]
         if recorder.returncode == 1 and re.search("does not answer|is not recorded", text):
-            # The target got no CPU for as long as a recorder waits: rare, and no recording.
+            # The target got no CPU for as long as a recorder waits: this is rare, and leaves no recording.
             shutil.rmtree(self.path(path), ignore_errors=True)
             self.unanswered += 1
             return 0, 0, {}
@@ -66,12 +66,12 @@ class Cycles(Case):
         return len(events), lost, last
 
     def record_now(self, target, path, *options):
-        """A recorder that ends by itself soon."""
+        """Starts a recorder that soon ends by itself."""
         return self.start(HODO, "record", "-o", self.path(path), "-p", target.pid, *options,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def test_cycles(self):
-        # Whoever records it has the right of way, so that a thousand times do not take for ever.
+        # The target yields to its recorder, so that a thousand cycles do not take for ever.
         t = Target(self, "busy", 20, prefix=["nice", "-n", "5"])
         total = collections.Counter()
         before = {}
@@ -80,7 +80,7 @@ class Cycles(Case):
             how = ["--duration", "0.03", "--clock", "monotonic"] + (["-m", "64K"] if number % 7 == 0 else [])
             events, lost, last = self.cycle(number, t, how)
             total.update(events=events, lost=lost, recordings=events > 0)
-            # What is recorded later happened later.
+            # The later recording has the later events.
             for key, n in last.items():
                 self.assertGreater(n, before.get(key, -1), key)
             before.update(last)

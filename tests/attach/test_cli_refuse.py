@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes that are not what they seem, or not ours: the commands refuse them, and say why.
+"""Processes that are not what they seem, or belong to others: the commands refuse them, and say why.
 
 HODO, TARGET (cli_target.c) and HODO_LIBRARY are in the environment.
 """
@@ -31,7 +31,7 @@ def answer(result=0, pid=0, by=0, recorder=0, events=0, listens=1, magic=MAGIC, 
 
 
 class Fake:
-    """This process, listening in place of libhodo; reply(op, connection) answers what is asked."""
+    """This process, listening in place of libhodo; reply(op, connection) answers the requests."""
 
     def __init__(self, case, reply):
         self.path = os.path.join(case.env["XDG_RUNTIME_DIR"], "hodo", str(os.getpid()))
@@ -74,7 +74,7 @@ def pass_descriptors(connection, message, *fds):
 
 
 class Hostile(Case):
-    """A process of ours that answers what it likes."""
+    """The test is a listening process that gives any answers."""
 
     def setUp(self):
         super().setUp()
@@ -104,7 +104,7 @@ class Hostile(Case):
         self.assertIn("ended the conversation", done.stderr)
 
     def test_descriptors(self):
-        """Too many, none where one is due, one where none is."""
+        """Too many descriptors, none where one is due, one where none is."""
         null = os.open("/dev/null", os.O_RDONLY)
         self.addCleanup(os.close, null)
         for n in (2, 16, 100):
@@ -113,7 +113,7 @@ class Hostile(Case):
         self.asked(lambda op, c: pass_descriptors(c, answer(result=1), null), ("enable",))
 
     def test_lists(self):
-        """What is no file of events: too short, a pipe, a directory, a damaged catalogue."""
+        """A file that does not hold events: too short, a pipe, a directory, a damaged catalogue."""
         read, write = os.pipe()
         directory = os.open("/", os.O_RDONLY)
         for fd in (read, write, directory):
@@ -131,7 +131,7 @@ class Hostile(Case):
                 self.asked(lambda op, c, fd=fd: pass_descriptors(c, answer(), fd))
 
     def test_list_of_a_huge_file(self):
-        """Only as much is looked at as a list can have."""
+        """The command reads no more than the longest possible list."""
         fd = os.memfd_create("list")
         self.addCleanup(os.close, fd)
         os.ftruncate(fd, 1 << 40)
@@ -146,7 +146,7 @@ class Hostile(Case):
         self.assertLess(len(done.stderr), 1500)
 
     def test_recording_that_never_begins(self):
-        """Answered by 0, and then: nothing, nonsense, a hello and nothing."""
+        """The answer is 0, and then comes: nothing, nonsense, a hello and nothing."""
         hello = struct.pack("<IHHIIIIII", MAGIC, VERSION, HELLO, self.me, 1, 2, 3, 1, 0) + bytes(272)
         for what in (None, b"nonsense", hello, hello[:100]):
             with self.subTest(what):
@@ -164,7 +164,7 @@ class Hostile(Case):
 
 
 class Other(Case):
-    """Other users' processes, and what is no process of a program."""
+    """Other users' processes, and numbers that are not a program's process."""
 
     def test_kinds(self):
         self.assertLine(self.hodo("list", 2**31 - 1), "hodo: there is no process 2147483647: 'ps' lists those that you can see")
@@ -203,7 +203,7 @@ class Other(Case):
 
     @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_root_records_another_user(self):
-        """Its children, which cannot reach root's socket, too; they join at one in their user's directory."""
+        """Its children are recorded, though they cannot reach root's socket: they join in their user's directory."""
         os.chmod(self.dir, 0o755)
         t = Target(self, prefix=AS_NOBODY)
         self.assertIsNotNone(self.status(t.pid))
@@ -224,7 +224,7 @@ class Other(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_root_without_rights(self):
-        """As in a container, of a process outside: nobody is told to be root who is."""
+        """Root in a container may not look at a process outside: the message does not say to become root."""
         if run(*RIGHTLESS, "true").returncode:
             self.skipTest("setpriv cannot give up rights here")
         process = self.start("sleep", 1000)
@@ -235,7 +235,7 @@ class Other(Case):
 
     @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_memory_is_for_the_recorders_user(self):
-        """Where another user's children join root's recording, nobody is handed what root's processes write."""
+        """Where another user's children join root's recording, that user gets no memory of root's processes."""
         os.chmod(self.dir, 0o755)
         r = self.record([Target(self, prefix=AS_NOBODY), Target(self)], "--overwrite")
         ask = struct.pack("<IHHIIII", MAGIC, VERSION, CONTROL, MEMORY, 0, 0, 0).ljust(CONTROL_LEN, b"\0")
@@ -249,7 +249,7 @@ class Other(Case):
         self.assertEqual(r.stop().returncode, 0)
 
     def barred(self, *namespace):
-        """A link where the other user's directory should be: nothing is made behind it. The target and its recorder."""
+        """A link in the place of the other user's directory: nothing is made behind it. Returns target and recorder."""
         os.chmod(self.dir, 0o755)
         uid = 60000 + os.getpid() % 5000
         prefix = [*namespace, "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
@@ -279,7 +279,7 @@ class Other(Case):
 
     @unittest.skipIf(place.no_nobody(TARGET, LIBRARY), place.no_nobody(TARGET, LIBRARY))
     def test_the_way_is_barred_in_another_network(self):
-        """There is no such address either: that is said."""
+        """There is no such address either; the message says so."""
         if run("unshare", "-n", "true").returncode != 0:
             self.skipTest("no network namespace can be made")
         t, r = self.barred("unshare", "-n")
@@ -291,7 +291,7 @@ class Other(Case):
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
 
     def test_no_tmp_in_its_root(self):
-        """A process that calls chroot() where there is no /tmp; its children are recorded."""
+        """A process calls chroot() to a folder without /tmp; its children are recorded."""
         if why := place.no_root():
             self.skipTest(why)
         t = Target(self)
@@ -306,8 +306,8 @@ class Other(Case):
 
     @unittest.skipIf(place.no_processes(), place.no_processes())
     def test_container(self):
-        """A process in pid and mount namespaces of its own, with another /tmp."""
-        # With copies of what may lie in the /tmp that is covered.
+        """A process in its own pid and mount namespaces, with another /tmp."""
+        # The script copies its files first, since they may lie in the /tmp that it covers.
         script = (f"mount -t tmpfs tmpfs /mnt && cp {LIBRARY} /mnt/libhodo.so && cp {TARGET} /mnt/cli_target &&"
                   " mount --bind /mnt /tmp && cd / &&"
                   " exec env -u XDG_RUNTIME_DIR HODO_LISTEN=1 LD_PRELOAD=/tmp/libhodo.so /tmp/cli_target")
@@ -337,7 +337,7 @@ class Other(Case):
 
 
 class Reuse(Case):
-    """Sockets that are not the process's: they are never taken for it."""
+    """Sockets that do not belong to the process are never taken for its own."""
 
     def socket_of(self, pid):
         return os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", str(pid))
@@ -361,7 +361,7 @@ class Reuse(Case):
         self.not_listening(pid)
 
     def test_sockets_left_over_are_removed(self):
-        """By the next recorder; not those of the living."""
+        """The next recorder removes them, except those of living processes."""
         dead, alive = Target(self), Target(self)
         dead.process.kill()
         dead.process.wait()
@@ -375,7 +375,7 @@ class Reuse(Case):
         os.rename(self.socket_of(t.pid), self.socket_of(pid))
         self.not_listening(pid)
         done = self.hodo("detach", pid)
-        self.assertLine(done, f"hodo: process {pid} is not being recorded, nor could be:"
+        self.assertLine(done, f"hodo: process {pid} is not being recorded, and does not listen:"
                         f" 'hodo record -p {pid}' does both")
         self.assertEqual(t("note", 1), 0)
 
@@ -391,7 +391,7 @@ class Reuse(Case):
 
     @unittest.skipIf(place.no_processes(), place.no_processes())
     def test_number_used_again(self):
-        """In a pid namespace, where numbers can be chosen; see inside()."""
+        """The test runs in a pid namespace, where it can choose numbers; see inside()."""
         if not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK):
             self.skipTest("numbers cannot be chosen here")
         done = run("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable, "-B",
@@ -402,7 +402,7 @@ class Reuse(Case):
 
 
 def start_as(pid, *command):
-    """A process of that number."""
+    """Starts a process with that number."""
     for _ in range(100):
         with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as f:
             f.write(str(pid - 1))
@@ -419,7 +419,7 @@ def listens(pid):
 
 
 def inside(directory):
-    """First process of its namespace."""
+    """Runs as the first process of its namespace."""
     env = dict(os.environ, HODO_LISTEN="1", LD_PRELOAD=LIBRARY)
     sockets = os.path.join(directory, "run", "hodo")
     with subprocess.Popen([TARGET], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as t:
@@ -432,7 +432,7 @@ def inside(directory):
     again.wait()
     os.remove(os.path.join(sockets, str(t.pid)))
 
-    # One whose child has the listening socket, and answers on it under the number of the dead.
+    # A process whose child has the listening socket, and answers on it under the number of its dead parent.
     ready, signal_ready = os.pipe()
     first = os.fork()
     if first == 0:

@@ -21,7 +21,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state ^= *state << 17;
 }
 
-/* Keys from a small range are added, found and removed at random; a plain array says what must be there. */
+/* Adds, finds and removes random keys from a small range; a plain array knows what the map must hold. */
 TEST(test_u64)
 {
 	struct hodo_map map = HODO_MAP(struct number, key);
@@ -90,7 +90,7 @@ TEST(test_structs)
 
 			assert_int_equal(p->n++, round);
 			assert_int_equal(w->n++, round);
-			assert_int_equal(hodo_map_index(&pairs, p), i); /* in the order in which they came */
+			assert_int_equal(hodo_map_index(&pairs, p), i); /* in the order in which they were added */
 		}
 	}
 	assert_int_equal(pairs.n, 5000);
@@ -99,7 +99,7 @@ TEST(test_structs)
 	hodo_map_free(&words);
 }
 
-/* What has one FNV-1a hash is two strings all the same, and so are strings with bytes after a NUL. */
+/* Two strings with the same FNV-1a hash stay two strings, and so do strings that differ after a NUL. */
 TEST(test_strings)
 {
 	struct hodo_strings s = { 0 };
@@ -122,7 +122,7 @@ TEST(test_strings)
 	}
 	assert_ptr_equal(hodo_strings_at(&s, 0), first);
 	assert_string_equal(hodo_strings_at(&s, 6 + 19999), "name 19999");
-	/* By address, and what stands there in another place is the same. */
+	/* Found by its address; the same text at another address is the same string. */
 	for (unsigned round = 0; round < 2; round++)
 		assert_int_equal(hodo_strings_add_fixed(&s, text), 6 + 19999);
 	assert_int_equal(hodo_strings_add_fixed(&s, first), 0);
@@ -131,8 +131,8 @@ TEST(test_strings)
 	hodo_strings_free(&s);
 }
 
-/* SipHash-1-3 of 0 .. 15 bytes under the paper's key, by an independent implementation, folded to 32 bits. */
-/* Each byte counts, and so does how many there are, on both sides of where words end. */
+/* SipHash-1-3 of 0 .. 15 bytes under the paper's key, from an independent implementation, folded to 32 bits. */
+/* Each byte and the number of bytes affect the hash, on both sides of word boundaries. */
 TEST(test_short_keys)
 {
 	uint8_t a[48], b[48];
@@ -175,7 +175,7 @@ TEST(test_siphash)
 	memcpy(hodo_hash_seeds, key, sizeof(key));
 	for (unsigned i = 0; i < 16; i++)
 		assert_int_equal(hodo_hash_long(data, i), (uint32_t)(expected[i] ^ expected[i] >> 32));
-	hodo_hash_seed(); /* drawn once */
+	hodo_hash_seed(); /* does nothing: the seeds are drawn only once */
 	assert_int_equal(hodo_hash_long(data, 0), (uint32_t)(expected[0] ^ expected[0] >> 32));
 	memcpy(hodo_hash_seeds, seeds, sizeof(seeds));
 }
@@ -192,7 +192,7 @@ TEST(test_vec)
 		e->value = i;
 		assert_int_equal(n, i + 1);
 	}
-	n = 5; /* what is cut may grow again */
+	n = 5; /* a list that was cut short may grow again */
 	for (uint32_t i = 5; i < 100; i++)
 		hodo_vec_add(list, n)->value = i;
 	for (uint32_t i = 0; i < n; i++)
@@ -223,7 +223,7 @@ TEST(test_histogram)
 	}
 	assert_true(hodo_histogram_add(&h, UINT64_MAX, 1));
 	assert_true(hodo_histogram_at(&h, 1) > (double)(UINT64_MAX / 100 * 98));
-	/* Whole numbers fall into the same buckets by either way. */
+	/* Whole numbers fall into the same buckets whichever function adds them. */
 	hodo_histogram_free(&h);
 	for (uint64_t v = 0; v < 1ull << 53; v = v * 17 / 16 + 1)
 		assert_true(hodo_histogram_add(&h, v, 1) && hodo_histogram_add_double(&numbers, (double)v, true));

@@ -26,7 +26,7 @@ TEST(test_kept)
 	len = t.len;
 	assert_int_equal(strlen(hodo_text_string(&t)), len);
 	assert_memory_equal(t.data, "0,-1,-2,-", 9);
-	hodo_text_printf(&t, "%*d", 5000, 7); /* more than there is room for */
+	hodo_text_printf(&t, "%*d", 5000, 7); /* more than fits */
 	assert_int_equal(t.len, len + 5000);
 	assert_int_equal(t.data[t.len - 1], '7');
 	t.len = 0;
@@ -66,7 +66,7 @@ TEST(test_written)
 		hodo_text_printf(&t, "%u ", i);
 		expected.len += (size_t)sprintf(expected.data + expected.len, "%u ", i);
 	}
-	assert_int_not_equal(sink.len, 0); /* on the way */
+	assert_int_not_equal(sink.len, 0); /* some of it was written before the flush */
 	assert_int_equal(hodo_text_flush(&t), 0);
 	assert_int_equal(t.written, expected.len);
 	assert_int_equal(sink.len, expected.len);

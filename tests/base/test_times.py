@@ -19,7 +19,7 @@ class Times(Case):
         self.data = self.generate("GEN_TRACE", "all")
 
     def takes(self, option, before, after, bare, out_of_bounds=()):
-        """The option among these words takes all that it is to take, and nothing else, and says what it takes."""
+        """The option takes every time that it should and refuses the rest with a message that says what it takes."""
         for text in UNITS + (BARE if bare else []):
             done = self.hodo(*before, f"{option}={text}" if option.startswith("--") else option + text, *after)
             if text in out_of_bounds:
@@ -47,7 +47,7 @@ class Times(Case):
             self.takes(option, ["view", "-o", "page.html"], [self.data], bare=True)
 
     def test_since_means_it(self):
-        """5ms after the begin is as 0.005 is, and a time since the epoch goes on being one."""
+        """5ms after the begin means the same as 0.005, and a time since the epoch keeps its meaning."""
         all_lines = self.hodo("print", "--json", self.data).stdout.splitlines()
         first, last = (int(line.split('"ts":')[1].split(",")[0]) for line in (all_lines[0], all_lines[-1]))
         span = last - first
@@ -69,7 +69,7 @@ class Times(Case):
         self.takes("--min-time", ["record", "--functions"], ["--", NOWHERE], bare=False)
 
     def test_record_rotate(self):
-        """A time or a size: the time needs its unit, and a capital M is a size."""
+        """A time or a size: a time needs its unit, and a capital M means a size."""
         for text in ("5ms", "0.5s", "30s", "5m", "2h", "1d", "64M", "1G"):
             done = self.hodo("record", "--rotate", text, "--", NOWHERE)
             self.assertEqual(done.returncode, 127, (text, done.stderr))

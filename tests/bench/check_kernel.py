@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """check_kernel - what hodo.ko's events cost, in instructions of a guest that counts them. usage: check_kernel.py ROOT
 
-The same module in the same kernel gives the same figures on any host, busy or not, so that they can be judged:
-bench/kernel's targets, and that ftrace, measured beside it, costs more. 77 where the guest cannot be had here.
+The same module in the same kernel gives the same figures on any host, busy or not, so this test can judge them:
+bench/kernel's targets, and that ftrace, measured beside it, costs more. 77 where this machine cannot run the guest.
 """
 import json
 import subprocess
@@ -17,7 +17,7 @@ import guest  # noqa: E402
 import kernels  # noqa: E402
 
 # instructions; most of them are the targets of bench/kernel
-PROBE = 10  # a call that does nothing takes as many
+PROBE = 10  # a call that does nothing takes as many instructions
 LIMITS = {"micro_getppid": 250, "micro_getppid_all": 250, "micro_write": 250, "micro_switch": 150,
           "micro_kmalloc": 150, "micro_kfree": 150, "micro_fault": 150, "micro_access": 400, "micro_idle": 0}
 

@@ -3,8 +3,8 @@
 """check_rows - bench/run --quick must measure every row. usage: check_rows.py BENCH_RUN BUILD_DIR
 
 No time is judged: only that each side of each row was really measured, and
-what does not depend on time: the code of an idle site and the bytes an event. A peer of
-function tracing that is not installed leaves its rows empty, and must be said to be missing.
+what does not depend on time: the code of an idle site, and the bytes of an event. A function tracer
+to compare with that is not installed leaves its rows empty, and the benchmark must say that it is missing.
 """
 import json
 import os
@@ -53,20 +53,27 @@ POSITIVE |= {f"filter_{name}": ["ns", "recorded_ns", "clock_ns"]
 POSITIVE |= {f"context_{name}": ["ns", "plain_ns"]
              for name in ("none", "pid", "ip", "comm", "scalars", "callstack", "stack_1k", "stack_8k")}
 POSITIVE |= {f"event_{name}": ["ns", "clock_ns"] for name in ("texts", "long", "point")}
+POSITIVE |= {f"span_{name}": ["ns", "clock_ns"] for name in ("plain", "below", "remote", "text")}
 POSITIVE |= {f"export_{name}": ["events_per_s", "bytes", "peer_events_per_s"]
              for name in ("perfetto", "chrome", "csv", "jsonl")}
 POSITIVE |= {f"export_calls_{name}": ["events_per_s", "bytes"]
              for name in ("perfetto", "chrome", "folded", "speedscope", "pprof", "callgrind", "firefox")}
+POSITIVE |= {f"export_{name}": [] for name in ("parquet", "query", "query_parquet", "kv", "clickhouse",
+                                               "clickhouse_events")}
 POSITIVE |= {"view_write": [], "view_open": [], "idle_shapes": ["shapes", "sites", "instructions"], "idle_real": []}
-# What a row's peer is measured by: a command, or a program that is built if clang has what it needs.
+# What measures a row's peer: a command, or a program that is built if clang has what it needs.
 UFTRACE, XRAY = "uftrace", "bench/calls_xray"
 PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", UFTRACE),
          "read_report": ("peer_events_per_s", UFTRACE), "call_bytes_uftrace": ("peer_disk_bytes", UFTRACE),
          "call_bytes_xray": ("peer_disk_bytes", XRAY)}
-# The page, and what drives chromium, come from npm.
+# The page and the driver of chromium come from npm.
 PEERS |= {"view_write": ("events_per_s", "src/export/view/node_modules"),
           "view_open": ("ms", "tests/view/node_modules" if shutil.which("chromium") else "chromium")}
-# Peers need to be there, and uprobes the right to them: a row whose peer is not says so.
+# DuckDB may be missing, too.
+PEERS |= {f"export_{name}": ("events_per_s", "src/duck/libduckdb.so")
+          for name in ("parquet", "query", "query_parquet", "kv")}
+PEERS |= {f"export_{name}": ("events_per_s", "clickhouse-server") for name in ("clickhouse", "clickhouse_events")}
+# Peers must be installed, and uprobes must be permitted; a row says so if its peer is missing.
 POSITIVE |= {f"probe_{side}{way}": ["ns", "clock_ns"] for side in ("planned", "probe", "sdt")
              for way in ("", "_drained")}
 POSITIVE |= {f"probe_{side}_{peer}": ["ns"] for side in ("planned", "probe", "sdt")

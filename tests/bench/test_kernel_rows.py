@@ -53,7 +53,7 @@ class Work(unittest.TestCase):
         return {row.id: row for row in rows.rows_of({tracer: said(text, kept)})}
 
     def test_rates(self):
-        """Of each round for itself; the rest of the time is shared by the events."""
+        """Each round is computed separately; the events share the rest of the time."""
         row = self.rows("work dbench-off-0 2000 0 0 0 0 310\nwork dbench-on-0 2000 5 100 15 400 248\n"
                         "work dbench-off-1 2000 0 0 0 0 300\nwork dbench-on-1 2000 5 100 15 400 150\n"
                         "work dbench-off-2 2000 0 0 0 0 330\nwork dbench-on-2 2000 5 100 15 400 320\n")["dbench"]

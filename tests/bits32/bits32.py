@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""32-bit programs run as without hodo, and what they start is recorded: src/record/preload.c."""
+"""32-bit programs run as they do without hodo, and the programs they start are recorded: src/record/preload.c."""
 import os
 import shutil
 
@@ -30,7 +30,7 @@ class Bits32(Case):
         return done
 
     def test_alone(self):
-        """The loader does report what it cannot load, were there no such folder."""
+        """Without the folder for 32-bit programs, the loader would report a library that it cannot load."""
         done = run(self.small, **self.how({"env": {"LD_PRELOAD": LIBHODO}}))
         self.assertIn("wrong ELF class", done.stderr)
         done = self.hodo("record", "-q", "-o", self.data, "--", self.small)
@@ -38,12 +38,12 @@ class Bits32(Case):
         self.assertNotIn("ld.so", done.stderr)
 
     def test_through(self):
-        """64-bit programs before and behind are recorded, with functions' library as well."""
+        """The 64-bit programs before and after it are recorded, with the functions' library, too."""
         for options in ((), ("--functions",)):
             self.check("sh", "-c", f"{EVENTS}; {self.small} {EVENTS}", stdout=SAID, events=2000, options=options)
 
     def test_musl(self):
-        """Its loader takes $LIB as it stands."""
+        """musl's loader takes $LIB literally."""
         if not shutil.which("musl-gcc"):
             self.skipTest("no musl-gcc here (Debian's musl-tools)")
         other = self.path("other")
@@ -51,7 +51,7 @@ class Bits32(Case):
         self.check("sh", "-c", f"{self.small} {other}", stdout=SAID)
 
     def test_evaluated(self):
-        """A shell that evaluates the text once more leaves nothing of $LIB."""
+        """A shell that evaluates the text once more removes $LIB from it."""
         self.check("sh", "-c", f'eval "LD_PRELOAD=$LD_PRELOAD {EVENTS}"')
         make = self.path("Makefile")
         with open(make, "w", encoding="ascii") as file:
@@ -69,7 +69,7 @@ class Bits32(Case):
         self.check("sh", "-c", f"echo $LD_PRELOAD; {EVENTS}", stdout=f"{copy}\n", env={"HODO_LIBRARY": copy})
 
     def test_installed(self):
-        """And moved."""
+        """Installed, then moved elsewhere."""
         run("cmake", "--install", program("BUILD"), "--prefix", self.path("first"), status=0)
         os.rename(self.path("first"), self.path("second"))
         hodo = self.path("second/bin/hodo")

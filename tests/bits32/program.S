@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * program.S - a 32-bit program that needs no headers: writes "32 bits" to its output. With arguments it becomes the
- * program that the first one names; without, it ends with 5.
+ * program the first one names; without arguments, it exits with status 5.
  */
 	.globl	_start
 _start:	call	1f

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that are compiled and linked in ways that are not everybody's: what they record is what others do."""
+"""Programs that are compiled and linked in less common ways: they record the same as others."""
 import collections
 import json
 import os
@@ -26,7 +26,7 @@ class Builds(Case):
         return self.path(out)
 
     def check_functions(self, *build):
-        """All of them, one of them, and with a tracer that knows calls: never another, and no half of a call."""
+        """Records all functions, one, and one with a tracer that tracks calls: no others, and no half of a call."""
         built = self.build(*build)
         listed = self.ok("list", "--functions", built).splitlines()[1:]
         self.assertEqual({line.split()[-1] for line in listed}, set(CALLS))
@@ -38,7 +38,7 @@ class Builds(Case):
             self.assertEqual(got, {name: (calls, 0, 0) for name, calls in want.items()}, (build, options))
 
     def counts(self, name, command, *options):
-        """Of a recording, by name of the event, or function."""
+        """How often each event or function is in a recording, by name."""
         done = self.hodo("record", "-q", *options, "-o", name, "--", *command, status=0)
         self.assertEqual(done.stderr, "")
         counts = collections.Counter()
@@ -48,7 +48,7 @@ class Builds(Case):
 
 
 class Mold(Builds):
-    """Notes of 4 and of 8 bytes alignment are in one segment."""
+    """Notes aligned to 4 and to 8 bytes are in one segment."""
 
     def check(self, *flags):
         self.need("mold")
@@ -65,7 +65,7 @@ class Mold(Builds):
         self.check_functions("gcc", *SLOTS, "-fuse-ld=mold", program("STUBS"))
 
     def test_instrumented(self):
-        """Its linkage table has a shape of its own."""
+        """mold's linkage table (PLT) has a different shape."""
         self.need("mold")
         self.check_functions("gcc", "-finstrument-functions", "-fuse-ld=mold")
 
@@ -81,7 +81,7 @@ class Fixed(Builds):
 
 
 class Large(Builds):
-    """-mcmodel=large: what slots call is called by a register."""
+    """-mcmodel=large: slots call through a register."""
 
     def check(self, compiler, *flags):
         for place in (FIXED, PLACED):
@@ -101,7 +101,7 @@ class Large(Builds):
         self.check("clang", "-finstrument-functions")
 
     def test_events(self):
-        """GCC cannot name a site there where code has no fixed place, and says so."""
+        """GCC cannot name a site where code has no fixed place, and says so."""
         for compiler, place in (("gcc", FIXED), ("clang", FIXED), ("clang", PLACED)):
             built = self.build(compiler, "-mcmodel=large", *place)
             self.assertEqual(self.counts("-".join((compiler, *place)), [built]), {("builds:event", ""): 3})
@@ -111,7 +111,7 @@ class Large(Builds):
 
 
 class Relocatable(Builds):
-    """Files that ld -r has put into one, with sites and without."""
+    """Files, with and without sites, that ld -r merged into one."""
 
     def check(self, compiler, linker, last):
         parts = []
@@ -135,7 +135,7 @@ class Relocatable(Builds):
 
 
 class Integrity(Builds):
-    """Clang's control-flow integrity knows no function of libhodo's."""
+    """Clang's control-flow integrity does not know libhodo's functions."""
 
     def check(self, compiler, *flags):
         self.need("ld.lld")
@@ -154,7 +154,7 @@ class Integrity(Builds):
 
 
 class Libtool(Builds):
-    """What a library needs for its own functions is no dependency of those who link with it."""
+    """What a library needs for its own functions is not a dependency of the programs that link with it."""
 
     def test_la(self):
         self.need("libtool", "gcc")

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - includes the header, and has no site. */
+/* none.c - includes the header, but has no site. */
 #include <hodo/trace.h>

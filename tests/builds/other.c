@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* other.c - a constructor with one event more. */
+/* other.c - a constructor with one more event. */
 #include <hodo/trace.h>
 
 __attribute__((constructor)) static void before(void)

@@ -26,5 +26,5 @@ int main(void)
 	}
 	if (error == 0)
 		unregister_trace_builds_point(probe, 0);
-	return error == 0 && probed != 7; /* else libhodo is not there */
+	return error == 0 && probed != 7; /* otherwise libhodo is not loaded */
 }

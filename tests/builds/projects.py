@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The project of examples/builds, by each of its build systems, with Hodoscope as it is installed from the build tree
-BUILD: a program with events, which needs nothing at run time; functions built to be traced, in a part of it; and a
+"""The project of examples/builds, built by each of its build systems, with Hodoscope installed from the build tree
+BUILD: a program with events, which needs nothing at run time; functions built for tracing, in a part of it; and a
 program that is linked with libhodo, which no linker drops."""
 import json
 import os
@@ -17,7 +17,7 @@ from hodo_test import HODO, SOURCE, Case, environment, main, run
 EXAMPLE = SOURCE / "examples/builds"
 SLOTS = {"queue_at": 20, "queue_put": 10, "queue_take": 11}
 AS_NEEDED = "-Wl,--as-needed"
-PREFIX = None  # where it is installed
+PREFIX = None  # where Hodoscope is installed
 
 
 def setUpModule():
@@ -54,7 +54,7 @@ class Project(Case):
         self.assertEqual((done.returncode, done.stdout), (status, "sum 55\n" if status == 0 else ""), done.stderr)
 
     def check_worker(self, worker, traced, hodo=None):
-        """traced: the file that the functions are in. Without Hodoscope, and recorded."""
+        """Runs the worker without Hodoscope, then records it. traced: the file that has the functions."""
         hodo = hodo or PREFIX / "bin/hodo"
         away = PREFIX.with_name("away")
         os.rename(PREFIX, away)
@@ -67,7 +67,7 @@ class Project(Case):
         listed = run(hodo, "list", "--functions", traced, status=0).stdout.splitlines()[1:]
         self.assertEqual({(words[-1], words[1]) for words in map(str.split, listed)},
                          {(name, "entry_exit") for name in SLOTS})
-        # Of the file by its name: also those that nobody prepared, if it has such.
+        # The file is selected by its name; that includes functions without slots, if it has any.
         run(hodo, "record", "-q", f"--functions={traced.name}!*", "-e", "worker:*", "-o", "recorded", "--", worker,
             cwd=self.dir, status=0)
         report = json.loads(run(hodo, "report", "--json", "recorded", cwd=self.dir, status=0).stdout)
@@ -94,7 +94,7 @@ class Make(Project):
         self.check_monitor(self.source / "monitor")
 
     def test_linkers(self):
-        """None drops what is linked for its own sake, nor what else is hard to see a need of."""
+        """No linker drops what is linked only to be there, nor anything else that nothing seems to need."""
         for linker, flags in (("bfd", "-flto"), ("gold", "-flto"), ("lld", "-no-pie"), ("mold", "-ffunction-sections")):
             with self.subTest(linker=linker):
                 self.need(f"ld.{linker}")
@@ -103,7 +103,7 @@ class Make(Project):
                 self.check_monitor(self.source / "monitor")
 
     def test_libraries_first(self):
-        """The words of --libs in front of what needs them, as some makefiles have them."""
+        """The output of --libs before the objects that need the libraries, as some makefiles have it."""
         libs = self.do("pkg-config", "--libs", "hodo").stdout
         self.make("monitor", "HODO_LIBS=", f"LDFLAGS={AS_NEEDED} {libs.strip()}")
         self.check_monitor(self.source / "monitor")
@@ -132,7 +132,7 @@ class CMake(Project):
                 self.check_monitor(built / "monitor")
 
     def test_pkg_config(self):
-        """CMake sorts what pkg-config says: the libraries behind all else."""
+        """CMake reorders what pkg-config prints: it puts the libraries last."""
         (self.source / "CMakeLists.txt").write_text("""
             cmake_minimum_required(VERSION 3.16)
             project(worker C)
@@ -151,24 +151,50 @@ class CMake(Project):
         self.check_worker(built / "worker", built / "libqueue.so")
         self.check_monitor(built / "monitor")
 
+    def fetch(self, *options, targets):
+        return self.build("-DFETCH_HODO=ON", f"-DFETCHCONTENT_SOURCE_DIR_HODOSCOPE={SOURCE}", "-DHODO_VIEW=OFF",
+                          *options, targets=targets)
+
+    def inputs(self, built):
+        """The files from which "all" is built."""
+        return self.do("ninja", "-C", built, "-t", "inputs", "all").stdout.splitlines()
+
     def test_fetch_content(self):
-        """Of Hodoscope nothing is built but what a target needs; nothing at all but the product."""
-        built = self.build("-DFETCH_HODO=ON", f"-DFETCHCONTENT_SOURCE_DIR_HODOSCOPE={SOURCE}", "-DHODO_VIEW=OFF",
-                           targets=("worker",))
+        """Only what the project is linked with is built; nothing of Hodoscope's is in the project's own folder, nor in
+        its installation."""
+        with open(self.source / "CMakeLists.txt", "a", encoding="ascii") as file:
+            file.write("install(TARGETS worker)\n")
+        built = self.fetch(targets=("worker",))
         self.check_worker(built / "worker", built / "worker", HODO)
         library = built / "_deps/hodoscope-build/src/user/libhodo.so"
         self.assertFalse(library.exists())
         self.do("cmake", "--build", built, "--target", "monitor")
         self.libraries = library.parent
         self.check_monitor(built / "monitor")
-        made = self.do("ninja", "-C", built, "-t", "inputs", "all").stdout.splitlines()
+        made = self.inputs(built)
+        self.assertIn(f"{SOURCE}/src/user/registry.c", made)
+        self.assertEqual([name for name in made if re.match(rf"{SOURCE}/(src/(cli|record|read)|tests|bench|examples)/", name)],
+                         [])
+        self.assertEqual({path.name for path in built.iterdir() if not path.name.startswith(".ninja")},
+                         {"CMakeCache.txt", "CMakeFiles", "_deps", "build.ninja", "cmake_install.cmake", "libqueue.a",
+                          "monitor", "worker"})
+        self.do("cmake", "--install", built, "--prefix", self.path("installed"))
+        installed = pathlib.Path(self.path("installed"))
+        self.assertEqual([str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()],
+                         ["bin/worker"])
+
+    def test_fetch_and_install(self):
+        """With HODO_INSTALL, "all" is the product, without its tests, and is installed with the project."""
+        built = self.fetch("-DHODO_INSTALL=ON", targets=("queue",))
+        made = self.inputs(built)
         self.assertIn(f"{SOURCE}/src/cli/main.c", made)
         self.assertEqual([name for name in made if re.match(rf"{SOURCE}/(tests|bench|examples)/", name)], [])
+        self.assertIn("/_deps/hodoscope-build/cmake_install.cmake", (built / "cmake_install.cmake").read_text())
 
 
 class Meson(Project):
     def test_meson(self):
-        """It makes one path of each -L and -l, and links with --as-needed."""
+        """Meson makes one path of each -L and -l, and links with --as-needed."""
         self.need("meson")
         for library, optimized in (("shared", "false"), ("static", "true")):
             with self.subTest(library=library):
@@ -197,7 +223,7 @@ class Autotools(Project):
                 self.check_monitor(dest / "bin/monitor")
                 if library == "static":
                     self.check_worker(dest / "bin/worker", dest / "bin/worker")
-                else:  # where it was made, a script stands for the program
+                else:  # in the build folder, a script stands in for the program
                     self.assertEqual([n for n in needs(dest / "bin/worker") if "hodo" in n], [])
                     os.environ["LD_LIBRARY_PATH"] = str(dest / "lib")
                     self.addCleanup(os.environ.pop, "LD_LIBRARY_PATH")

@@ -2,11 +2,11 @@
 /*
  * census.c SEED LIMIT EVENTS LEDGER PLUGIN EMPTY - a program of up to LIMIT images that come and go at random.
  *
- * Each image writes events, EVENTS or so at a time, keeps its line of the ledger, and does what its random numbers say:
+ * Each image writes events, about EVENTS at a time, keeps its line of the ledger, and does what its random numbers say:
  * forks, with and without handlers, spawns, becomes another image, another user's or another root directory's, starts
- * threads and processes in its own memory, opens the library PLUGIN, here or in a namespace of its own, has signals,
- * hangs, dies. EMPTY is a folder. The choice follows from SEED alone,
- * the order from the machine.
+ * threads and processes in its own memory, opens the library PLUGIN, here or in a separate namespace, receives signals,
+ * hangs, dies. EMPTY is an empty folder. SEED alone decides what the images do,
+ * the machine decides the order.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ extern char **environ;
 static struct ledger *ledger;
 static struct ledger_image *own;
 static int id;
-static uint64_t seed; /* the present image's; what it does is drawn from it */
+static uint64_t seed; /* of the present image: its random choices are drawn from this */
 static int events;
 static const char *program, *plugin, *empty;
 
@@ -124,7 +124,7 @@ static void run_plugin(int n, bool namespace)
 
 /* -------------------------------------------------------------------- images */
 
-/* A line of the ledger for the image that has just begun. */
+/* Takes a line of the ledger for the image that has just begun. */
 static void enter(uint64_t its_seed, int parent, bool silent)
 {
 	uint32_t n = __atomic_fetch_add(&ledger->images, 1, __ATOMIC_SEQ_CST);
@@ -154,7 +154,7 @@ static void collect(pid_t pid)
 		;
 }
 
-/* What a child of this step begins with. */
+/* The seed of a child that this step makes. */
 static uint64_t childs_seed(int step)
 {
 	return (seed ^ (uint64_t)step << 56) * 0x9e3779b97f4a7c15ull;
@@ -197,7 +197,7 @@ static int in_our_memory(void *n)
 	return 0;
 }
 
-/* A process that has our memory, thread-local storage included: what it writes is ours. */
+/* A process that shares our memory, thread-local storage included: what it writes counts as ours. */
 static void run_sharing(int n, bool vforked)
 {
 	static uint8_t stack[STACK_BYTES] __attribute__((aligned(16)));
@@ -205,7 +205,7 @@ static void run_sharing(int n, bool vforked)
 			  (void *)(intptr_t)n);
 
 	must(pid, "clone");
-	write_events(5); /* beside it, unless we had to wait */
+	write_events(5); /* at the same time as the child, unless we had to wait */
 	collect(pid);
 	write_events(5);
 }
@@ -237,7 +237,7 @@ static void run_spawn(int step, bool vforked)
 		pid = vfork();
 		must(pid, "vfork");
 		if (pid == 0) {
-			write_events(3); /* in our memory: they are ours */
+			write_events(3); /* in our memory: they count as ours */
 			execv(program, argv);
 			_exit(71);
 		}
@@ -288,7 +288,7 @@ static void run_elsewhere(int step, bool root)
 	collect(pid);
 }
 
-/* A child that hangs until it is killed; only when it has its line in the ledger. */
+/* A child that hangs until it is killed; it is killed only once it has its line in the ledger. */
 static void run_hanging(int step)
 {
 	uint64_t its = childs_seed(step);
@@ -393,7 +393,7 @@ static void step(int n, int batch)
 	}
 }
 
-/* Does not return. Below another root directory there is no program to start. */
+/* Does not return. Below another root directory there is no program that it could start. */
 static void live(void)
 {
 	for (int n = 0; n < STEPS && room(); n++) {
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 	must(ledger == MAP_FAILED ? -1 : 0, "the ledger");
 	if (image) {
 		enter(strtoull(argv[2], NULL, 10), atoi(argv[6]), !getenv("HODO_RECORDER"));
-		if (own->silent) /* its children nobody could know of */
+		if (own->silent) /* nobody could know of its children */
 			_exit(0);
 		live();
 	}
@@ -438,7 +438,7 @@ int main(int argc, char **argv)
 	enter(strtoull(argv[1], NULL, 10), -1, false);
 	for (int round = 0; room() && round < 1000; round++)
 		run_fork(round, false, round % 4 != 0), draw();
-	/* Daemons, too. */
+	/* Waits for daemons, too. */
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	return 0;

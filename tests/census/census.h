@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * census.h - the ledger: what each image of a program has written, where the recorder has no hand in it.
+ * census.h - the ledger: what each image of a program has written, kept without the recorder's help.
  */
 #ifndef CENSUS_H
 #define CENSUS_H
@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 #define LEDGER_IMAGES 1024
-#define LEDGER_FD 100 /* in every image: a program that becomes another user's could not open the file again */
+#define LEDGER_FD 100 /* the same in every image: a program that becomes another user's could not open the file again */
 
-/* before and after: events that an image had begun and had ended; in one that was killed some may be between. */
+/* before, after: how many events an image began and ended; they may differ in one that was killed. */
 struct ledger_image {
 	int32_t pid;
-	int32_t parent;  /* the image that it was made by, or was before exec; -1: none */
-	uint32_t silent; /* 1: only that image could have it recorded, or counted */
+	int32_t parent;  /* the image that forked or started this one, or was this process before exec; -1: none */
+	uint32_t silent; /* 1: only the parent could have this image recorded, or counted */
 	uint32_t reserved;
 	uint64_t before, after;
 };
@@ -25,7 +25,7 @@ struct ledger {
 	struct ledger_image image[LEDGER_IMAGES];
 };
 
-/* Of the image that runs. In a library that is opened later, too. */
+/* For the image that runs, also in a library that is opened later. */
 static inline void ledger_begin(struct ledger_image *i)
 {
 	__atomic_add_fetch(&i->before, 1, __ATOMIC_SEQ_CST);

@@ -30,8 +30,8 @@ Image = collections.namedtuple("Image", "id pid parent silent before after")
 
 
 def unsure(ledger, printed):
-    """The images that only one which is not recorded could have made join: they join when they fork themselves, if at
-    all, and what they wrote before is not known (docs/promises.md). A parent comes before its children."""
+    """The images that only an unrecorded image could have announced: they join when they fork themselves, if at all,
+    and what they wrote before is not known (docs/promises.md). A parent comes before its children."""
     found = set()
     for i in ledger:
         if i.silent and (i.parent not in printed or i.parent in found):
@@ -54,14 +54,14 @@ class Seen:
         self.complete = process["complete"]
 
     def holds(self, image, whole):
-        """Whether it can be that image's; whole: nothing of it may be unknown."""
+        """Whether it can be that image's record; whole: none of the image's events may be unknown."""
         n = self.recorded + self.lost
         return n <= image.before and (image.after <= n or not whole)
 
 
 def faults(ledger, printed, seen, ended=True):
-    """printed: {image: (events, their first time)} of the recording; seen: its Seens. Yields what is wrong, and at last
-    the images that are in none, as a list."""
+    """printed: {image: (events, their first time)} of the recording; seen: its Seens. Yields each fault, and at the end
+    a list of the images that are in no record."""
     by_pid, missing, late = collections.defaultdict(list), [], unsure(ledger, printed)
 
     def holds(s, i):
@@ -100,7 +100,7 @@ def printed_by(recording):
 
 
 def check(recording, ledger, ended=True):
-    """All that is wrong, and how many images are missing."""
+    """All faults, and how many images are missing."""
     known = info(recording)
     printed = printed_by(recording)
     *wrong, missing = faults(ledger, printed, [Seen(p) for p in known["processes"]], ended)
@@ -115,7 +115,7 @@ def check(recording, ledger, ended=True):
 # ----------------------------------------------------------------------- disturbances
 
 def pauses(recorder, stop_s, go_s, times):
-    """The recorder stands still again and again."""
+    """Stops and continues the recorder, again and again."""
     for _ in range(times):
         if recorder.poll() is not None:
             return
@@ -127,12 +127,12 @@ def pauses(recorder, stop_s, go_s, times):
 
 OPTIONS = {"slowed": ["-m", "64K"], "stopped": ["-m", "64K"], "overwritten": ["--overwrite", "-m", "64K"],
            "killed": ["-m", "256K"]}
-EVENTS = {"slowed": 1000, "stopped": 500, "overwritten": 1000}  # of an image at a time
+EVENTS = {"slowed": 1000, "stopped": 500, "overwritten": 1000}  # one image's at a time
 PAUSES = {"slowed": (0.05, 0.02, 1000), "stopped": (2.5, 0.5, 2)}
 
 
 def kill_some_time(recorder, recording):
-    """Once a good part of the images are on disk."""
+    """Kills the recorder once a good part of the images is on disk."""
     wait_for("images", lambda: recording.exists() and os.listdir(recording)[IMAGES // 2:])
     recorder.kill()
     recorder.wait()
@@ -140,7 +140,7 @@ def kill_some_time(recorder, recording):
 
 
 class Place:
-    """A folder for one run; what it holds may be run by any user."""
+    """A folder for one run, whose files any user may run."""
 
     def __init__(self):
         self.base = pathlib.Path(tempfile.mkdtemp(prefix="hodo-test-"))
@@ -157,7 +157,7 @@ def one(mode, seed, place):
     recording, ledger = place.base / f"{mode}-{seed}", place.base / f"ledger-{seed}"
     command = [place.files["CENSUS"], seed, IMAGES, EVENTS.get(mode, 200), ledger, place.files["PLUGIN"],
                place.base / "empty"]
-    if mode == "killed":  # while there is something to record
+    if mode == "killed":  # while there are images to record
         command = ["sh", "-c", '"$@"; read line', "sh", *command]
     with busy(3 if mode == "loaded" else 0), open(place.base / "err", "w+", encoding="utf-8") as err:
         recorder = subprocess.Popen([HODO, "record", "-q", "-o", recording, *OPTIONS.get(mode, []), "--",
@@ -185,7 +185,7 @@ def one(mode, seed, place):
 
 
 def alive(pid, place):
-    """Still a process of this run."""
+    """Whether it is still a process of this run."""
     try:
         return os.readlink(f"/proc/{pid}/exe") == place.files["CENSUS"]
     except OSError:
@@ -193,7 +193,7 @@ def alive(pid, place):
 
 
 def self_check():
-    """What is taken away, or added, is noticed and named."""
+    """Checks that faults() notices and names what is removed or added."""
     ledger = [Image(0, 7, -1, 0, 5, 5), Image(1, 7, 0, 0, 3, 3), Image(2, 8, 0, 0, 4, 3), Image(3, 9, 0, 0, 2, 2)]
     printed = {0: (5, 1), 1: (2, 2), 2: (3, 3)}
 
@@ -208,7 +208,7 @@ def self_check():
         *wrong, missing = faults(ledger, printed, [*good[:n], worse, *good[n + 1:]])
         assert wrong or missing, worse
     assert list(faults(ledger, {**printed, 1: (1, 2)}, good))[0].startswith("Image(id=1")
-    # A child that nobody else spoke for: whole, if its parent is recorded.
+    # A child that nobody else announced: all of it must be there if its parent is recorded.
     child = Image(4, 10, 0, 1, 9, 9)
     partly = seen(10, 2, 9)
     assert len(list(faults([*ledger, child], {**printed, 4: (2, 9)}, [*good, partly]))) == 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c - a library that an image opens: its events are the image's. */
+/* plugin.c - a library that an image opens: its events count as the image's. */
 #include <hodo/trace.h>
 
 #include "census.h"

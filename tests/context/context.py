@@ -24,7 +24,7 @@ def read(trace):
 
 def record(d, program, scene, context, *options, expect=0):
     trace = f"{d}/trace-{program}-{scene}-{len(os.listdir(d))}"
-    # Nothing may be lost: what is compared is every event.
+    # Nothing may be lost: every event is compared.
     done = hodo("record", "-q", "-m", "32M", "-o", trace, "--context", context, *options, "--",
                f"{programs}/{program}", *([scene] if scene else []), cwd=d)
     assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
@@ -83,7 +83,7 @@ def check_text(d):
                      r"middle\+0x[0-9a-f]+, outer\+0x[0-9a-f]+\]\}$", line), line
     metadata = open(f"{trace}/{[f for f in os.listdir(trace) if f[0] != '.'][0]}/metadata", encoding="ascii").read()
     assert "/*@context fields=pid:u32,ip:ptr,callstack:ptr[]*/" in metadata
-    # Names without the program.
+    # Names without the program file.
     shutil.copy(f"{programs}/O2_frame", f"{d}/moved")
     done = hodo("record", "-q", "-o", trace, "--context", "callstack", "--", f"{d}/moved", "chain")
     os.unlink(f"{d}/moved")
@@ -139,8 +139,9 @@ def check_signals(d):
 def check_garbage(d):
     for program in ("O0", "O2_none"):
         events = record(d, program, "garbage", ALL, "-m", "64M")
-        assert len(events) == 230, len(events)
+        assert len(events) == 231, len(events)
         for e in events:
+            assert all(0 < address < 1 << 56 for address in e["context"]["callstack"]), e["context"]["callstack"]
             assert plain([e["symbols"]["ip"]]) == ["bare_leaf"]
             begins(e["symbols"]["stack"], "bare_leaf", "with_rbp", "scene_garbage", "main")
 
@@ -187,14 +188,14 @@ def check_cxx(d):
     for program in sorted(os.listdir(programs)):
         if not program.startswith("cxx_"):
             continue
-        # Not optimised, what the headers inline has room of its own in the frame of leaf().
+        # Without optimisation, what the headers inline has separate room in the frame of leaf().
         events = record(d, program, None, ALL.replace("stack=1024", "stack=4096"))
         names = {e["name"] for e in events}
         assert names == {"cxx:leaf", "cxx:text", "cxx:empty", "cxx:mark", "cxx:point", "cxx:span.begin", "cxx:span.end",
                          "cxx:request.begin", "cxx:request.end"}, names
         for e in events:
             stack = [s.split("(")[0] for s in e["symbols"]["stack"]]
-            # Not optimised, a tracepoint is a function of its own.
+            # Without optimisation, a tracepoint is a separate function.
             helper = stack[0] == "trace_cxx_point"
             assert stack[helper:helper + 2] == ["app::leaf", "void app::middle<int>"] and \
                 stack[helper + 2].startswith("main+"), (program, e["name"], stack)
@@ -205,7 +206,7 @@ def check_cxx(d):
 
 def check_sandbox(d):
     events = record(d, "O2_frame", "sandbox", "callstack=128,ip,stack=4097")
-    assert [e["context"]["stack"] for e in events] == ["", ""]  # more than a page: that takes the system call
+    assert [e["context"]["stack"] for e in events] == ["", ""]  # more than a page: needs the system call
     events = record(d, "O2_frame", "sandbox", "callstack=128,ip,stack=16")
     assert len(events) == 2
     for e in events:
@@ -223,7 +224,7 @@ def check_attach(d):
         while not os.path.exists(f"{d}/hodo/{program.pid}"):
             assert time.monotonic() < until and program.poll() is None
             time.sleep(0.01)
-        for _ in range(3):  # recordings one after another, with and without
+        for _ in range(3):  # recordings one after another, with and without context
             for context in (ALL, None, "callstack=2"):
                 options = ["--context", context] if context else []
                 done = hodo("record", "-q", "-p", program.pid, "--duration", "1", "-o", trace, *options,
@@ -245,7 +246,7 @@ def check_attach(d):
 
 
 def check_damaged(d):
-    """A recording may say anything of its context, and its events hold anything: no reason to crash."""
+    """A recording may claim anything about its context, and its events hold anything: readers never crash."""
     trace = f"{d}/trace"
     done = hodo("record", "-q", "-o", trace, "--context", ALL, "--", f"{programs}/O2_frame", "chain")
     assert done.returncode == 0, done.stderr

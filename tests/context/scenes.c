@@ -21,7 +21,7 @@
 #include <hodo/trace.h>
 
 #define KEEP __attribute__((noinline, noclone))
-/* So that a call before it is no jump. */
+/* So that a call before it does not become a jump. */
 #define STAY __asm__ volatile("" ::: "memory")
 
 /* ------------------------------------------------------------------ call chains */
@@ -142,14 +142,14 @@ static void handler(int sig)
 	handled++;
 }
 
-/* As small as a stack for signals may be, with room for the frames of the handler and the library. */
+/* As small as a signal stack may be, with room for the frames of the handler and of the library. */
 static void small_stack(void)
 {
 	long size = sysconf(_SC_MINSIGSTKSZ);
 	stack_t stack = { .ss_flags = 0 };
 
 	stack.ss_size = (size_t)(size > 0 ? size : MINSIGSTKSZ) + 4096;
-	/* Ends where its mapping ends: what is above is not there. */
+	/* Ends where its mapping ends: nothing is mapped above it. */
 	stack.ss_sp = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect((char *)stack.ss_sp + 61440, 4096, PROT_NONE);
 	stack.ss_sp = (char *)stack.ss_sp + 61440 - (stack.ss_size & ~15ul);
@@ -192,7 +192,7 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size with_rbp, . - with_rbp\n");
 
-/* Has no frame pointer of its own, whatever this file is compiled with. */
+/* Never sets up a frame pointer, whatever options this file is compiled with. */
 __attribute__((noinline, used, optimize("O2", "omit-frame-pointer"))) void bare_leaf(int n)
 {
 	HODO_EVENT(ctx, bare, n);
@@ -203,21 +203,24 @@ static KEEP void scene_garbage(void)
 {
 	char *none = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), ring[4], self[2];
+	/* The function's variables look like a frame, with a text for the address. */
+	uintptr_t text[2] = { 0, 0x302d72656b726f77ul };
 	uintptr_t values[] = { 0, 1, 8, 4096, here - 8, here - 4096, here - 65536, here + 1, here + 3, here + 4096,
 			       here + 65536, here + (1 << 20), here + (7 << 20), here + (64 << 20),
 			       (uintptr_t)none, (uintptr_t)none + 4096 - 8, (uintptr_t)ring, (uintptr_t)self,
+			       (uintptr_t)text,
 			       1ul << 47, (1ul << 47) - 8, (1ul << 47) - 16, (1ul << 63), ~0ul, ~7ul, ~15ul, ~4095ul,
 			       0x8000000000000008ul, (uintptr_t)&scene_garbage, 0xffffffffff600000ul };
 	uint64_t random = 88172645463325252ull;
 
 	mprotect(none + 4096, 4096, PROT_READ | PROT_WRITE);
-	self[0] = (uintptr_t)self; /* a frame that is its own caller's */
+	self[0] = (uintptr_t)self; /* a frame that is its own caller */
 	self[1] = (uintptr_t)&scene_garbage;
 	for (int i = 0; i < 4; i++)
 		ring[i] = (uintptr_t)ring;
 	for (unsigned n = 0; n < sizeof(values) / sizeof(*values); n++)
 		with_rbp((int)n, values[n]);
-	/* Frames that lead out of what is there. */
+	/* Frames that lead out of mapped memory. */
 	*(uintptr_t *)(none + 4096 + 4080) = (uintptr_t)none + 8192 - 8;
 	with_rbp(999, (uintptr_t)none + 4096 + 4080);
 	for (int n = 1000; n < 1200; n++) {
@@ -243,7 +246,7 @@ static void coroutine(void)
 	}
 }
 
-/* On stacks that come and go, with nothing above them. */
+/* On stacks that come and go, with nothing mapped above them. */
 static KEEP void scene_coroutines(void)
 {
 	for (int round = 0; round < 6; round++) {
@@ -287,7 +290,7 @@ static KEEP void scene_fork(void)
 
 /* --------------------------------------------------------------------------- refused */
 
-/* process_vm_readv() is refused. */
+/* The kernel refuses process_vm_readv(). */
 static KEEP void scene_sandbox(void)
 {
 	struct sock_filter code[] = {
@@ -305,7 +308,7 @@ static KEEP void scene_sandbox(void)
 	STAY;
 }
 
-/* Until it is asked to end; for --pid. */
+/* Runs until it is asked to end; for --pid. */
 static KEEP void scene_wait(void)
 {
 	signal(SIGALRM, SIG_DFL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scenes_cxx.cc - the same call chain in C++, where events are emitted by a function of the headers.
+// scenes_cxx.cc - the same call chain in C++, where a function of the headers emits the events.
 #include <string>
 
 #include <hodo/trace.h>

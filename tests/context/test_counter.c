@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_counter.c - reading a hardware counter through a page that is made up: no machine needs to have one. */
+/* test_counter.c - reading a hardware counter through a made-up page, so that no machine needs to have a counter. */
 #include <string.h>
 
 #include <lib/unit.h>
@@ -14,7 +14,7 @@ static uint64_t rdpmc(uint32_t counter)
 {
 	counter_asked = counter;
 	if (changes) {
-		/* The thread lost its processor here, and has another counter since. */
+		/* The thread loses its processor here, and has another counter afterwards. */
 		changes--;
 		page.lock += 2;
 		page.index++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shapes.c - contexts as the recorder takes them from a process, and a process from it: both may be hostile. */
+/* test_shapes.c - contexts: as a process gives them to the recorder, and the reverse: both may be hostile. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ TEST(test_process_side)
 	c = full();
 	c.depth_max = 0;
 	assert_false(hodo_context_valid((const uint8_t *)&c, sizeof(c)));
-	/* Whatever passes has bounds that the process can rely on, and fields that the recorder takes. */
+	/* Whatever is accepted has bounds that the process can rely on, and fields that the recorder takes. */
 	srandom(1);
 	for (int i = 0; i < 300000; i++) {
 		uint8_t bytes[sizeof(c) + 1];
@@ -112,7 +112,7 @@ static void add_context(const struct hodo_context_config *c)
 /* An event a:b with one u32 and a text. */
 static void add_event(uint16_t id, uint8_t kind)
 {
-	static const char texts[] = "a:b\0n\0text\0\0\0\0"; /* and the string's own NUL */
+	static const char texts[] = "a:b\0n\0text\0\0\0\0"; /* and the string's NUL */
 	struct hodo_record_event r = { { 0, HODO_RECORD_EVENT, id }, kind, 2, 0, 0 };
 	size_t size = (sizeof(r) + 2 + sizeof(texts) + 7) & ~7ul;
 
@@ -125,7 +125,7 @@ static void add_event(uint16_t id, uint8_t kind)
 	used += size;
 }
 
-/* What an event with all of full() looks like behind its header. Its size. */
+/* Writes what an event with all of full() looks like behind its header. Returns its size. */
 static uint32_t make_event(uint8_t *p)
 {
 	uint8_t *start = p;
@@ -170,7 +170,7 @@ TEST(test_sizes)
 		hodo_walk(&catalog.walk, body, cut, 0, 10, &result);
 		assert_int_equal(result.events, 0);
 	}
-	/* Functions' events have none. */
+	/* Functions' events have no context. */
 	memset(body + HEAD, 0, sizeof(body) - HEAD);
 	record_event(body + RECORD_ANCHOR_BYTES, 2, 0);
 	hodo_walk(&catalog.walk, body, HEAD + 6, 0, 1, &result);
@@ -188,7 +188,7 @@ TEST(test_bad_catalogues)
 	add_context(&bad);
 	assert_int_equal(hodo_catalog_read(&catalog, catalog_bytes, used), -EBADMSG);
 	hodo_catalog_free(&catalog);
-	/* Behind an event, whose size is known by then; and twice. */
+	/* Behind an event, when the size is already fixed; and twice. */
 	used = 0;
 	add_event(1, HODO_KIND_EVENT);
 	add_context(&c);

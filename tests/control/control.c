@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c - uses all of <hodo/control.h>, in the ways in which a program may.
+ * control.c - uses all of <hodo/control.h>, in each way that a program may.
  *
  *	control SCENE DIRECTORY
  *
- * Says on standard output, as JSON, what hodo_statistics() said; ends with 1 where something is not as documented.
+ * Prints what hodo_statistics() returned, as JSON; exits with 1 where something is not as documented.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -126,7 +126,7 @@ static void errors(void)
 	limit.rlim_cur = RLIM_INFINITY;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	expect(hodo_stop(), -ENOTCONN);
-	/* After all of that it works, and a later version's options, with nothing in them, are taken. */
+	/* Afterwards it still works, and takes a later version's larger options if the new ones are zero. */
 	large.more[3] = 0;
 	expect(hodo_flight_start(&large.o), 0);
 	expect(start(0, NULL), -EBUSY);
@@ -208,10 +208,10 @@ static void forks(void)
 		expect(hodo_stop(), 0);
 		expect(hodo_stop(), -ENOTCONN);
 		child = fork();
-		if (child == 0) /* where it was stopped, children have none either */
+		if (child == 0) /* the recording is stopped, so children have none either */
 			_exit(hodo_stop() == -ENOTCONN ? 0 : 1);
 		waitpid(child, &status, 0);
-		expect(start(0, NULL), 0); /* a file of another number */
+		expect(start(0, NULL), 0); /* a file with another number */
 		_exit(status);
 	}
 	waitpid(child, &status, 0);

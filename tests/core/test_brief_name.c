@@ -11,7 +11,7 @@
 #define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
 static const struct {
-	const char *name, *want; /* NULL: as it is */
+	const char *name, *want; /* NULL: unchanged */
 } cases[] = {
 	{ "Store<" STRING " >::put", "Store<string>::put" },
 	{ STRING "::append(char const*)", "std::string::append(char const*)" },
@@ -24,13 +24,13 @@ static const struct {
 	  "std::vector<long, std::allocator<long> > > > >::operator[]", "std::map<int, vector<long>>::operator[]" },
 	{ "std::__1::vector<int, std::__1::allocator<int> >::size", "std::vector<int>::size" },
 	{ "std::unique_ptr<A, std::default_delete<A> >::get() const", "std::unique_ptr<A>::get() const" },
-	/* What the author gave is kept, and what is in front of it. */
+	/* What the author named is kept, and what is in front of it. */
 	{ "std::vector<int, my::alloc<int> >::f", "std::vector<int, my::alloc<int>>::f" },
 	{ "std::map<int, int, std::less<int>, my::alloc>::f", "std::map<int, int, less<int>, my::alloc>::f" },
 	{ "Pool<int, std::allocator<int> >::f", "Pool<int, allocator<int>>::f" },
 	{ "my::basic_string<char>::f", NULL },
 	{ "std::set<int, std::less<int>::type>::f", "std::set<int, less<int>::type>::f" },
-	/* Operators are no brackets. */
+	/* Operators are not brackets. */
 	{ "std::operator<< <std::char_traits<char> >", "std::operator<< <char_traits<char>>" },
 	{ "ns::operator<(ns::A const&, std::less<int>)", "ns::operator<(ns::A const&, less<int>)" },
 	{ "A::operator->() const", NULL },
@@ -43,7 +43,7 @@ static const struct {
 	{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", NULL },
 	{ "main", NULL },
 	{ "", NULL },
-	/* Not understood: as they are. */
+	/* Not understood: unchanged. */
 	{ "std::vector<std::allocator<int>", NULL },
 	{ "f(std::string", NULL },
 	{ "f<std::string)>", NULL },
@@ -62,7 +62,7 @@ TEST(test_cases)
 	}
 }
 
-/* Of anything at all: within its room, which ends with the memory, and not longer. */
+/* Any input: the result stays within its room, which ends with the memory, and is not longer than the name. */
 TEST(test_hostile)
 {
 	static const char *const pieces[] = { "std::", "<", ">", "(", ")", ", ", "allocator<", "basic_", "char", "::",

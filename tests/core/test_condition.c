@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_condition.c - conditions of a recording, as they come from anywhere: each rule broken. */
+/* test_condition.c - conditions of a recording, from any source: each rule broken once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static size_t append(uint8_t *at, struct hodo_condition head, const char *patter
 	return sizeof(head) + pattern_len + len;
 }
 
-/* Three of them, whole; every truncation, and every count but the right one. */
+/* Three whole conditions; then every truncation, and every count except the right one. */
 TEST(test_parts)
 {
 	static const uint8_t program[] = { 'H', 'F', HODO_FILTER_VERSION, 0, HODO_FILTER_I8, 1 };
@@ -119,7 +119,7 @@ TEST(test_rate)
 	const struct hodo_condition c = { .kind = HODO_CONDITION_RATE, .interval_ticks = 10, .burst_ticks = 20 };
 	uint64_t due = 0, now = 1000;
 
-	/* One, and a burst of two more; then one each interval. */
+	/* One event, and a burst of two more; then one in each interval. */
 	for (unsigned int i = 0; i < 6; i++)
 		assert_int_equal(hodo_condition_within_rate(&c, &due, now), i < 3);
 	for (unsigned int i = 0; i < 5; i++) {
@@ -127,7 +127,7 @@ TEST(test_rate)
 		now += 10;
 		assert_true(hodo_condition_within_rate(&c, &due, now));
 	}
-	/* Another CPU's clock that is behind takes nothing twice; what was not used is not saved beyond the burst. */
+	/* Another CPU's clock that is behind takes nothing twice; unused events are not saved beyond the burst. */
 	assert_false(hodo_condition_within_rate(&c, &due, now - 5));
 	now += 1000000;
 	for (unsigned int i = 0; i < 6; i++)

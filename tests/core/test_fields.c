@@ -77,7 +77,7 @@ static uint64_t random_next(uint64_t *seed)
 	return *seed;
 }
 
-/* Whatever the text: identifiers, all different, in the buffer; and a buffer that is one byte too small is refused. */
+/* Whatever the text: identifiers, all different, in the buffer; and too small a buffer (by one byte) is refused. */
 TEST(test_any_text)
 {
 	static const char pieces[] = "aab01_ ,,(()[]{}\"\"''\\HODO_F(x,HODO_STR(\n\xc3";
@@ -151,7 +151,7 @@ TEST(test_sizes)
 	}
 }
 
-/* Of one text between numbers, cut at each byte; the last type is none. */
+/* The payload: one text between numbers, cut at each byte. The last type does not exist. */
 TEST(test_payload)
 {
 	static const uint8_t types[] = { HODO_TYPE_U32, HODO_TYPE_STR, HODO_TYPE_U8, HODO_TYPE_ARRAY | HODO_TYPE_U16,

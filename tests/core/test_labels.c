@@ -7,7 +7,7 @@
 
 #include <core/labels.h>
 
-/* What is taken, as "FIELD:NAME=VALUE NAME=VALUE|FIELD:…". */
+/* The labels that are accepted, as "FIELD:NAME=VALUE NAME=VALUE|FIELD:…". */
 static const char *taken(const char *text)
 {
 	static char out[512];
@@ -36,7 +36,7 @@ TEST(test_taken)
 		{ "2:A=-3;15:B=9223372036854775807,C=-9223372036854775808;",
 		  "2:A=-3 |15:B=9223372036854775807 C=-9223372036854775808 |" },
 		{ "1:;2:A=1;", "1:|2:A=1 |" },
-		/* Damaged: what is before it counts. */
+		/* Damaged: the labels before the damage count. */
 		{ "x", "" },
 		{ "99:A=1;", "" },
 		{ "0", "" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_note.c - notes of 4 and 8 bytes alignment in one segment, in any order; and what is no note. */
+/* test_note.c - notes aligned to 4 and 8 bytes in one segment, in any order; and bytes that are not a note. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static void hodo(void)
 /* Types of the notes, as digits. */
 static unsigned types(size_t bytes)
 {
-	uint8_t *exact = malloc(bytes + 1); /* for what watches bounds */
+	uint8_t *exact = malloc(bytes + 1); /* for sanitizers, which watch bounds */
 	const uint8_t *at = exact;
 	struct hodo_elf_note note;
 	unsigned got = 0;

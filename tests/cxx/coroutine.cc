@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coroutine.cc - events and spans of coroutines that are suspended in between; languages.py knows which. */
+/* coroutine.cc - events and spans of coroutines that are suspended in between; languages.py knows the events. */
 #include <hodo/trace.h>
 
 #include <coroutine>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""errors.py: what cannot be recorded is said in at most three lines, which name the type and the way out; a dialect
-that is too old in one."""
+"""errors.py: for what cannot be recorded, compilers print at most three lines, which name the type and the way out;
+for a dialect that is too old, one line."""
 import re
 import shutil
 
@@ -14,7 +14,7 @@ HEAD = """#include <hodo/trace.h>
 struct Point { int x, y, z[4]; };
 union Either { int a; float b; };
 """
-# What stands in the source, and the type that is named.
+# The source, and the type that the message names.
 REFUSED = (
     ("void f(std::map<int, int> &v, int k) { HODO_EVENT(a, b, k, v); }", "std::map<int, int"),
     ("void f(Point v, int k) { HODO_EVENT(a, b, HODO_F(x, v), k); }", "Point"),
@@ -29,6 +29,12 @@ REFUSED = (
     ("void f(std::weak_ptr<int> &v) { HODO_EVENT(a, b, v); }", "std::weak_ptr<int>"),
     ("void f(Either v) { HODO_EVENT(a, b, v); }", "Either"),
     ("void f(int Point::*v) { HODO_EVENT(a, b, v); }", r"int Point::\*"),
+    ("void f(Point *v) { HODO_EVENT(a, b, HODO_ARRAY(v, 2)); }", "array_<Point>"),
+    ("void f(std::string *v, int k) { HODO_EVENT(a, b, k, HODO_F(x, HODO_ARRAY(v, 2))); }", "array_<std::.*string"),
+    ("void f(long double *v) { HODO_SPAN(a, b, HODO_ARRAY(v, 2)); }", "array_<long double>"),
+    ("void f(const __int128 *v) { HODO_BEGIN(a, b, 1, HODO_ARRAY(v, 2)); }", "array_<__int128>"),
+    ("struct Later; void f(Later *v) { HODO_EVENT(a, b, HODO_ARRAY(v, 2)); }", "array_<Later>"),
+    ("void f(int (*v)[3]) { HODO_EVENT(a, b, HODO_ARRAY(v, 2)); }", r"array_<int ?\[3\]>"),
     ("template <class T> void g(T v) { HODO_EVENT(a, b, v); }\nvoid f(Point v) { g(v); }", "Point"),
     ("HODO_TRACEPOINT(a, b, (int, k), (Point, v));\nvoid f(Point v) { trace_a_b(1, v); }", "Point"),
 )
@@ -36,7 +42,7 @@ SAID = re.compile(r": (fatal )?(error|note|warning): |In instantiation|In functi
 
 
 def said(output):
-    """Its lines, without the source that is quoted, and where it was included."""
+    """The lines of the output, without the quoted source and without the places of inclusion."""
     quoted = re.compile(r"\s*\d* \||In file included from|\s+from ")
     return [line for line in output.splitlines()
             if SAID.search(line) and not quoted.match(line) and not re.match(r"\d+ errors? generated", line)]
@@ -69,8 +75,56 @@ class Errors(Case):
                     self.assertRegex("\n".join(lines), CANNOT)
                     self.assertRegex("\n".join(lines), name)
 
+    def one_line(self, compiler, source, what):
+        done = self.compile(compiler, 17, source)
+        lines = said(done.stderr)
+        errors = [line for line in lines if "error:" in line]
+        self.assertNotEqual(done.returncode, 0)
+        self.assertLessEqual(len(lines), 3, done.stderr)
+        self.assertEqual(len(errors), 1, done.stderr)
+        self.assertRegex(errors[0], what)
+
+    def test_counters(self):
+        """A counter is a number."""
+        head = "#include <hodo/trace.h>\n#include <atomic>\n#include <chrono>\n#include <optional>\n#include <string>\n"
+        for compiler in self.each():
+            for kind in ("std::string &", "std::optional<int> &", "void *", "const char (&"):
+                with self.subTest(compiler=compiler, kind=kind):
+                    value = f"{kind}v)[3]" if kind.endswith("(&") else f"{kind} v"
+                    self.one_line(compiler, f"{head}void f({value}) {{ HODO_COUNTER(a, b, v); }}\n",
+                                  "hodo: a counter is one number: .*HODO_EVENT")
+            kinds = ("bool", "char", "unsigned char", "long long", "float", "double", "long double", "E",
+                     "std::atomic<int> &", "std::chrono::milliseconds")
+            body = "".join(f"void f{n}({kind} v) {{ if (n) HODO_COUNTER(a, b{n}, v); else HODO_COUNTER(a, c{n}, n++); }}\n"
+                           for n, kind in enumerate(kinds))
+            for flags in ((), ("-DHODO_SDT=1",), ("-DHODO_STATIC_KEYS=0",), ("-DHODO_DISABLE",)):
+                done = self.compile(compiler, 17, f"{head}enum E {{ X }};\nint n;\n{body}", "-Wall", "-Wextra", *flags)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_enum_range(self):
+        enum = "#include <hodo/trace.h>\nenum class F : short { LOW, HIGH = 450 };\n"
+        for compiler in self.each():
+            for least, greatest, what in ((600, 400, "least is above greatest"), (1, 0, "least is above greatest"),
+                                          (0, 1024, "at most 1,024 values")):
+                with self.subTest(compiler=compiler, least=least):
+                    self.one_line(compiler, f"{enum}HODO_ENUM_RANGE(F, {least}, {greatest});\n", what)
+            for least, greatest in ((400, 600), (5, 5), (-16, "127u")):
+                done = self.compile(compiler, 17, f"{enum}HODO_ENUM_RANGE(F, {least}, {greatest});\n", "-Wall", "-Wextra")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_spans(self):
+        """Where a span is not in a block of its own, the name of what is missing says so."""
+        for compiler in self.each():
+            for span in ("HODO_SPAN(a, b)", "HODO_SPAN_CONTEXT(a, b, nullptr)"):
+                source = f"#include <hodo/trace.h>\nvoid f(int n) {{ if (n) %s{span};%s }}\n"
+                done = self.compile(compiler, 17, source % ("", ""))
+                first = [line for line in said(done.stderr) if "error:" in line][0]
+                self.assertIn("hodo_span_needs_a_block_around_it_", first)
+                done = self.compile(compiler, 17, source % ("{ ", " }"), "-Wall", "-Wextra")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_sound(self):
-        """The same without the value compiles without a word, so that it was the value."""
+        """Without the value, the same source compiles silently: so the value was the reason."""
         for compiler in self.each():
             done = self.compile(compiler, 17, HEAD + "void f(int k) { HODO_EVENT(a, b, k); HODO_SPAN(a, c, k); }\n", "-Wall")
             self.assertEqual((done.returncode, done.stderr), (0, ""))

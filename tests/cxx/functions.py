@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""functions.py: of a program that is built for function tracing, no function of <hodo/trace.h> is traceable, whatever
+"""functions.py: in a program that is built for function tracing, no function of <hodo/trace.h> is traceable, whatever
 the compiler, the level and the kind of slots."""
 import json
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""languages.py: <hodo/trace.h> in C++23, in coroutines and in a module; and that it brings no header of the
-standard library along but <type_traits>."""
+"""languages.py: <hodo/trace.h> in C++23, in coroutines and in a module; and that it includes no header of the
+standard library except <type_traits>."""
 import re
 import shutil
 from collections import Counter
@@ -59,7 +59,7 @@ class Languages(Case):
         for compiler in self.each():
             for level in ("-O0", "-O2"):
                 with self.subTest(compiler=compiler, level=level):
-                    # Clang 14 knows libstdc++'s <coroutine> by this alone.
+                    # Clang 14 accepts libstdc++'s <coroutine> only with this.
                     run(compiler, "-std=c++20", level, "-w", INCLUDE, SOURCE / "tests/cxx/coroutine.cc", "-o",
                         self.path("co"), status=0)
                     events = self.names(self.path("co"))
@@ -70,7 +70,7 @@ class Languages(Case):
                     self.assertEqual(sum(e["name"] == "co:last.end" for e in events), 2)
 
     def test_modules(self):
-        """GCC alone: Clang 14 compiles no template of a module for who imports it, with or without us."""
+        """Only with GCC: Clang 14 compiles no template of a module for its importers, with or without our header."""
         if "g++" not in self.each():
             self.skipTest("no g++ here")
         for name, text in (("kv.cc", MODULE), ("main.cc", IMPORTER)):

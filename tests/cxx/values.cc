@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* values.cc - an event of each type that docs/cxx.md names; values.py knows what is in them. */
+/* values.cc - an event of each type that docs/cxx.md names; values.py knows their contents. */
 #include <hodo/trace.h>
 
 #include <array>
@@ -199,7 +199,7 @@ static void points()
 	HODO_EVENT(cxx, probed, probed);
 }
 
-/* Longer than an event may be: counted, and the program does not notice. */
+/* Longer than an event may be: libhodo counts it, and the program does not notice. */
 static void too_long()
 {
 	std::string text(70000, 'x');

@@ -36,7 +36,7 @@ WANT = {
 }
 OTHERS2 = {"atomic": 12, "ready": True, "load": 0.25, "gone": 0, "shared": 0, "error": 110, "wide": 1.25,
            "big": [4, 3], "minus": [(1 << 64) - 1, (1 << 64) - 1], "price": 250, "id": "id:k", "box": "boxed", "vol": 4}
-# What hodo print shows by name. Clang 14 knows no names of enumerators in templates.
+# What hodo print shows by name. Clang 14 does not know the names of enumerators in templates.
 ENUMS = ("op=Put flag=Off drop=Drop rare=Rare other=5 far=5000 wide=High letter=B plain=1 bare=0 shape_kind=")
 
 
@@ -46,7 +46,7 @@ class Values(Case):
             "-o", self.path("values"), status=0)
 
     def first(self, recording):
-        """Of each name the first event's fields."""
+        """The fields of the first event of each name."""
         found = {}
         for event in self.events(recording):
             found.setdefault(event["name"].removeprefix("cxx:"), event["fields"])
@@ -91,7 +91,7 @@ class Values(Case):
         self.assertIn('op = ( "Put" : container = 7 )', run("babeltrace2", self.path(recording), status=0).stdout)
 
     def test_labels(self):
-        """In filters, of a program that runs and of a recording, and in lists of a file's events."""
+        """In filters, of a running program and of a recording, and in the list of a file's events."""
         self.build("-O1")
         for filter_, names in (("op == Put", {"cxx:enums", "cxx:point"}), ("op == On", {"cxx:others"})):
             done = self.hodo("record", "-q", "-o", "d", "-e", "cxx:*", "--filter", filter_, "--", self.path("values"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_code.py SOURCE CC: pieces of C in the documentation are what they say.
 
-    <!-- from: FILE -->                 each line of the block below stands in that file
+    <!-- from: FILE -->                 each line of the block below is in that file
     <!-- compiles in: DECLARATION -->   the block below compiles as the body of that function, without a warning
 """
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_links.py SOURCE HODO: links of the documentation resolve, what it names is there.
+"""check_links.py SOURCE HODO: links of the documentation resolve, and what it names exists.
 
-Files and headings that links name; pages of the manual; verbs and options of commands, in blocks that are not run too;
+Files and headings that links name; pages of the manual; verbs and options of commands, also in blocks that do not run;
 scripts, and rows of bench/run.
 """
 import re
@@ -40,7 +40,7 @@ def split(text):
 
 
 def anchors(path):
-    """As GitHub makes them of headings."""
+    """The anchors that GitHub makes of headings."""
     found = set()
     for line in split(path.read_text(encoding="utf-8"))[0].split("\n"):
         heading = re.match(r"#+ +(.*)", line)
@@ -76,7 +76,7 @@ def help_of(verb):
 
 
 def check_command(path, command):
-    """Each "hodo VERB OPTIONS": the verb is one, the options are its own."""
+    """Each "hodo VERB OPTIONS": the verb exists, and has these options."""
     for part in re.split(r"[;|&]+ ?|\$\(", command):
         words = re.match(r"(?:[A-Z_]+=\S* )*hodo ([a-z]+)\b(.*)", part.strip().lstrip("$# "))
         if not words:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_pictures.py PREFIX SOURCE: the pictures of the documentation can be made anew, and those it has are sound."""
+"""check_pictures.py PREFIX SOURCE: the documentation's pictures can be made again, and the present ones are sound."""
 import struct
 import subprocess
 import sys
@@ -17,7 +17,7 @@ WORDS = {"record.svg": ["hodo stat", "kv:request.begin", "no event was lost", "k
 
 
 def check_svg(path):
-    """Nothing of it is fetched or run, and it has the text."""
+    """The picture fetches and runs nothing, and it has the text."""
     root = ET.parse(path).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg", root.tag
     text = "".join(root.itertext()).replace("\xa0", " ")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_promises.py SOURCE BUILD CTEST: every promise of docs/promises.md names what shows it, and that is there.
+"""check_promises.py SOURCE BUILD CTEST: every promise of docs/promises.md names what proves it, and that exists.
 
-Tests of BUILD, whole names or how they begin (as far as a dot or an underscore), and rows of bench/run."""
+It names tests of BUILD, whole or by their beginning (up to a dot or an underscore), and rows of bench/run."""
 import re
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """console - the commands of a page of documentation, and what they print.
 
-A block that is marked is run, with what stands in it as one types it:
+A marked block is run, and has the commands and their output as in a terminal:
 
     <!-- run [OPTION...] -->
     ```console
@@ -9,18 +9,19 @@ A block that is marked is run, with what stands in it as one types it:
     what it prints
     ```
 
-    <!-- setup: COMMAND -->     run too, and not shown
+    <!-- setup: COMMAND -->     a command that is run, too, but not shown
 
-All blocks of a page are run by one shell, in an empty directory, which is /home/me in what is printed. "$ " begins a
-command, "> " goes on with it; a line "…" of the output stands for any lines. Options:
+One shell runs all blocks of a page, in an empty directory, which the output shows as /home/me. "$ " begins a
+command, "> " continues it; a line "…" of the output stands for any lines. Options:
 
     status=N    the last command's exit status is N, not 0
-    needs=X     skipped where X (a command; "attach": ptrace; "page": that of hodo view) is not there
-    shape=some  lines of the output as here are enough where order and choice vary from run to run: half of them
+    needs=X     skipped without X (a command; "attach": ptrace; "page": that of hodo view; "switches": when threads run;
+                "duckdb": its library; "python3:MODULE")
+    shape=some  half of the output's lines, as here, are enough: order and choice vary from run to run
     shape=none  the output is not compared
-    words=A,B   that the block's last command prints these words is enough
-    head=N, tail=N   written anew, only so many lines are kept (default: 40 of the head)
-    cut=N       lines written anew are cut at so many columns
+    words=A,B   it is enough that the block's last command prints these words
+    head=N, tail=N   with --write, keep only so many lines (default: 40 of the head)
+    cut=N       with --write, cut lines at so many columns
 """
 import os
 import re
@@ -40,6 +41,19 @@ ENDED = re.compile(r"bash: line \d+: +\d+ (\w+)(?: \(core dumped\))? {2,}\S")
 DONE = "=== the command has ended, with "
 
 
+def environment_of(prefix, source):
+    """The environment for a page's commands: hodo as it is installed in prefix, and the sources."""
+    lib = next(Path(prefix).glob("lib*/**/libhodo.so")).parent
+    return {
+        "PATH": f"{prefix}/bin:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": f"{lib}/pkgconfig",
+        "SOURCE": source,
+        "MANPATH": f"{prefix}/share/man",
+        "PYTHONPATH": f"{prefix}/lib/python3/dist-packages",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
 class Command:
     def __init__(self, line):
         self.lines = [line]       # as in the page, with "$ "
@@ -50,7 +64,7 @@ class Command:
 
 
 class Block:
-    """Commands of one block, at their lines in the page."""
+    """The commands of one block, and its lines in the page."""
 
     def __init__(self, first, options):
         self.first, self.last, self.options, self.commands, self.hidden = first, first, options, [], False
@@ -63,7 +77,7 @@ class Block:
 
 
 def blocks_of(path):
-    """The blocks of a page that are to be run, and its lines."""
+    """The blocks of a page that are to be run, and the page's lines."""
     lines = Path(path).read_text(encoding="utf-8").split("\n")
     blocks, i = [], 0
     while i < len(lines):
@@ -97,7 +111,7 @@ def blocks_of(path):
 
 
 class Shell:
-    """One bash for a page, in a directory of its own, which all goes when it is closed."""
+    """One bash for a page, with a private directory; close() removes all of it."""
 
     def __init__(self, environment):
         self.directory = tempfile.TemporaryDirectory(prefix="hodo-docs.")
@@ -127,11 +141,11 @@ class Shell:
             raise SystemExit(f"the shell ended at: {command}")
         signal.alarm(0)
         if lines and not lines[-1]:
-            lines.pop()  # of the printf
+            lines.pop()  # from the printf
         return lines, int(line[len(DONE):])
 
     def as_seen(self, line):
-        """As a shell of a user would have it."""
+        """The line as a user's shell would print it."""
         line = line.replace(self.directory.name + "/work", "/home/me").replace(self.directory.name, "/tmp")
         ended = ENDED.match(line)
         return ended[1] if ended else line
@@ -156,8 +170,21 @@ def on_alarm(_number, _frame):
 signal.signal(signal.SIGALRM, on_alarm)
 
 
+def records_switches(path):
+    """Whether the system lets hodo record when threads run."""
+    with tempfile.TemporaryDirectory(prefix="hodo-docs.") as folder:
+        return subprocess.run([shutil.which("hodo", path=path), "record", "--off-cpu=switches", "-o", f"{folder}/data",
+                               "true"], capture_output=True, check=False).returncode == 0
+
+
+def has_module(name):
+    """Whether some Python has it: Debian's packages are for /usr/bin/python3."""
+    return any(subprocess.run([python, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0
+               for python in ("python3", "/usr/bin/python3") if shutil.which(python))
+
+
 def missing(block, environment):
-    """What a block needs and is not there, or None."""
+    """What a block needs and this machine does not have, or None."""
     for option in block.options:
         if option.startswith("needs="):
             for what in option[6:].split(","):
@@ -168,6 +195,17 @@ def missing(block, environment):
                 elif what == "page":
                     if place.no_page(shutil.which("hodo", path=environment["PATH"])):
                         return "page of hodo view in this build"
+                elif what == "switches":
+                    if not records_switches(environment["PATH"]):
+                        return "switches of threads for 'hodo record --off-cpu'"
+                elif what.startswith("python3:"):
+                    if not has_module(what[8:]):
+                        return f"Python module {what[8:]}"
+                elif what == "duckdb":
+                    done = subprocess.run(["hodo", "query", "--shell", "/"], env=environment, capture_output=True,
+                                          text=True, stdin=subprocess.DEVNULL, check=False)
+                    if "DuckDB is not installed" in done.stderr:
+                        return "libduckdb.so"
                 elif not shutil.which(what):
                     return what
     return None
@@ -180,11 +218,12 @@ BARS = re.compile(r"[█▉▊▋▌▍▎▏░▒▓▁▂▃▄▅▆▇#*=]{
 
 def shape(line):
     line = NUMBER.sub("N", line)
+    line = re.sub(r"\bN stream\b", "N streams", line)  # as many as CPUs on which the program happened to run
     line = BARS.sub("|", line)
     return re.sub(r"[\s|]+", " ", line).strip()
 
 
-# A busy machine may lose events: what is said of it is no part of the shape.
+# A busy machine may lose events: messages about losses are not part of the shape.
 LOSSES = re.compile(r"\blost\b|^ +[\d,]+ +(full|overwritten) ")
 
 
@@ -220,7 +259,7 @@ def compare(block, command, lines):
 
 
 def kept(block, lines):
-    """Of the lines of an output, those to be written into the page."""
+    """The lines of an output that are to be written into the page."""
     head, tail = int(block.option("head", "0")), int(block.option("tail", "0"))
     cut = int(block.option("cut", "0"))
     if cut:

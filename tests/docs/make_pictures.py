@@ -3,8 +3,8 @@
 """make_pictures.py PREFIX SOURCE OUTPUT: makes the pictures of the documentation, in the folder OUTPUT.
 
 A recording of examples/kv as in docs/tutorial.md: what commands print, by scripts/terminal-svg (python3-rich), and the
-page of hodo view, by chromium. PREFIX is where hodo is installed. What cannot be made is said; exit status 77 if
-something was not made for want of a program.
+page of hodo view, by chromium. PREFIX is where hodo is installed. Prints what it cannot make; exit status 77 if
+a missing program was the reason.
 """
 import os
 import subprocess
@@ -35,9 +35,11 @@ def run(*command, cwd, env, shell=False):
 
 TERMINALS = {
     "record.svg": ("-w", "96", "--", "=hodo record ./kv", "hodo stat", "hodo print --limit 4"),
-    "graph.svg": ("-w", "100", "-n", "30", "--", "-hodo record -q -o slow.data -e 'kv:grow,func:*' --min-time 4ms ./kv",
-                  "hodo graph --function put --min-time 8ms slow.data"),
-    "top.svg": ("-w", "100", "--", "hodo top --batch -d 1 -n 1 -- ./kv -t 4 -d 2"),
+    "graph.svg": ("-w", "100", "-n", "30", "--", "-hodo record -q -o calls.data --functions"
+                  " --trigger 'kv:entries if value == 131072 -> start'"
+                  " --trigger 'kv:entries if value > 131072 -> stop' ./kv",
+                  "hodo graph -q --function put --depth 2 calls.data"),
+    "top.svg": ("-w", "100", "--", "hodo top --batch -d 1 -n 1 -- ./kv -t 4 -n 2000000 -d 2"),
     "report.svg": ("-w", "124", "--", "-hodo record -q -o request.data -e kv:request ./kv",
                    "hodo report --histogram request.data"),
 }

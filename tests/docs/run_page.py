@@ -51,13 +51,7 @@ def main():
     write = args[:1] == ["--write"]
     prefix, source = (os.path.abspath(arg) for arg in args[write:][:2])
     pages = args[write:][2:]
-    lib = next(Path(prefix).glob("lib*/**/libhodo.so")).parent
-    environment = {
-        "PATH": f"{prefix}/bin:{os.environ['PATH']}",
-        "PKG_CONFIG_PATH": f"{lib}/pkgconfig",
-        "SOURCE": source,
-        "MANPATH": f"{prefix}/share/man",
-    }
+    environment = console.environment_of(prefix, source)
     failed = False
     for page in pages:
         wrong, skipped, count = run_page(page, environment, write)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_console: what compares the output of commands with a page sees what differs, and not what may differ."""
+"""test_console: the comparison of commands' output finds what differs, and accepts what may differ."""
 import sys
 import tempfile
 import unittest

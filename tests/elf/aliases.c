@@ -18,8 +18,8 @@ int elf_strong(int n)
 int elf_a_weak(int n) __attribute__((weak, alias("elf_strong")));
 static int elf_a_local(int n) __attribute__((used, alias("elf_strong")));
 
-/* From the assembler: a part that nobody wrote, a label before the function, one without a size, one inside another,
- * versions of a name. */
+/* From the assembler: a part that nobody wrote, a label before the function, a function without a size, one inside
+ * another, versions of a name. */
 __asm__(".pushsection .text\n"
 	".type elf_whole, @function\n"
 	".globl elf_whole, elf_label, elf_bare, elf_outer, elf_inner, elf_after\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_sdt.c - static probes of any bytes: of an ELF file, and of what is none as the text of arguments. */
+/* fuzz_sdt.c - static probes of any bytes: from an ELF file, and otherwise as the text of arguments. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Static probes of <sys/sdt.h> as hodo list shows them: beside readelf, and of damaged notes."""
+"""Static probes of <sys/sdt.h> as hodo list shows them: compared with readelf, and from damaged notes."""
 import glob
 import json
 import os
@@ -23,7 +23,7 @@ count:	.short 0
 
 
 def note(texts, words="_start, base, 0", kind=3, name="stapsdt", size=None):
-    """The assembly of one note; size: what it says that its descriptor has."""
+    """The assembly of one note; size: the size of the descriptor that it claims."""
     head = len(name) + 1
     desc = "".join(f'\t.asciz "{t}"\n' for t in texts)
     words = f"\t.8byte {words}\n" if words else ""
@@ -74,7 +74,7 @@ class Sdt(Case):
                          r"the object has neither symbols nor \.eh_frame$")
 
     def test_as_readelf(self):
-        """Of libraries that were installed by others, and of programs where they are."""
+        """Of libraries that were installed by others, and of programs in place."""
         library = run("gcc", "-print-file-name=libstdc++.so.6", status=0).stdout.strip()
         installed = [library] if os.path.isfile(library) else []
         installed += glob.glob("/usr/lib/postgresql/*/bin/postgres") + glob.glob("/usr/bin/python3.[0-9][0-9]")
@@ -94,14 +94,14 @@ class Sdt(Case):
                 self.assertFalse([a for p in self.probes(path) for a in p["args"] if a["form"] == "unknown"])
 
     def test_moved_base(self):
-        """Where sections were moved since, as prelink does, .stapsdt.base says by how much."""
+        """Where sections were moved afterwards, as prelink does, .stapsdt.base says by how much."""
         path = self.assemble(note(["shop", "sale", ""], "_start - 0x100, base - 0x100, count - 0x100"))
         symbols = dict(reversed(line.split()[::2]) for line in run("nm", path, status=0).stdout.splitlines())
         probe, = self.probes(path)
         self.assertEqual((probe["addr"], probe["semaphore"]), (int(symbols["_start"], 16), int(symbols["count"], 16)))
 
     def test_damaged(self):
-        """What is whole is listed, and one line says how many are not."""
+        """Whole notes are listed, and one line says how many are not whole."""
         good = note(["shop", "sale", "8@%rdi"])
         cases = {
             "no_texts": note([]), "no_words": note(["a", "b", ""], ""), "short": note([], "1, 2"),
@@ -131,7 +131,7 @@ class Sdt(Case):
         self.assertEqual(self.hodo("list", "--sdt", "--events", path).returncode, 2)
 
     def test_of_a_process(self):
-        """One that does not listen: of all that it has mapped."""
+        """A process that does not listen: the probes of all that it has mapped."""
         process = self.start("sleep", "1000")
         done = self.hodo("list", "--sdt", "--json", process.pid, status=0)
         self.assertIn("sdt", json.loads(done.stdout))

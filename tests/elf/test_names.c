@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_parts.c - suffixes of parts, names for people, and the bounds of both. */
+/* test_parts.c - suffixes of parts, readable names, and the bounds of both. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ TEST(test_suffixes)
 	check_whole("f.constprop.12.isra.0", "f");
 	check_whole("f.lto_priv.0", "f");
 	check_whole("f.llvm.1234567890", "f");
-	/* Not the compiler's, or not whole. */
+	/* Not from the compiler, or not whole. */
 	check_whole("f.", "f.");
 	check_whole("f.1", "f.1");
 	check_whole("f.part", "f.part");
@@ -58,7 +58,7 @@ TEST(test_names)
 	check_name("_ZNK1AcvbEv", "A::operator bool() const");
 	check_name("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt");
 	check_name("_RNvC6_123foo3bar", "123foo::bar");
-	/* These are no mangled names: C may call a function so. */
+	/* These are not mangled names: C may call a function so. */
 	check_name("i", "i");
 	check_name("_Z", "_Z");
 	check_name("_Zebra", "_Zebra");
@@ -66,7 +66,7 @@ TEST(test_names)
 	check_name("", "");
 }
 
-/* Each template's arguments are twice those of the one before: 2^40 times "int". */
+/* Each template has twice as many arguments as the one before: 2^40 times "int". */
 TEST(test_name_that_grows)
 {
 	char mangled[2048] = "_Z1fI1AIiiE", *p = mangled + strlen(mangled), *got;
@@ -82,7 +82,7 @@ TEST(test_name_that_grows)
 	free(got);
 }
 
-/* Each conversion operator's type is tried in two ways: 2^100. */
+/* The type of each conversion operator is tried in two ways: 2^100. */
 TEST(test_name_that_takes_for_ever)
 {
 	char mangled[1024] = "_Z", *got;
@@ -99,7 +99,7 @@ TEST(test_long_names)
 	size_t len = 3000;
 	char *deep = malloc(100000), *long_name = malloc(100000), *got;
 
-	/* Longer than libiberty takes without being asked to, and what ordinary templates have. */
+	/* Longer than libiberty accepts by default, and longer than names of ordinary templates. */
 	sprintf(long_name, "_Z%zu", len);
 	memset(long_name + strlen(long_name), 'n', len);
 	long_name[2 + 4 + len] = 0;

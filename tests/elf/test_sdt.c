@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sdt.c - descriptors of static probes' arguments; test_list_sdt.py has the notes. */
+/* test_sdt.c - descriptors of static probes' arguments; test_list_sdt.py tests the notes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include <elf/sdt.h>
 
-/* All that is known of the one argument of a text, in one line. */
+/* All that is known about the one argument of a text, in one line. */
 static const char *parsed(const char *text)
 {
 	static const char *const forms[] = { "unknown", "constant", "register", "memory" };
@@ -56,7 +56,7 @@ TEST(test_registers)
 		"r15d", "r15w", "r15b", "ah", "ch", "dh", "bh", "xmm0", "xmm15", "ymm3", "zmm31",
 	};
 
-	/* Each is read, and written the same again. */
+	/* Each is read, and written back unchanged. */
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char text[32], line[64];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_symbols.c - which names functions have, which of them is shown, and what they cover: in this very program. */
+/* test_symbols.c - which names functions have, which of them is shown, and what they cover: in this program itself. */
 #include <string.h>
 
 #include <lib/unit.h>
@@ -61,7 +61,7 @@ TEST(test_covers)
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 16)].name, "elf_inner");
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 24)].name, "elf_outer");
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, outer + 32)].name, "elf_after");
-	/* Up to the next one. */
+	/* Up to the next symbol. */
 	assert_int_equal(symbol("elf_bare")->size, 0);
 	assert_string_equal(s->list[hodo_elf_symbols_at(s, bare + 23)].name, "elf_bare");
 	assert_int_equal(hodo_elf_symbols_at(s, 0), HODO_ELF_NONE);

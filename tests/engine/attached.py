@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """attached - hodo record -p of a program that nobody prepared, whose threads block the signals of traps in all ways:
-its functions are recorded, again and again, and it does what it would have done."""
+its functions are recorded, again and again, and it does what it does without that."""
 import os
 import pathlib
 import subprocess
@@ -19,13 +19,13 @@ class Attached(Case):
         return int(self.program.stdout.readline())
 
     def record_until(self, name, pattern):
-        """Until some of it is in the recording."""
+        """Records until the recording has some of it."""
         recorder = self.recorder("-q", "-m", "1M", f"--functions={pattern}", "-p", self.program.pid,
                                  data=self.path(name))
         wait_for(recorder.said, lambda: self.bytes(name) > 100000 or recorder.poll() is not None)
         done = recorder.stop()
         self.assertEqual(done.returncode, 0)
-        for line in done.lines(): # of its children some are too late
+        for line in done.lines(): # some of its children are too late
             self.assertNotIn(f" {self.program.pid} ", line)
             self.assertIn("the recording ended before it could join", line)
 
@@ -41,7 +41,7 @@ class Attached(Case):
             self.assertIn(" mix", self.ok("report", f"trace{i}"))
             self.assertIsNone(self.program.poll())
             self.assertEqual(self.blocked(), 0)
-        # What was planned before is not recorded by who does not ask for it.
+        # A recording that does not ask for the functions of an earlier plan does not have them.
         done = self.hodo("record", "-q", "-o", "none", "--functions=no_such_function", "--duration", "0.1",
                          "-p", self.program.pid)
         self.assertEqual(done.returncode, 0)

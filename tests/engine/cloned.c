@@ -36,7 +36,7 @@ static uint32_t half_written(void)
 	return n;
 }
 
-/* With what the parent was writing as it is; then as its first event would leave it: written to its end. */
+/* Runs with the code as the parent was writing it; then as the child's first event leaves it: completely written. */
 static void run_child(bool set_up)
 {
 	uint32_t half = half_written();
@@ -81,7 +81,7 @@ static pid_t make(unsigned kind)
 	}
 }
 
-/* One child after the other, of all kinds. */
+/* Children of all kinds, one after the other. */
 static void *run_clones(void *arg)
 {
 	uint64_t *seen = arg;

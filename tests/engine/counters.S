@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.S - what the slots of functions call in these tests: they count, and keep all registers and flags. */
+/* counters.S - what the slots of functions call in these tests: counts, and preserves all registers and flags. */
 	.macro COUNTER name, number
 	.globl	\name
 	.type	\name, @function

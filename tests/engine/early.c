@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* early.c - a program that nobody prepared, for early.py: THREADS threads, one after another, half of them on memory of
- * earlier ones, each of which calls work() once. Usage: early THREADS */
+/* early.c - a program that nobody prepared, for early.py: THREADS threads, one after another, half of them in memory
+ * of earlier ones; each calls work() once. Usage: early THREADS */
 #include <pthread.h>
 #include <stdlib.h>
 

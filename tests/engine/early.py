@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""early - events of a thread before libc has registered its restartable sequences: its area says CPU 0 then, or what it
-said of another thread, and no sequence would be restarted. So they go to the fallback ring, and later ones to that of
-their CPU."""
+"""early - events of a thread before libc has registered its restartable sequences: the thread's area then says CPU 0,
+or the CPU of an earlier thread, and the kernel would restart no sequence. So these events go to the fallback ring,
+and later ones to the ring of their CPU."""
 import os
 
 from hodo_test import Case, main, run
@@ -13,7 +13,7 @@ BEFORE = "probe:libc.so.6!__ctype_init"  # libc initialises a thread's pointers 
 
 class Early(Case):
     def test_rings(self):
-        """Each thread has one of both, of whatever CPU it is."""
+        """Each thread has one event of each kind, on any CPU."""
         self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS)
         events = self.events()
         first = [e for e in events if e["name"] == "probe:__ctype_init" and e["tid"] != e["pid"]]
@@ -24,7 +24,7 @@ class Early(Case):
         self.assertEqual(len({e["tid"] for e in first}), len({e["tid"] for e in later}))
 
     def test_without_sequences(self):
-        """Where libc registers none there is no later."""
+        """If libc does not register restartable sequences, all events are early."""
         self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS,
                 env={"GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
         events = [e for e in self.events() if e["tid"] != e["pid"]]
@@ -32,7 +32,7 @@ class Early(Case):
         self.assertEqual(len(events), 2 * THREADS)
 
     def test_all_functions(self):
-        """All of libc's, in recordings that come and go: nothing is damaged, and each can end."""
+        """All functions of libc, in recordings that come and go: nothing is damaged, and each can end."""
         for _ in range(3):
             done = run(os.environ["HODO"], "record", "-q", "-o", "all", "--functions=libc.so.6!*", "-m", "1M",
                        EARLY, THREADS, **self.how({}))

@@ -11,7 +11,7 @@ ROUNDS = {"torture": CYCLES, "cancel": 40, "handlers": 1, "clone": 3}
 
 
 class Scene(Case):
-    """One of patched.c, by the name of the class."""
+    """A scene of patched.c, named like the class."""
     def run_scene(self):
         name = type(self).__name__.lower()
         done = run(os.environ["PATCHED"], name, str(ROUNDS.get(name, 20)), timeout=600)
@@ -23,7 +23,7 @@ class Scene(Case):
 
     def play(self):
         found = self.run_scene()
-        # Those of libc that change signal masks; few functions can have no jump.
+        # calls: the functions of libc that change signal masks; only few functions have no room for a jump.
         self.assertGreater(found["calls"], 20)
         self.assertLess(found["refused"] * 50, found["functions"])
         return found
@@ -34,7 +34,7 @@ class Toggled(Scene):
 
     def toggled(self):
         found = self.play()
-        self.assertGreater(found["entries"], 100)
+        self.assertGreater(found["entries"], 100)  # patched.c goes on until there are
         self.assertGreater(found["exits"], 50)
         self.assertGreaterEqual(found["traps"], self.TRAPS)
         self.assertGreater(found["toggles"], 1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jumped.c - for each character of its standard input, it comes to the middle of odd_sum() 100,000 times (odd.S). */
+/* jumped.c - for each character of its standard input, jumps into the middle of odd_sum() 100,000 times (odd.S). */
 #include <stdio.h>
 
 int odd_jump(int x, const char *to);

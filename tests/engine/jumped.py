@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""jumped - a function is recorded into whose first bytes a program jumps again and again: it is given up, hodo record
-says so, and the others are recorded as ever."""
+"""jumped - a program jumps into the first bytes of a recorded function again and again: libhodo gives the function up,
+hodo record says so, and the other functions are recorded as before."""
 import os
 
 from hodo_test import Case, main

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""killed - hodo record -p of a program that nobody prepared is killed at some step: of bringing libhodo in, of the
-conversation about the plan, while all threads stand and code is written from outside, of the recording. The program
+"""killed - hodo record -p of a program that nobody prepared is killed at some step: while it brings libhodo in, talks
+about the plan, writes code from outside while all threads are stopped, or records. The program
 runs on, has right results, is not left half patched, and can be recorded again.
 
-By hand, at each step: EVERY=1."""
+To kill it at each step, by hand: EVERY=1."""
 import itertools
 import os
 import pathlib
@@ -25,7 +25,7 @@ class Killed(Case):
         self.begin()
 
     def begin(self):
-        """libhodo is in it already: bringing it in has its own test, attach.inject.killed_everywhere."""
+        """libhodo is in the program already: attach.inject.killed_everywhere tests bringing it in."""
         self.program = self.start(MASKED, "slowly", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(self.program.stdout.readline(), "ready\n")
         self.ok("record", "-q", "-o", "before", "-e", "no:event", "--duration", "0.01", "-p", self.program.pid)
@@ -41,7 +41,7 @@ class Killed(Case):
         self.assertEqual(self.program.returncode, 0, out)
 
     def code(self):
-        """Where the program's own code is not as in its file: the first byte of each patch."""
+        """The places of the first byte of each patch: where the program's own code differs from its file."""
         found = patches(self.program.pid)
         return [p.now for p in found if p.path == os.path.realpath(MASKED)]
 
@@ -59,7 +59,7 @@ class Killed(Case):
         return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/cpu*"))
 
     def killed_before(self, call, number):
-        """Who makes that call for the number-th time: the recorder, or its child that has the threads stopped."""
+        """Kills what makes this call for the number-th time: the recorder, or its child that stops the threads."""
         log = self.path("log")
         self.hodo_under("strace", "-f", "-qq", "-o", log, "-e", f"trace={call}", "-e",
                         f"inject={call}:signal=KILL:when={number}")
@@ -96,8 +96,8 @@ class Killed(Case):
         self.at_each("sendto", range(1, 4), 3)
 
     def test_program(self):
-        """It is the program that is killed, while its threads stand: the recorder has nobody to record. They stand for
-        a millisecond, which nobody could wait for: each step of it takes longer here."""
+        """The program is killed, while its threads are stopped: the recorder has nobody to record. They are stopped for
+        a millisecond, too short to wait for: here each step of the recorder takes longer."""
         status = pathlib.Path(f"/proc/{self.program.pid}/status")
         recorder = self.start("strace", "-f", "-qq", "-o", self.path("log"), "-e", "trace=ptrace", "-e",
                               "inject=ptrace:delay_exit=50000", HODO, "record", "-q", "--functions=mix", "-p",
@@ -109,7 +109,7 @@ class Killed(Case):
         self.assertIn("is not recorded", said)
 
     def test_recording(self):
-        """Killed while functions are on: nobody records any more, and they go off."""
+        """The recorder is killed while functions are on: since nobody records any more, they go off."""
         recorder = self.recorder("-q", "-m", "1M", "--functions=mix", "-p", self.program.pid)
         wait_for("events", lambda: self.bytes("trace") > 100000)
         self.assertIn(0xe9, self.code())

@@ -108,7 +108,7 @@ struct hodo_probe_built load_build(const char *const *ends, unsigned n)
 	return built;
 }
 
-/* What the planner has allocated may lie where it wanted to have slots: it is in the same process. */
+/* What the planner, in the same process, has allocated may be where the plan has its slots. */
 #define TRIES 10
 
 struct hodo_probe_built load_plan(const char *const *ends, unsigned n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * masked.c - a program that nobody prepared, whose threads block signals of all kinds, in all ways, while somebody
- * comes to patch it. Ends when its standard input does, with a number of what was done; 1 if anything went wrong.
+ * masked.c - a program that nobody prepared, whose threads block signals of all kinds, in all ways, while a recorder
+ * comes to patch it. Ends when its standard input does, and prints how much it did; exits with 1 if anything is wrong.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -24,7 +24,7 @@ static atomic_bool stop, wrong;
 static bool slowly; /* most of the time it waits */
 static atomic_ulong done;
 
-/* What is recorded. */
+/* The function that is recorded. */
 __attribute__((noinline)) static unsigned long mix(unsigned long x, unsigned long y)
 {
 	__asm__ volatile("" : "+r"(x));
@@ -85,7 +85,7 @@ static void *wait_blocked(void *arg)
 	return arg;
 }
 
-/* All its life. */
+/* Blocks signals all its life. */
 static void *never(void *arg)
 {
 	sigset_t all;
@@ -99,7 +99,7 @@ static void *never(void *arg)
 	return arg;
 }
 
-/* Set before anybody came: it runs with all signals blocked. */
+/* The handler was set before any recorder came; it runs with all signals blocked. */
 static atomic_int seen;
 
 static void on_usr(int signal)
@@ -123,7 +123,7 @@ static bool handle(void)
 	return sigaction(SIGUSR1, &action, NULL) == 0;
 }
 
-/* Children of which no handler of fork() knows. */
+/* Children that no fork() handler sees. */
 static void *clone_children(void *arg)
 {
 	while (!stop) {
@@ -148,7 +148,7 @@ static void *brief(void *arg)
 	return arg;
 }
 
-/* Threads and processes that come and go: libc blocks all signals while it makes them. */
+/* Threads and processes that come and go: libc blocks all signals while it creates them. */
 static void *start(void *arg)
 {
 	char *const argv[] = { (char *)"/bin/true", NULL }, *const envp[] = { NULL };

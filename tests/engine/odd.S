@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odd.S - functions that do what compilers do not: see traps.c. */
+/* odd.S - functions with code that compilers do not make: see traps.c. */
 	.macro BEGIN name
 	.globl	\name
 	.type	\name, @function
@@ -20,14 +20,14 @@
 	ret
 	END	odd_sum
 
-	/* int odd_jump(int x, void *to): the same, from its second instruction on, if that is where `to` leads. */
+	/* int odd_jump(int x, void *to): does the same from the second instruction on, if `to` leads to odd_sum's. */
 	BEGIN	odd_jump
 	movl	%edi, %eax
 	nopl	0(%rax)
 	jmp	*%rsi
 	END	odd_jump
 
-	/* int odd_break(int x): x + 5; above 0, int3 comes before what leads to the exit. */
+	/* int odd_break(int x): x + 5; if x is above 0, an int3 comes before the code that leads to the exit. */
 	BEGIN	odd_break
 	movl	%edi, %eax
 	testl	%edi, %edi
@@ -41,7 +41,7 @@ odd_behind:
 	ret
 	END	odd_break
 
-	/* int odd_step(int x): odd_sum(x), a single step at a time. */
+	/* int odd_step(int x): odd_sum(x), in single steps. */
 	BEGIN	odd_step
 	pushfq
 	.cfi_adjust_cfa_offset 8

@@ -4,8 +4,8 @@
  *
  *	opened TIMES STEPS PATH...
  *
- * One thread for each path, beside each other; each opens its library so many times. Says how often the semaphore was
- * up in all. For each line of its standard input once more.
+ * One thread for each path, at the same time; each opens its library TIMES times. Prints how often the semaphore was
+ * up in all. Does it once more for each line of its standard input.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opened_part.c - a library with functions, and a static probe with a semaphore, that nobody prepared. It says itself
- * how often it met the probe with the semaphore up.
+ * opened_part.c - a library that nobody prepared, with functions, and a static probe with a semaphore. It reports how
+ * often it came to the probe with the semaphore up.
  */
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ CODE __attribute__((constructor)) static void part_begin(void)
 	before = part_step(1);
 }
 
-/* The sum in *sum; the result: how often the semaphore was up. */
+/* *sum gets the sum; returns how often the semaphore was up. */
 __attribute__((visibility("default"))) CODE long part_work(long n, long *sum)
 {
 	long up = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patched.c - this process patches itself, while threads run what it patches: what they do must be what it was.
+ * patched.c - this process patches itself while threads run the patched code, which must do what it did before.
  *
  *	patched SCENE [ROUNDS]
  */
@@ -50,12 +50,19 @@ static void report(const struct hodo_probe_built *b, uint64_t toggles)
 	       (unsigned long long)rounds_done);
 }
 
-/* Until each thread has done its work at least twice more, and there were so many rounds. */
+enum { ENOUGH_ENTRIES = 200, ENOUGH_EXITS = 100 };
+
+/*
+ * Goes on for at least this many rounds, and until each thread has done its work at least twice more and there were
+ * enough entries and exits, which on a busy machine may take many more rounds.
+ */
 static uint64_t toggle(unsigned rounds)
 {
 	uint64_t seed = 1, toggles = 0, since = hodo_load(&rounds_done);
 
-	for (unsigned i = 0; i < rounds || hodo_load(&rounds_done) < since + 2 * THREADS; i++) {
+	for (unsigned i = 0; i < rounds || hodo_load(&rounds_done) < since + 2 * THREADS ||
+			     hodo_load(&entries) < ENOUGH_ENTRIES || hodo_load(&exits) < ENOUGH_EXITS;
+	     i++) {
 		unsigned percent = 1 + (unsigned)(seed >> 40) % 100;
 
 		load_switch(true, percent, &seed);
@@ -103,7 +110,7 @@ static void on_usr(int signal)
 {
 	char text[64];
 
-	/* What libc is patched for runs here, with the mask that the thread's call has asked for. */
+	/* Patched code of libc runs here, with the mask that the thread's call has asked for. */
 	snprintf(text, sizeof(text), "%d %s", signal, "x");
 	hodo_add(&signals, strlen(text) > 0);
 }
@@ -181,7 +188,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	code = info->si_code;
 }
 
-/* What the program does with the signals that are ours looks to it as it would without us. */
+/* What the program does with the signals that libhodo uses appears to it as it would without libhodo. */
 static void handlers(unsigned rounds)
 {
 	const char *const ends[] = { "/libc.so.6" };

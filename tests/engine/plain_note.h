@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain_note.h - static probes as other headers leave them: the note, and beside it what is there once a program. */
+/* plain_note.h - static probes as other headers make them: the note, and with it what a program has once. */
 #ifndef HODO_TESTS_ENGINE_PLAIN_NOTE_H
 #define HODO_TESTS_ENGINE_PLAIN_NOTE_H
 

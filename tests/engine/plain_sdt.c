@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain_sdt.c - a program with static probes as other headers leave them: a nop, a note, and a semaphore. For each byte
- * of its standard input it meets both of them 100 times, and says how often it found the semaphore up. From an f on its
- * child does.
+ * plain_sdt.c - a program with static probes as other headers make them: a nop, a note, and a semaphore. For each byte
+ * of its standard input it comes to both of them 100 times, and prints how often it found the semaphore up. After an f,
+ * its child does this.
  */
 #include <stdint.h>
 #include <stdio.h>

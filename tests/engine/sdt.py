@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sdt - static probes of programs as they are installed: recorded with their arguments, from the start and in a process
-that runs, and the semaphore is up as long."""
+"""sdt - static probes of installed programs: recorded with their arguments, from the start and in a process
+that runs already; the semaphore is up meanwhile."""
 import glob
 import os
 import re
@@ -41,7 +41,7 @@ class Sdt(Case):
             self.assertEqual(recorder.wait(timeout=600), 0)
             self.assertEqual(self.ask(program), "0")
             self.assertGreater(len(self.events(f"running{n}")), 300)
-        # Another recording, which does not ask for them.
+        # Another recording, which does not ask for these probes.
         recorder = self.start(HODO, "record", "-q", "-o", "others", "-e", "plain:*", "--duration", "0.5", "-p",
                               program.pid)
         while recorder.poll() is None:
@@ -50,7 +50,7 @@ class Sdt(Case):
         self.assertEqual(program.wait(timeout=600), 0)
 
     def test_killed(self):
-        """A recorder that is killed takes its semaphores with it; the next one finds the program as it was."""
+        """When a recorder is killed, its semaphores go down; the next one finds the program as it was."""
         program = self.start(PLAIN, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for n in range(3):
             recorder = self.start(HODO, "record", "-q", "-o", f"killed{n}", "-e", "sdt:plain:*", "-p", program.pid)
@@ -61,7 +61,7 @@ class Sdt(Case):
         self.assertEqual(program.wait(timeout=600), 0)
 
     def test_killed_started(self):
-        """Nor does the recorder of a program that it has started leave them, nor in children of that."""
+        """The same for a recorder that started the program, in that and in its children."""
         for n, command in enumerate(("x", "f")):
             recorder = self.start(HODO, "record", "-q", "-o", f"started{n}", "-e", "sdt:plain:*", "--", PLAIN,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -73,7 +73,7 @@ class Sdt(Case):
             self.assertEqual(recorder.stdout.read(), "")
 
     def known(self, recording):
-        """Processes whose metadata is written, which is done when they have joined."""
+        """How many processes have their metadata written, which is done when they have joined."""
         return len(glob.glob(self.path(recording, "*", "metadata")))
 
     @staticmethod
@@ -83,7 +83,7 @@ class Sdt(Case):
         return program.stdout.readline().split()[0]
 
     def test_context(self):
-        """Where an event happened is where the program is, and not the slot: names, and callers from the stack."""
+        """An event's place is in the program, not in the slot: names, and callers from the stack."""
         self.ok("record", "-q", "-o", "context", "-e", "sdt:plain:*", "--context=ip,callstack,stack", "--", PLAIN,
                 input="x")
         events = self.events("context")

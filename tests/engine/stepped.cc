@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepped.cc - a program that runs functions of its own instruction by instruction, and looks in each, from a signal
- * handler, whether the stack can be unwound. Where it stands in a slot, in the copy of an instruction or before it,
+ * stepped.cc - a program that runs some of its functions instruction by instruction. A signal handler checks at each
+ * whether the stack can be unwound. If the thread is in a slot, in the copy of an instruction or before it,
  * the function must be the next frame.
  *
  *	stepped walk     unwinds at every instruction, in libhodo as well
  *	stepped throw    throws an exception at every instruction of some of the slots
  *	stepped cancel   a thread is cancelled at every instruction of some of the slots
- *	stepped beside   throws as often as it can in two threads: how often in a second
+ *	stepped beside   throws as often as it can in two threads: prints how often per second
  */
 #include <csignal>
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 #define NOINLINE   __attribute__((noinline, noclone, noipa))
 #define FRAMES_MAX 64
-#define STEPS_MAX  200000 /* a trap aborts a restartable sequence: the test turns these off */
+#define STEPS_MAX  200000 /* a trap aborts a restartable sequence: the test disables these */
 #define TRAP_FLAG  0x100
 
 #define CHECK(what)                                                                  \
@@ -188,7 +188,7 @@ NOINLINE static long expect(long n)
 /* -------------------------------------------------------------------------------- steps */
 
 static enum { WALK, THROW, CANCEL } what;
-static long steps, steps_in_slots, chosen; /* … of those, the one at which it is done */
+static long steps, steps_in_slots, chosen; /* … of those, the one at which it throws or cancels */
 static unsigned wrong;
 
 static void complain(const frames &f, uintptr_t pc)
@@ -223,7 +223,7 @@ static void on_step(int, siginfo_t *, void *context)
 	if (pc == reinterpret_cast<uintptr_t>(step_back) || ++steps == STEPS_MAX)
 		registers[REG_EFL] &= ~TRAP_FLAG;
 	if (pc - reinterpret_cast<uintptr_t>(step_back) < 16)
-		return; /* the flag is taken back there */
+		return; /* the flag is cleared there */
 	if (what == WALK && (steps < 4000 || in_slot(pc)))
 		look(pc);
 	if (!in_slot(pc) || steps_in_slots++ != chosen || what == WALK)
@@ -247,7 +247,7 @@ static void walk()
 	CHECK(wrong == 0);
 }
 
-/* At how many instructions it was done. */
+/* Returns at how many instructions it threw or cancelled. */
 static long each_step(bool (*run)(long (*f)(long)))
 {
 	long n = 0;

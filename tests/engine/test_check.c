@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check.c - a plan is taken for one only where all of it can be right. */
+/* test_check.c - the engine accepts a plan only if all of it can be right. */
 #include <lib/unit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool check(const void *plan, uint64_t len)
 	return hodo_engine_check(&p, len);
 }
 
-/* A copy of which one number is another. */
+/* Checks a copy in which one number is replaced. */
 static bool check_with(size_t offset, size_t size, uint64_t value)
 {
 	char *copy = malloc(bytes);
@@ -110,7 +110,7 @@ TEST(windows_are_apart_and_every_boundary_traps)
 	while (with < n && !w[with].boundaries)
 		with++;
 	assert_true(with < n);
-	/* A byte that is an instruction of its own: push %rax. */
+	/* A byte that is a whole instruction: push %rax. */
 	assert_false(WITH(windows, hodo_plan_window, with, jump[__builtin_ctz(w[with].boundaries)], 0x50));
 	assert_false(WITH(windows, hodo_plan_window, with, boundaries, w[with].boundaries ^ 0x1e));
 }
@@ -131,6 +131,27 @@ TEST(traps_and_functions_are_in_order_and_lead_somewhere)
 	assert_false(WITH(functions, hodo_plan_function, 0, exits, UINT32_MAX));
 }
 
+/* A plan that only says which functions use their own slots: unmapping it must not unmap what it has not mapped. */
+TEST(without_windows_there_are_no_pages)
+{
+	struct hodo_plan_function f[2] = { { .addr = 0x1000, .entry = HODO_PLAN_NO_WINDOW },
+					   { .addr = 0x2000, .entry = HODO_PLAN_NO_WINDOW } };
+	struct hodo_plan *plan = malloc(bytes);
+
+	assert_non_null(plan);
+	memcpy(plan, file, bytes);
+	plan->windows.n = plan->traps.n = plan->fixes.n = plan->events.n = plan->frames.n = plan->replacements.n = 0;
+	plan->functions.n = 2;
+	memcpy((char *)plan + plan->functions.offset, f, sizeof(f));
+	assert_false(check(plan, bytes));
+	plan->pages.n = 0;
+	assert_true(check(plan, bytes));
+	f[1].exits = 1;
+	memcpy((char *)plan + plan->functions.offset, f, sizeof(f));
+	assert_false(check(plan, bytes));
+	free(plan);
+}
+
 TEST(what_unwinders_read_is_in_the_file)
 {
 	const struct hodo_plan_frame *f = (const void *)((char *)file + ((struct hodo_plan *)file)->frames.offset);
@@ -145,8 +166,8 @@ TEST(what_unwinders_read_is_in_the_file)
 	assert_false(WITH(frames, hodo_plan_frame, 0, window, windows));
 }
 
-/* A plan of two events: at an entry, with a text, and at the exits of the same object's next function that has some.
- * Another function is called in place of the first one. */
+/* A plan of two events: at an entry, with a text, and at the exits of the object's next function that has exits. A
+ * call of the first function goes to another one. */
 static void build_events(struct hodo_probe_built *built)
 {
 	struct hodo_probe_field fields[] = { { .name = "text", .type = HODO_TYPE_STR, .missing = 1, .most = 255 },
@@ -207,7 +228,7 @@ TEST(events_have_a_descriptor_a_window_and_a_state)
 	close(built.fd);
 	x = (const void *)((char *)file + ((struct hodo_plan *)file)->events.offset);
 	assert_true(check(file, bytes));
-	assert_true(((struct hodo_plan *)file)->events.n > 2); /* the second one's entry is one, too */
+	assert_true(((struct hodo_plan *)file)->events.n > 2); /* the entry of the second one is an event, too */
 	for (uint32_t i = 0; i < ((struct hodo_plan *)file)->events.n; i++) {
 		assert_false(WITH(events, hodo_plan_event, i, desc, x[i].desc + 4));
 		assert_false(WITH(events, hodo_plan_event, i, desc, bytes));
@@ -231,7 +252,7 @@ TEST(events_have_a_descriptor_a_window_and_a_state)
 	bytes = before;
 }
 
-/* Nothing in the file leads the check out of it. */
+/* No byte of the file makes the check read outside of it. */
 TEST(no_byte_leads_out_of_the_file)
 {
 	uint64_t seed = 1;

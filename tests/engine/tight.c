@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tight.c - probes where no jump can be: a jump leads to the instruction behind a nop; a function is one byte long. For
- * each character of its standard input it meets each of them 100 times.
+ * tight.c - probes without room for a jump: a jump leads to the instruction after a nop; a function is one byte long.
+ * For each character of its standard input it comes to each of them 100 times.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tight - probes that can have no jump are breakpoints: each event comes, with its values, and one line says so."""
+"""tight - probes without room for a jump are breakpoints: each event comes, with its values, and one line says so."""
 import os
 import re
 import subprocess

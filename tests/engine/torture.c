@@ -48,7 +48,7 @@ static void want(const struct hodo_engine_plan *p, uint32_t function, bool on)
 		hodo_engine_want(p->windows[i].addr, HODO_ENGINE_WANTED, on);
 }
 
-/* Some functions, on and off again, each a cycle. */
+/* Switches some functions on and off again; each is a cycle. */
 static uint32_t cycle(uint64_t *seed)
 {
 	const struct hodo_engine_plan *p = &hodo_engine_plans[0];

@@ -52,7 +52,7 @@ void scene_hot(void)
 	printf("hot %llu\n", (unsigned long long)served);
 	CHECK(served >= 1000 && served < TIMES / 2);
 	CHECK(!is_patched((const void *)odd_sum) && is_patched((const void *)odd_jump));
-	/* For good. */
+	/* The function stays given up. */
 	load_switch(false, 100, &seed);
 	load_switch(true, 100, &seed);
 	CHECK(!is_patched((const void *)odd_sum) && is_patched((const void *)odd_jump));
@@ -75,7 +75,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	}
 }
 
-/* Behind its own int3, and where it steps to, the program has a window: its traps are not ours. */
+/* The program has a window after its own int3, and where it single-steps to: its traps are not libhodo's. */
 void scene_steps(void)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
@@ -101,7 +101,7 @@ static int take(int fd)
 	return error;
 }
 
-/* What the kernel has. */
+/* Asks the kernel itself. */
 static bool is_default(int signal)
 {
 	struct hodo_engine_action is;
@@ -110,7 +110,7 @@ static bool is_default(int signal)
 	return (uintptr_t)is.handler == (uintptr_t)SIG_DFL;
 }
 
-/* Something is where the slots are to be: nothing is left behind, and the next one is taken as if it were the first. */
+/* The place of the slots is taken: nothing is left behind, and the next plan is taken as if it were the first. */
 static void refuse_and_take(void)
 {
 	const char *const ends[] = { "/libengine_odd.so" };
@@ -131,7 +131,7 @@ static void refuse_and_take(void)
 	CHECK(take(built.fd) == 0 && hodo_engine_guarded);
 }
 
-/* As often as one likes: the first one's slots are used again. */
+/* Taken any number of times, a plan uses the slots of the first time again. */
 static void take_again(void)
 {
 	const char *const ends[] = { "/libengine_odd.so" };
@@ -160,7 +160,7 @@ static void on_foreign(int signal, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]--;
 }
 
-/* Another object is where one was that had windows: its traps are its own. */
+/* Another object is where one with windows was: its traps are its own. */
 static void replace_object(void)
 {
 	static const uint8_t trap = 0xcc;

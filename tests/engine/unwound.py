@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unwound - a signal finds a thread at any instruction of a slot, and of what slots call: its stack can be unwound, an
-exception goes through it, and so does the cancellation of the thread. stepped.cc says how."""
+"""unwound - a signal arrives at each instruction of a slot, and of what slots call: the stack can be unwound, an
+exception passes, and so does the cancellation of the thread. stepped.cc says how."""
 import os
 import re
 
@@ -21,7 +21,7 @@ class Unwound(Case):
 
     def test_walk(self):
         steps = self.play("walk")
-        # Of each function: all steps, and those in slots.
+        # For each function: the number of steps, and of those in slots.
         self.assertEqual(len(steps), 2 * 7)
         for n in steps[1::2]:
             self.assertGreater(n, 4)
@@ -34,7 +34,7 @@ class Unwound(Case):
         self.assertGreater(self.play("cancel")[0], 60)
 
     def test_alone(self):
-        """What the program finds is so without libhodo, too."""
+        """The program's checks also succeed without libhodo."""
         done = run(STEPPED, "walk")
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * waiting.c WAY [LINGER] - a program of one thread, which nobody prepared, and which waits in a system call with a
- * signal mask. LINGER: its handlers take so many ms, the one of SIGUSR2 on a stack of its own.
+ * signal mask. LINGER: its handlers take so many ms, the one of SIGUSR2 on a separate stack.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -16,7 +16,7 @@ static long linger;
 static volatile sig_atomic_t stopped;
 static volatile int count;
 
-/* What is recorded. */
+/* The function that is recorded. */
 __attribute__((noinline)) static void woken(int signal)
 {
 	struct timespec now, begun;

@@ -16,7 +16,7 @@ TIMES = 2
 
 class Waiting(Case):
     def record(self, program, trace):
-        """Wakes it all the while."""
+        """Wakes the program meanwhile."""
         with subprocess.Popen([HODO, "record", "-q", "-m", "64K", "-o", trace, "--functions=woken", "--duration", "0.5",
                                "-p", str(program.pid)], stderr=subprocess.PIPE, text=True) as tool:
             while tool.poll() is None:
@@ -42,7 +42,7 @@ class Waiting(Case):
 
 class Handling(Case):
     def attach(self, program):
-        """What the recorder says, and its status, with signals all the while."""
+        """Returns the recorder's status and messages; sends signals meanwhile."""
         tool = self.start(HODO, "record", "-q", "-m", "64K", "-o", "trace", "--functions=woken", "--duration", "0.2",
                           "-p", program.pid, stderr=subprocess.PIPE)
         while tool.poll() is None:
@@ -53,7 +53,7 @@ class Handling(Case):
         return tool.returncode, tool.stderr.read()
 
     def attach_when_possible(self, program):
-        """On a machine with much else to do it may stand where nobody can come in, whenever it is looked at."""
+        """On a busy machine, each look may find the program at a place where it cannot be patched."""
         for _ in range(20):
             said = self.attach(program)
             if "try again" not in said[1]:
@@ -61,8 +61,8 @@ class Handling(Case):
         return said
 
     def test(self):
-        """It is in a handler, or in one that interrupted another one, nearly all the time when somebody comes; what the
-        handlers return to blocks all signals."""
+        """When a recorder comes, the program is nearly always in a handler, or in one that interrupted another; what
+        the handlers return to blocks all signals."""
         for i in range(TIMES * 4):
             with subprocess.Popen([WAITING, str(i % 4), "8"], stdout=subprocess.PIPE, text=True) as program:
                 try:
@@ -77,7 +77,7 @@ class Handling(Case):
 
 class Slow(Case):
     def test(self):
-        """A plan that takes longer than a process otherwise has to join."""
+        """Making the plan takes longer than the usual limit for joining."""
         if not shutil.which("strace"):
             skip("no strace")
         with subprocess.Popen([WAITING, "0"], stdout=subprocess.PIPE, text=True) as program:

@@ -20,7 +20,7 @@ def check(kv):
     return keys
 
 
-# One shard: its counter ends with the number of keys; the table doubles each time that it is full.
+# One shard: its counter ends with the number of keys; the table doubles each time it is full.
 for options in ([], ["-i"]):
     one = recorded.Recording("-n", str(REQUESTS), *options)
     keys = check(one)
@@ -28,7 +28,7 @@ for options in ([], ["-i"]):
     grown = [(e["fields"]["from"], e["fields"]["to"], e["fields"]["entries"]) for e in one.named("kv:grow")]
     expect("grown", grown, [(0, 256, 0)] + [(n, 2 * n, n) for n in (256, 512, 1024)])
 
-# Several, and more clients: each key is in one of them.
+# Several shards, and more clients: each key is in one shard.
 many = recorded.Recording("-n", str(REQUESTS), "-t", "4", "-s", "3")
 expect("keys of the shards", many.counts["kv:entries"], check(many))
 expect("shards", {e["fields"]["shard"] for e in many.named("kv:request.begin")}, {0, 1, 2})

@@ -33,7 +33,7 @@ def check_statements(bank):
     for verb in ("BEGIN", "COMMIT", "INSERT", "UPDATE", "SELECT", "DELETE", "CREATE", "PRAGMA"):
         expect(f"{verb} statements seen", verb in texts, True)
     commits = sum(e["fields"]["sql"] == "COMMIT" for e in bank.named("sqlite:statement"))
-    # One of the creation, and one a transfer.
+    # One statement for the creation, and one for each transfer.
     expect("commits", commits, bank.counts["bank:transfer.begin"] + 1)
     for event in bank.named("sqlite:statement"):
         expect("a duration", event["fields"]["duration_ns"] > 0, True)
@@ -51,7 +51,7 @@ def check_threads(bank):
     tids = {event["tid"] for event in bank.named("bank:transfer.begin")}
     expect("threads that transfer", len(tids), THREADS)
     expect("names of threads", {event["comm"] for event in bank.named("bank:transfer.begin")}, {"client"})
-    # In each thread spans of transfers are properly nested, around four statements of their own.
+    # In each thread, spans of transfers are properly nested, each around its four statements.
     for tid in tids:
         inside = 0
         for event in (e for e in bank.events if e["tid"] == tid):
@@ -77,7 +77,7 @@ def main():
         expect("text of a mark", event["text"], text)
     expect("files left behind", bank.left_behind, [])
 
-    # Without hodo it runs just the same.
+    # Without hodo it runs the same.
     said(recorded.run(recorded.PROGRAM, "-t", 2, "-n", 200))
 
 

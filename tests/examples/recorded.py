@@ -12,7 +12,7 @@ PROGRAM = sys.argv[2]
 
 
 def run(*cmd, cwd=None):
-    """Standard output of a command that must succeed; without settings of the caller's."""
+    """Standard output of a command that must succeed; without the caller's settings."""
     return hodo_test.run(*cmd, cwd=cwd, env=environment(**({"TMPDIR": cwd} if cwd else {})), status=0).stdout
 
 

@@ -16,7 +16,7 @@ REQUESTS = 20
 
 
 class Case(hodo_test.Case):
-    """One folder for the tests of a class. What is exported is bytes."""
+    """The tests of a class share a folder. Exported files are read as bytes."""
     SHARED = True
 
     def run_hodo(self, *args, **how):
@@ -38,7 +38,7 @@ class Case(hodo_test.Case):
         return super().generate(generator, scenario, *args, name="-".join(map(str, (generator, scenario, *args))))
 
     def hostile(self):
-        """The recording "all", in which names of events, fields, threads and processes are no names."""
+        """The recording "all", with hostile names of events, fields, threads and processes."""
         path = os.path.join(self.dir, "hostile")
         if not os.path.exists(path):
             super().generate("GEN_TRACE", "all", name=path)
@@ -73,11 +73,11 @@ class Case(hodo_test.Case):
         return super().stat(name)
 
     def counts(self, name):
-        """How many there are of each event."""
+        """The number of events of each name."""
         return {e["name"]: e["count"] for e in self.stat(name)["events"] if e["count"]}
 
     def events(self, name, *args):
-        """As hodo print --json has them."""
+        """The events as hodo print --json shows them."""
         return events(name, *args, **self.how({}))
 
     def middle(self, name):
@@ -92,7 +92,7 @@ class Case(hodo_test.Case):
         return [line for line in lines if "function" in line and "duration_ns" in line]
 
     def lost(self, name):
-        """By cause, as hodo stat has it: (discarded, overwritten)."""
+        """Lost events by cause, as hodo stat shows them: (discarded, overwritten)."""
         stat = self.stat(name)
         return stat["discarded"], stat["overwritten"]
 
@@ -109,7 +109,7 @@ class Case(hodo_test.Case):
         return ran
 
     def export(self, fmt, name, *args):
-        """What is written to standard output."""
+        """What export writes to standard output."""
         return self.ok("export", "-q", "--to", fmt, "-o", "-", *args, name)
 
 
@@ -126,7 +126,11 @@ def _unescape(match):
 
 def _value(text):
     if text[0] == '"':
-        return ESCAPE.sub(_unescape, text[1:-1].encode()).decode()
+        data = ESCAPE.sub(_unescape, text[1:-1].encode())
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data  # of a field of type bytes
     if text in ("true", "false"):
         return text == "true"
     try:

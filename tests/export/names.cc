@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.cc - a program whose functions have names that formats stumble over: C++ ones, and placeholders of 32 bytes, in
- * place of which the test writes into the file what no compiler would. All of them return. names [TIMES]
+ * names.cc - a program whose functions have names that confuse formats: C++ ones, and placeholders of 32 bytes, which
+ * the test replaces in the file by what no compiler would write. All of them return. names [TIMES]
  */
 #include <cstdlib>
 #include <map>
@@ -33,7 +33,7 @@ template <typename Key, typename Value> struct Table {
 };
 
 namespace {
-/* Recursion, of its own and of two. */
+/* A function that calls itself, and two that call each other. */
 KEEP int down(int n) { return n > 0 ? sink += down(n - 1) : 0; }
 int odd(int n);
 KEEP int even(int n) { return n > 0 ? sink += odd(n - 1) : 0; }

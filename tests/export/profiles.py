@@ -21,7 +21,7 @@ from hodo_test import HODO, LIMIT_S, SKIPPED, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# What takes the places of names.cc's placeholders: as long as they are.
+# Replacements for names.cc's placeholders, of the same length.
 HOSTILE = {
     b"hodo_placeholder_a_aaaaaaaaaaaaa": b"a;b \"c\" 'd' \\e </script><b>;;  ",
     b"hodo_placeholder_b_bbbbbbbbbbbbb": b"line\nfn=(1) \ttab\x1b[31m\x7f\r\n12 34\n",
@@ -38,7 +38,7 @@ def of_32_bytes(name):
 
 
 def _forms(raw):
-    """A name as JSON has it here, each byte that is not UTF-8 the character of that number; and as escaped text."""
+    """A name as JSON has it here, with the character of that number for each byte that is not UTF-8; and escaped."""
     as_json = as_plain = ""
     while raw:
         for n in (1, 2, 3, 4):
@@ -61,13 +61,13 @@ PLAIN = dict(_forms(of_32_bytes(name)) for name in HOSTILE.values())
 
 
 def plain(name):
-    """The escaped text of a name that came in JSON."""
+    """The escaped text of a name from JSON."""
     return PLAIN.get(name, name)
 
 
 def node_modules():
-    """The programs of package-lock.json, from npm once for each state of it and kept outside of the tree; None, and
-    why, where there is no npm or no network."""
+    """The programs of package-lock.json, which npm installs once per state of that file, outside of the tree; None and
+    the reason where there is no npm or no network."""
     if not shutil.which("npm") or not shutil.which("node"):
         return None, "there is no npm: install Debian's packages nodejs and npm"
     lock = (HERE / "package-lock.json").read_bytes()
@@ -76,12 +76,12 @@ def node_modules():
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX) # tests run in parallel
-        failed = folder / "failed" # not tried again at once by each test
+        failed = folder / "failed" # so that not every test tries again at once
         if not (folder / "whole").exists() and not (failed.exists() and time.time() - failed.stat().st_mtime < 600):
             failed.touch()
             for name in ("package.json", "package-lock.json"):
                 shutil.copyfile(HERE / name, folder / name)
-            # What is started by hand has to end by itself: without a network npm tries for minutes.
+            # The time is limited, since npm tries for minutes without a network.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1",
                                        "--fetch-timeout=20000"], cwd=folder, capture_output=True, timeout=120,
@@ -95,9 +95,9 @@ def node_modules():
 
 
 class Case(exporting.Case):
-    """Each test in a folder of its own; commands are any programs."""
+    """Each test has its own folder; commands are any programs."""
     SHARED = False
-    SPANS = ("kv:handle", "kv:parse", "kv:store") # that nest on their threads
+    SPANS = ("kv:handle", "kv:parse", "kv:store") # nest on their threads
 
     def setUp(self):
         super().setUp()
@@ -107,7 +107,7 @@ class Case(exporting.Case):
         return run(*args, text=False, status=0, **self.how({"timeout": 3 * LIMIT_S, **how})).stdout
 
     def export(self, to, recording, *options):
-        """The file's path, and what was warned of."""
+        """Returns the file's path, and the warnings."""
         path = self.dir / f"{recording}.{to}"
         args = "export", "--full-names", "--to", to, "-f", "-o", path, *options, recording
         return path, self.hodo(*args, status=0).stderr
@@ -117,12 +117,12 @@ class Case(exporting.Case):
         return scenario
 
     def generate(self, scenario):
-        """One of tests/read's recordings."""
+        """Makes one of tests/read's recordings."""
         self.ok(os.environ["GEN_TRACE"], scenario, f"gen-{scenario}")
         return f"gen-{scenario}"
 
     def record_names(self, times=10):
-        """names.cc under hostile names: calls of functions, all of which return."""
+        """Records names.cc with hostile names: calls of functions, all of which return."""
         program = bytearray(pathlib.Path(os.environ["NAMES"]).read_bytes())
         for name, hostile in HOSTILE.items():
             self.assertGreater(program.count(name), 0)
@@ -138,12 +138,12 @@ class Case(exporting.Case):
         return "traced"
 
     def report(self, recording):
-        """(calls, self_ns, total_ns) of each function by its name, escaped as text is."""
+        """(calls, self_ns, total_ns) of each function by its name, which is escaped as in text."""
         functions = json.loads(self.ok(HODO, "report", "--json", "-q", recording))["functions"]
         return {f["function"]: (f["calls"], f["self_ns"], f["total_ns"]) for f in functions}
 
     def intervals(self, recording):
-        """(begin, -end, depth, name) of spans and calls by (pid, tid), from what print and graph say."""
+        """(begin, -end, depth, name) of spans and calls by (pid, tid), from the output of print and graph."""
         threads = collections.defaultdict(list)
         for line in self.ok(HODO, "graph", "--json", "-q", recording).decode().splitlines():
             o = json.loads(line)
@@ -157,7 +157,7 @@ class Case(exporting.Case):
             thread = o["pid"], o["tid"]
             calls[thread] += o["name"].startswith("func:entry") - o["name"].startswith("func:exit")
             if name in self.SPANS and end == "begin":
-                # Inside of the calls that are open; what begins and ends when it does is inside of it.
+                # A span is inside of the calls that are open; calls with the same begin and end are inside of it.
                 opened[thread].append((o["ts"], calls[thread] - 0.5, name))
             elif name in self.SPANS and end == "end":
                 begin, depth, begun = opened[thread].pop()
@@ -166,7 +166,7 @@ class Case(exporting.Case):
         return threads
 
     def paths(self, recording):
-        """path (a tuple of names) -> (calls, self_ns) by (pid, tid): what all formats have to say."""
+        """path (a tuple of names) -> (calls, self_ns) by (pid, tid): what all formats must show."""
         result = {}
         for thread, slices in self.intervals(recording).items():
             result[thread] = paths = collections.defaultdict(lambda: [0, 0])
@@ -184,7 +184,7 @@ class Case(exporting.Case):
 
 
 def by_function(paths):
-    """(calls, self_ns, total_ns) of each name, of what paths() gives; time counts once with recursion."""
+    """(calls, self_ns, total_ns) of each name in the result of paths(); with recursion, time counts once."""
     sums = collections.defaultdict(lambda: [0, 0, 0])
     for thread in paths.values():
         for path, (calls, self_ns) in thread.items():
@@ -207,7 +207,7 @@ class Speedscope(Case):
 
 
 def main():
-    """Runs the tests; what was skipped for want of npm is reported, and makes the test a skipped one."""
+    """Runs the tests; if some were skipped for want of npm, says so and reports the whole test as skipped."""
     result = unittest.main(module="__main__", exit=False, verbosity=1).result
     if not result.wasSuccessful():
         sys.exit(1)

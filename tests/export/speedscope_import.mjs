@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// speedscope_import.mjs BUNDLE FILE [NAME] - has speedscope read a file, as if it were called NAME, and prints as JSON
-// what it made of it: the importer's word, and of each profile the total and each frame's times.
+// speedscope_import.mjs BUNDLE FILE [NAME] - has speedscope read a file, as if its name were NAME, and prints as JSON
+// what it made of it: the importer's message, and for each profile the total and each frame's times.
 //
 // speedscope is one script for a browser. It runs here with a browser that does nothing: its importers need none.
 import fs from 'node:fs'
@@ -35,7 +35,7 @@ try {
   vm.runInContext(source.replace(importers, (found, promise) => `${found}globalThis.importers=${promise};`), context,
     { filename: path.basename(bundle) })
 } catch (error) {
-  // What draws fails without a browser, behind what reads.
+  // The part that draws fails without a browser, but after the importers are there.
   if (!context.importers) throw error
 }
 const bytes = fs.readFileSync(file)

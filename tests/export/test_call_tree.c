@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_call_tree.c - paths of calls: sums hold, whatever has no room; slices come in order, whatever was recorded. */
+/* test_call_tree.c - paths of calls: sums hold where memory is short; slices come in order, whatever was recorded. */
 #define _GNU_SOURCE
 #include <graph/gen_calls.h>
 
@@ -62,7 +62,7 @@ static void sums(const struct hodo_call_tree *t, uint64_t *calls, uint64_t *self
 	}
 }
 
-/* What lies within a node, and its own, is what it took. */
+/* A node's total is its own time and that of the nodes within it. */
 static void check_totals(const struct hodo_call_tree *t)
 {
 	uint64_t *inside = calloc(t->nnodes + 1, sizeof(*inside));
@@ -152,7 +152,7 @@ static int in_order(void *data, int64_t at_ns, const struct hodo_call_slice *sli
 	return 0;
 }
 
-/* Of anything at all: each slice begins and ends once, in order; and with less room, none is visited. */
+/* For any recording: each slice begins and ends once, in order; where memory is short, none is visited. */
 TEST(slices_in_order, .teardown = clean)
 {
 	struct hodo_call_options o = { .group = HODO_CALL_BY_COMM, .slices = true };

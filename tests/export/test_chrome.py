@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""chrome: JSON of the trace event format, its phases and what each needs, and the meaning held against the recording."""
+"""chrome: JSON of the trace event format, its phases with their keys, and the meaning compared with the recording."""
 import collections
 import json
 
 from exporting import REQUESTS, Case
 from hodo_test import main
 
-# Phase -> the keys that its objects have; those with ? may be missing.
+# Phase -> the keys that its objects must have; those with ? may be missing.
 KEYS = {
     "M": "name pid tid args", "B": "ts pid tid name cat args?", "E": "ts pid tid name cat args?",
     "i": "ts pid tid name cat s args?", "C": "ts pid tid name cat args", "X": "ts dur pid tid name cat args",
@@ -65,7 +65,7 @@ class Chrome(Case):
                 slices.append(e)
             elif e["ph"] == "E":
                 begun = stack.pop()
-                while begun["name"] != e["name"]: # what is not over has no end
+                while begun["name"] != e["name"]: # a slice that is not over has no end
                     begun = stack.pop()
                 self.assertEqual(begun["cat"], e["cat"])
                 begun["end"] = self.ns(e)
@@ -91,7 +91,7 @@ class Chrome(Case):
                       for s in self.slices(self.trace("traced")) if s["cat"] == "func")
         self.assertEqual([o[:3] for o in ours],
                          sorted((c["ts"], c["function"], c["duration_ns"]) for c in self.calls("traced")))
-        # worker, work, kv:handle, kv:parse around.
+        # The slices around it: worker, work, kv:handle, kv:parse.
         self.assertEqual({o[3] for o in ours if o[1] == "middle"}, {4})
 
     def test_arguments_are_the_fields(self):

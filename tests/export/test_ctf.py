@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to ctf: read by babeltrace2, held against print, graph and stat."""
+"""hodo export --to ctf: read by babeltrace2, compared with print, graph and stat."""
 import collections
 import os
 import pathlib
@@ -20,7 +20,7 @@ INSIDE = {"func:entry", "func:exit", "func:entry_sp", "func:exit_sp"}
 
 class Ctf(Case):
     def trace(self, name, *args):
-        """What babeltrace2 says, event by event; and how many are lost of each stream."""
+        """babeltrace2's output, event by event; and how many events of each stream are lost."""
         self.ok("export", "-q", "--to", "ctf", "-f", "-o", self.path("ctf"), *args, name)
         said = subprocess.run(["babeltrace2", self.path("ctf"), "--clock-seconds", "--names=all", "--fields=all"],
                               capture_output=True, check=True)
@@ -46,7 +46,7 @@ class Ctf(Case):
         return found, lost
 
     def check(self, name, *args):
-        """All but calls is as print has it; calls nest, and none is missing. Returns the exits by how they came, and all events."""
+        """Events but calls are as in print; calls nest, none is missing. Returns the exits by kind, and all events."""
         found, lost = self.trace(name, *args)
         ours = [e for e in json_lines(self.ok("print", "-q", "--json", *args, name)) if e["name"] not in INSIDE]
         theirs = [e for e in found if e["name"] not in (ENTRY, EXIT)]
@@ -96,7 +96,7 @@ class Ctf(Case):
         self.assertGreater(len(self.trace(self.damaged())[0]), 0)
 
     def test_program(self):
-        """With names of functions, context and texts; many packets."""
+        """A recording with names of functions, context and texts, in many packets."""
         name = self.record("traced", requests=500)
         how, found = self.check(name)
         calls = [e for e in json_lines(self.ok("graph", "-q", "--json", name)) if "self_ns" in e]
@@ -128,13 +128,13 @@ class Ctf(Case):
         done = self.run_hodo("export", "--to", "ctf", name)
         self.assertEqual(done.returncode, 0)
         self.assertTrue(os.path.isdir(self.path(name + ".ctf")))
-        self.ok("export", "-q", "--to", "ctf", name)  # made from it, and made again
+        self.ok("export", "-q", "--to", "ctf", name)  # made again from the same recording: it may be replaced
         with open(self.path(name + ".ctf", "notes"), "w", encoding="ascii"):
             pass
         before = sorted(os.listdir(self.path(name + ".ctf")))
-        for args, why in (((), b"is not what hodo export makes"), (("-o", "-"), b"this format is a directory"),
+        for args, why in (((), b"hodo export did not make it"), (("-o", "-"), b"this format is a directory"),
                           (("-o", name + ".ctf"), b"exists: give --force"),
-                          (("-f", "-o", name), b"is not what hodo export makes"),
+                          (("-f", "-o", name), b"hodo export did not make it"),
                           (("-o", "none/where"), b"cannot be written")):
             done = self.run_hodo("export", "--to", "ctf", *args, name)
             self.assertNotEqual(done.returncode, 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The verb itself: where it writes, what is there before, what cannot be written or read, options."""
+"""The command itself: where it writes, what was there before, what it cannot write or read, options."""
 import glob
 import itertools
 import os
@@ -37,7 +37,7 @@ class Output(Case):
         self.assertEqual(run.stdout, b"")
 
     def only_these(self, *names):
-        """Nothing half written is left behind."""
+        """No half-written file is left."""
         self.assertEqual([n for n in os.listdir(self.dir) if ".part" in n], [])
         for name in names:
             self.assertTrue(os.path.exists(self.path(name)))
@@ -54,7 +54,7 @@ class Output(Case):
         self.assertEqual(self.read("hodo.data.csv"), self.read("traced.csv"))
 
     def test_recording_without_a_name(self):
-        """What has the default's name may be of another recording."""
+        """A file with the default name may belong to another recording."""
         def export(*args):
             return subprocess.run([HODO, "export", "-q", "--to", "csv", *args], cwd=self.path(self.name),
                                   capture_output=True, check=False)
@@ -75,7 +75,7 @@ class Output(Case):
         self.assertTrue(os.path.exists(self.path("dots...csv")))
 
     def test_what_came_with_the_recording(self):
-        """A link beside it, out of an archive, leads to no file of the user's; nor is anything else there written to."""
+        """A link beside it, from an archive, leads to none of the user's files; export writes to nothing else there."""
         with open(self.path("precious"), "w", encoding="ascii") as f:
             f.write("precious")
         os.symlink(self.name, self.path("unpacked"))
@@ -91,7 +91,7 @@ class Output(Case):
             self.assertFalse(os.path.exists(self.path("not there")))
             os.unlink(beside)
         os.mkfifo(beside)
-        self.fails("--to", "csv", "unpacked", message="unpacked.csv: is no regular file")
+        self.fails("--to", "csv", "unpacked", message="unpacked.csv: is not a regular file")
         self.only_these("precious")
 
     def test_what_is_there_stays_unless_force(self):
@@ -142,7 +142,7 @@ class Output(Case):
         (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
 
     def written(self):
-        """How to make `cut` in each way that things are written aside: a file, a directory, one with directories in it."""
+        """How to make `cut` in each way that export writes aside: a file, a directory, one with subdirectories."""
         name = self.generate("GEN_TRACE", "fixed", 3000000)
         if not os.path.exists(self.path("packed")):
             self.ok("pack", "-q", "-o", "packed", name)
@@ -151,7 +151,7 @@ class Output(Case):
                 ("cut.*/*/*", ("unpack", "-q", "-o", "cut/", "packed")))
 
     def cut(self, number, written, command):
-        """Sends the signal to a command that has begun to write, as often as it comes too late."""
+        """Sends the signal to a command that has begun to write; tries again if it came too late."""
         for _ in range(100):
             with subprocess.Popen([HODO, *command], cwd=self.dir, preexec_fn=self.no_core) as p:
                 hodo_test.wait_for("output", lambda: p.poll() is not None or glob.glob(self.path(written)),
@@ -211,7 +211,7 @@ class Output(Case):
         os.close(slave)
         said = ""
         try:
-            while True:  # ends with EIO: there is no slave any more
+            while True:  # ends with EIO once the slave is closed
                 said += os.read(master, 65536).decode()
         except OSError:
             os.close(master)
@@ -248,7 +248,7 @@ class Output(Case):
             self.assertTrue(0 < part < everything, fmt)
 
     def test_damaged_in_every_way(self):
-        """What is cut off anywhere ends no export with an error."""
+        """Wherever a file is cut off, no export ends with an error."""
         for name in ("kvd-412/cpu0", "kvd-412/cpu1", "kvd-412/metadata"):
             path = self.path("cut/" + name)
             subprocess.run([os.environ["GEN_TRACE"], "all", self.path("cut")], check=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""perfetto: read by protoc with the schema, and checked as Perfetto's importer would: tracks, interned names, nesting."""
+"""perfetto: read by protoc with the schema, checked as Perfetto's importer does: tracks, interned names, nesting."""
 import collections
 import os
 import re
@@ -16,7 +16,7 @@ VALUES = ("bool_value", "uint_value", "int_value", "double_value", "string_value
 
 
 class Trace:
-    """What an importer makes of the packets; fails where one would count an error."""
+    """What an importer makes of the packets; fails where the importer would count an error."""
 
     def __init__(self, test, data):
         self.test, self.interned = test, collections.defaultdict(dict)
@@ -33,7 +33,7 @@ class Trace:
                 self.track(track)
             for event in packet["track_event"]:
                 self.event(packet["timestamp"][0], event)
-        # Importers sort by time; what happens at one time stays in order.
+        # Importers sort by time; events of one time stay in order.
         self.events.sort(key=lambda e: e["ts"])
         self.slices = self.nest()
 
@@ -90,7 +90,7 @@ class Trace:
         return collections.Counter(e["name"] + suffix for e in self.events if e["type"] == type_)
 
     def chain(self, uuid):
-        """The track and those that it is below."""
+        """The track and all tracks above it."""
         while uuid:
             yield self.tracks[uuid]
             uuid = (self.tracks[uuid]["parent_uuid"] + [None])[0]
@@ -119,11 +119,11 @@ class Perfetto(Case):
             self.assertEqual(slices[name], counts[name + ".begin"])
         for name in ("kv:lookup", "kv:note", "kv:all", "kv:start", "kv:request.begin", "kv:request.end"):
             self.assertEqual(instants[name], counts[name])
-        # Their lanes' slices.
+        # Slices of the requests' lanes.
         self.assertEqual(slices["kv:request"], counts["kv:request.begin"])
         calls = [s for s in t.slices if s["categories"] == ["func"]]
         self.assertEqual(len(calls), counts["func:entry"])
-        # Nothing else: all events are there once.
+        # Nothing else: every event is there once.
         spans = sum(n for name, n in counts.items() if name.startswith("kv:") and name.endswith((".begin", ".end"))
                     and "request" not in name)
         on_threads = [e for e in t.events if e["track"] in threads and e["categories"] != ["func"] and
@@ -185,7 +185,7 @@ class Perfetto(Case):
         t = self.trace("traced")
         requests = [s for s in t.slices if s["name"] == "kv:request"]
         lanes = {s["track"] for s in requests}
-        # Three at most are open at a time, and the one that stays open.
+        # At most three are open at a time, besides the one that stays open.
         self.assertTrue(2 <= len(lanes) <= 4, lanes)
         self.assertTrue(all(s["depth"] == 0 for s in requests))
         self.assertEqual({t.tracks[u]["name"][0] for u in lanes}, {"kv:request"})
@@ -249,14 +249,14 @@ class Perfetto(Case):
                                          ("0x401900", "left"), ("0x401a00", "exit_lost"), ("0x401b00", "exit_lost")])
 
     def test_any_order(self):
-        """Ends without begins, begins without ends, several processes: the tracks' slices nest in any case."""
+        """Ends without begins, begins without ends, several processes: the slices of each track still nest."""
         for seed in (1, 2):
             name = self.generate("GEN_REPORT", "user", 1500, seed)
             t, counts = self.trace(name), self.counts(name)
             begun = [s for s in t.slices if "continued" not in s["notes"]]
             for span in ("kv:work", "kv:request"):
                 self.assertEqual(len([s for s in begun if s["name"] == span]), counts[span + ".begin"])
-            # Each end is that of a slice, or an instant.
+            # Each end is that of a slice, or is an instant.
             ended = len([s for s in begun if s["name"] == "kv:request" and "unfinished" not in s["end_notes"]])
             flows = {f for e in t.events for f in e["ends"]}
             self.assertEqual(ended, len(flows))
@@ -281,9 +281,9 @@ class Perfetto(Case):
         theirs = self.running(name)
         self.assertGreater(len(theirs), 300)
         self.assertLessEqual(theirs, ours)
-        # Besides: what ran at the end.
+        # In addition: the threads that ran at the end.
         self.assertLessEqual(len(ours - theirs), 2)
-        # What the kernel says of a thread is below the thread.
+        # The kernel's events of a thread are below the thread.
         reads = [s for s in t.slices if s["name"] == "syscalls:read"]
         self.assertTrue(reads)
         for s in reads:

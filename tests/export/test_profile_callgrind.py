@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to callgrind: read by callgrind_annotate and speedscope, and held against hodo report."""
+"""hodo export --to callgrind: read by callgrind_annotate and speedscope, and compared with hodo report."""
 import collections
 import os
 import re
@@ -20,7 +20,7 @@ def blank_is_question(name):
 
 class Callgrind(profiles.Speedscope):
     def annotated(self, path, *options):
-        """name -> ns, as callgrind_annotate says; and its total."""
+        """name -> ns, according to callgrind_annotate; and its total."""
         if not shutil.which("callgrind_annotate"):
             raise unittest.SkipTest("there is no callgrind_annotate: install Debian's package valgrind")
         text = self.ok("callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no", *options, path).decode()
@@ -32,7 +32,7 @@ class Callgrind(profiles.Speedscope):
         return sums, total
 
     def arcs(self, path):
-        """(caller, callee) -> calls, from the file itself; and a check of its names' numbers."""
+        """(caller, callee) -> calls, from the file itself; also checks the numbers of its names."""
         names, result = {}, collections.Counter()
         caller = callee = None
         for line in path.read_bytes().decode().split("\n"):
@@ -58,7 +58,7 @@ class Callgrind(profiles.Speedscope):
                 arcs = self.arcs(path)
                 for name, (calls, self_ns, total_ns) in report.items():
                     name = blank_is_question(name)
-                    # Blanks before a name are none of it to callgrind_annotate.
+                    # callgrind_annotate ignores blanks before a name.
                     self.assertEqual((own[name.lstrip(" ")], inclusive[name.lstrip(" ")]), (self_ns, total_ns), name)
                     self.assertEqual(sum(n for (_, to), n in arcs.items() if to == name), calls)
 
@@ -80,7 +80,7 @@ class Callgrind(profiles.Speedscope):
         self.assertIn("10 values of counters", warned)
 
     def test_hostile_names(self):
-        """Of events, threads and processes."""
+        """Hostile names of events, threads and processes."""
         path, _ = self.export("callgrind", self.hostile())
         text = path.read_text()
         self.assertEqual(self.annotated(path)[1], int(text.split("\nsummary: ")[1].split()[0]))
@@ -93,7 +93,7 @@ class Callgrind(profiles.Speedscope):
         self.assertEqual(read["profiles"][0]["total"], self.annotated(path)[1])
 
     def kcachegrind(self, path):
-        """What it says until it shows a function; it draws on no screen."""
+        """What KCacheGrind prints until it shows a function; it draws on no screen."""
         if not shutil.which("kcachegrind") or not shutil.which("dbus-run-session"):
             raise unittest.SkipTest("there is no kcachegrind: install Debian's packages kcachegrind and dbus")
         said = self.dir / "said"
@@ -118,7 +118,7 @@ class Callgrind(profiles.Speedscope):
         text = self.kcachegrind(path)
         if "Selected " not in text and "Invalid" not in text:
             raise unittest.SkipTest(f"kcachegrind does not start here: {text[-300:]}")
-        self.assertNotIn("Loading ", text) # which it prints where it stumbles
+        self.assertNotIn("Loading ", text) # it prints this for files that it cannot read
         self.assertIn('Selected  "', text)
         path.write_text(path.read_text() + "a line that is none\n")
         self.assertIn("Invalid line", self.kcachegrind(path))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to firefox: by what its version 63 documents, read by the profiler's own command line, and held against
-print and graph."""
+"""hodo export --to firefox: checked against what its version 63 documents, read by the profiler's own command line, and
+compared with print and graph."""
 import collections
 import json
 import os
@@ -18,7 +18,7 @@ def null(*types):
     return types + (type(None),)
 
 
-# firefox-devtools/profiler, src/types/profile.ts at version 63: the columns of each table, and what they hold.
+# firefox-devtools/profiler, src/types/profile.ts at version 63: the columns of each table, and their types.
 STACKS = {"frame": "frameTable", "prefix": ("stackTable", None)}
 FRAMES = {"address": NUMBER, "inlineDepth": NUMBER, "category": "categories", "subcategory": NUMBER,
           "func": "funcTable", "nativeSymbol": ("nativeSymbols", None), "innerWindowID": null(int),
@@ -141,7 +141,7 @@ class Firefox(profiles.Case):
             for i, (stack, weight) in enumerate(zip(samples["stack"], samples["weight"])):
                 if stack is not None:
                     sums[paths[stack]] += round(weight * 1e6)
-                    # It lasts until the next one begins.
+                    # A sample lasts until the next one begins.
                     self.assertAlmostEqual(samples["time"][i] + weight, samples["time"][i + 1], places=6)
         return {thread: sums for thread, sums in result.items() if sums}
 
@@ -168,7 +168,7 @@ class Firefox(profiles.Case):
         self.assertEqual({n: c for n, c in got.items() if not n.startswith("func:")}, names)
         self.assertEqual(counters["kv:load"]["number"], [n * 0.5 for n in range(20)])
         self.assertEqual(sum(counters["kv:cache_bytes"]["count"]), 4096 * 19 - 10)
-        # What the last event of each kind says.
+        # The fields of the last event of each kind.
         schemas = {s["name"]: s for s in profile["meta"]["markerSchema"]}
         said = {data["type"]: {f["label"]: data.get(f["key"]) for f in schemas[data["type"]]["fields"]}
                 for t in profile["threads"] for data in t["markers"]["data"] if data}
@@ -194,7 +194,7 @@ class Firefox(profiles.Case):
     # ------------------------------------------------------------------ reader
 
     def serve(self, recording):
-        """The profiler's command line has a process that holds the profile, and others that ask it. Returns what
+        """One process of the profiler's command line holds the profile, others ask it. Returns a function that
         asks: arguments -> the JSON that it prints."""
         modules, why = profiles.node_modules()
         if not modules:
@@ -214,7 +214,7 @@ class Firefox(profiles.Case):
                                   capture_output=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr[-1000:])
             return json.loads(done.stdout)
-        # Who asks before it is ready takes it for dead, and removes what belongs to it.
+        # A process that asks before it is ready takes it for dead, and removes its files.
         until, log = time.monotonic() + 120, self.dir / "s" / f"{recording}.log"
         while time.monotonic() < until:
             self.assertIsNone(server.poll(), "the profiler has ended")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to folded: read by speedscope, held against what print and graph say."""
+"""hodo export --to folded: read by speedscope, compared with the output of print and graph."""
 import collections
 
 import profiles
@@ -9,7 +9,7 @@ from profiles import plain
 
 class Folded(profiles.Speedscope):
     def lines(self, recording):
-        """path without the thread's name -> ns; and what was warned of."""
+        """path without the thread's name -> ns; and the warnings."""
         path, warned = self.export("folded", recording)
         text = path.read_bytes().decode()
         self.assertTrue(text == "" or text.endswith("\n"))
@@ -56,7 +56,7 @@ class Folded(profiles.Speedscope):
 
     def test_exits_that_were_lost_are_told(self):
         lines, warned = self.lines(self.make("exit_lost"))
-        self.assertIn("3 calls and spans have lost the end: the time is up to when that showed", warned)
+        self.assertIn("3 calls and spans have lost the end: the time lasts until that was noticed", warned)
         self.assertEqual(lines, self.expected(self.make("exit_lost")))
         _, warned = self.lines(self.make("calls"))
         self.assertNotIn("lost the end", warned)

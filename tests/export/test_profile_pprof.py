@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to pprof: read by protoc with the schema and by speedscope, and held against print and graph."""
+"""hodo export --to pprof: read by protoc with the schema and by speedscope, and compared with print and graph."""
 import ast
 import collections
 import gzip
@@ -14,7 +14,7 @@ from profiles import plain
 
 
 def parse(text):
-    """What protoc --decode writes: each message a dict of lists."""
+    """The output of protoc --decode: each message a dict of lists."""
     top = collections.defaultdict(list)
     stack = [top]
     for line in text.split("\n"):
@@ -46,12 +46,12 @@ class Pprof(profiles.Speedscope):
                                "pprof.proto"], input=gzip.decompress(path.read_bytes()), capture_output=True,
                               check=True)
         profile = parse(done.stdout.decode())
-        # No field that the schema does not know.
+        # The schema knows all fields.
         self.assertFalse([k for k in profile if k.isdigit()])
         return profile, warned
 
     def samples(self, profile):
-        """path -> [calls, ns] by (pid, tid); checks that all that is named is there, once."""
+        """path -> [calls, ns] by (pid, tid); checks that everything that has a name or number is there, once."""
         texts = profile["string_table"]
         self.assertEqual(texts[0], "")
         self.assertEqual(len(set(texts)), len(texts))
@@ -89,7 +89,7 @@ class Pprof(profiles.Speedscope):
                     for thread, paths in self.paths(recording).items() if paths})
 
     def test_hostile_names(self):
-        """Of events, threads and processes."""
+        """Hostile names of events, threads and processes."""
         profile, _ = self.read(self.hostile())
         self.assertTrue(self.samples(profile))
         self.assertIn("<b>\"\\\\n\\xff,", profile["string_table"])
@@ -100,7 +100,7 @@ class Pprof(profiles.Speedscope):
         mapping, = [m for m in profile["mapping"] if texts[one(m, "filename")] == str(self.dir / "names")]
         notes = self.ok("readelf", "-n", "names").decode()
         self.assertEqual(texts[one(mapping, "build_id")], re.search(r"Build ID: (\w+)", notes)[1])
-        # An address of a location is that of the function in the file, and where that was mapped.
+        # A location's address is the function's address in the file, moved to where the file was mapped.
         symbols = {name: int(value, 16) for value, name in re.findall(r"(?m)^([0-9a-f]+) T (main)$", self.ok(
             "nm", "names").decode(errors="replace"))}
         function, = [f for f in profile["function"] if texts[one(f, "name")] == "main"]

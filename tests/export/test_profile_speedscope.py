@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo export --to speedscope: by its schema, by its importer, and held against what print and graph say."""
+"""hodo export --to speedscope: checked by its schema and its importer, and compared with what print and graph say."""
 import collections
 import json
 import unittest
@@ -9,7 +9,7 @@ import profiles
 
 
 def faults(schema, value, root=None, at="$"):
-    """What of a JSON schema does not hold: as much of it as speedscope's uses."""
+    """Violations of a JSON schema; supports as much of JSON Schema as speedscope's uses."""
     root = root or schema
     if "$ref" in schema:
         yield from faults(root["definitions"][schema["$ref"].removeprefix("#/definitions/")], value, root, at)
@@ -38,7 +38,7 @@ class Speedscope(profiles.Speedscope):
         return json.loads(path.read_bytes()), warned
 
     def replay(self, data):
-        """path -> [calls, ns], of all threads; checks order and nesting."""
+        """path -> [calls, ns], over all threads; checks order and nesting."""
         sums = collections.defaultdict(lambda: [0, 0])
         names = [f["name"] for f in data["shared"]["frames"]]
         for profile in data["profiles"]:
@@ -101,7 +101,7 @@ class Speedscope(profiles.Speedscope):
             self.assertEqual(times[name], (self_ns, total_ns), name)
 
     def test_speedscope_reads_trace_events(self):
-        """It pairs begins and ends by their names; arguments, which a span has at its begin only, are in its name."""
+        """Speedscope pairs begins and ends by name; arguments, which only a span's begin has, are in the name there."""
         for recording in (self.record_names(), self.record_traced()):
             with self.subTest(recording):
                 path, _ = self.export("chrome", recording)

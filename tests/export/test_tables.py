@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""csv and jsonl: the same as hodo print --json says, value for value."""
+"""csv and jsonl: the same as the output of hodo print --json, value for value."""
 import csv
 import io
 import json
@@ -16,12 +16,12 @@ FIXED = ["ts", "cpu", "pid", "tid", "comm", "name", "text", "function"]
 
 
 def text_cell(text):
-    """No spreadsheet computes a text."""
+    """A spreadsheet must not compute a text."""
     return "'" + text if text[:1] and text[0] in "=+-@\t\r\n'" else text
 
 
 def cell(value):
-    """What a cell holds for a value of JSON."""
+    """The content of a cell for a JSON value."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -93,7 +93,7 @@ class Csv(Case):
         self.assertIn('kv:"</script>\x1b[31m,\u00ff\nput', {row[5] for row in rows})
 
     def test_formulas(self):
-        """Texts stay texts in a spreadsheet, and come back from it whole."""
+        """Texts stay texts in a spreadsheet, and come back from it unchanged."""
         for n, first in enumerate("=+-@\t\r\n'"):
             name = self.generate("GEN_TRACE", "all", n)
             file = pathlib.Path(self.path(name), "kvd-412", "metadata")
@@ -117,7 +117,7 @@ class Csv(Case):
         self.assertEqual((row["nothing"], row["empty"], row["key"]), ("", "", ""))
         columns = text.split("\n", 1)[0].split(",")
         after = len(columns) - columns.index("empty") - 1
-        # Both are empty to a reader of CSV, but what was there has quotes.
+        # A reader of CSV sees both as empty, but a text that was there has quotes.
         self.assertRegex(text, '(?m)[^,],"",' + "," * (after - 1) if after else '(?m),""$')
 
     def test_times(self):
@@ -136,7 +136,7 @@ class Csv(Case):
         self.assertEqual(header, ["ts", "cpu", "pid", "tid", "comm", "name", "n", "key", "ratio"])
 
     def test_more_fields_than_columns(self):
-        """What has no column of its own is in the last one."""
+        """Fields without their own column are in the last one."""
         many = os.path.join(self.dir, "wide")
         subprocess.run([os.environ["EXPORT_WIDE"], many, "300"], check=True)
         rows = list(csv.DictReader(io.StringIO(self.export("csv", many).decode(), newline=""), strict=True))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traced.c - a program with everything that an export shows: traced REQUESTS.
+ * traced.c - a program with everything that an export can show: traced REQUESTS.
  *
- * Each request is a span that is paired by its number, begun by the main thread and ended by the worker, three
+ * Each request is a span that is paired by its number; the main thread begins it and the worker ends it, with three
  * open at a time. The worker's calls, spans, events, marks and counters nest in each. One request stays open.
  */
 #define _GNU_SOURCE
@@ -65,7 +65,7 @@ KEEP void work(int n)
 
 KEEP void *worker(void *arg)
 {
-	sem_wait(&begin); /* as many as there is room for are open at that time */
+	sem_wait(&begin); /* at any time, as many requests are open as there is room for */
 	for (int n = 0; n < requests; n++) {
 		sem_wait(&queued);
 		work(n);
@@ -75,7 +75,7 @@ KEEP void *worker(void *arg)
 	return arg;
 }
 
-/* Has no events: the thread has its name before its first one. */
+/* Has no events, so that the thread has its name before its first event. */
 UNTRACED static void *start(void *arg)
 {
 	prctl(PR_SET_NAME, "w\"<b>\n\xff,");

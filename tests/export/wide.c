@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.c - export_wide DIR CLASSES: an event of each class, each with four fields of its own. */
+/*
+ * wide.c - export_wide DIR CLASSES [NAME]: one event of each class; each class has four fields that no other has. With
+ * a name, all classes have it, and their fields' names are long.
+ */
 #include <read/gen.h>
 
 #include <err.h>
@@ -7,23 +10,23 @@
 
 int main(int argc, char **argv)
 {
-	unsigned n = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+	unsigned n = argc >= 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	struct gen_trace t;
 	struct gen_stream s;
 
 	if (n == 0)
-		errx(2, "usage: export_wide DIR CLASSES");
+		errx(2, "usage: export_wide DIR CLASSES [NAME]");
 	gen_trace_start(&t, argv[1], "wide-7", "wide", 7, "discard", 1000000000, 1795000000, 0);
 	for (unsigned i = 0; i < n; i++) {
-		char names[4][16], name[32];
+		char names[4][160], name[32];
 		struct gen_field fields[4];
 
 		for (unsigned k = 0; k < 4; k++) {
-			snprintf(names[k], sizeof(names[k]), "f%u", 4 * i + k);
+			snprintf(names[k], sizeof(names[k]), argc > 3 ? "f%u%0120u" : "f%u", 4 * i + k, 0);
 			fields[k] = (struct gen_field){ names[k], k == 3 ? HODO_TYPE_STR : HODO_TYPE_U32 };
 		}
 		snprintf(name, sizeof(name), "wide:e%u", i);
-		gen_class(&t, 1 + i, name, "event", "", fields, 4);
+		gen_class(&t, 1 + i, argc > 3 ? argv[3] : name, "event", "", fields, 4);
 	}
 	gen_stream_start(&s, &t, "cpu0", 0);
 	gen_packet_start(&s, 1000);

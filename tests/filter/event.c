@@ -3,7 +3,7 @@
 #include "event.h"
 
 #include <core/filter.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ void event_data(struct test_event *e, const char *name, uint8_t type, size_t ele
 	add(e, name, type)->len = elements;
 }
 
-/* The fixed bytes of a field; how many. */
+/* Writes the fixed bytes of a field; returns how many. */
 static size_t fixed(const struct test_field *f, uint8_t *out)
 {
 #if HODO_FILTER_FLOAT
@@ -158,7 +158,7 @@ int event_filter(const struct test_event *e, const char *expr, char *error)
 	int rc;
 
 	rc = hodo_filter_compile(expr, code, HODO_FILTER_MAX, &len, error, error ? 128 : 0);
-	exact = malloc(len ? len : 1); /* so that a read behind the program is seen */
+	exact = malloc(len ? len : 1); /* so that a sanitizer sees reads beyond the program */
 	memcpy(exact, code, len);
 	free(code);
 	if (!rc)

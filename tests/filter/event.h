@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event.h - events as the filter machine sees them, made from values that the
- * tests know. The tests that use it run in a kernel module, too (tests/kernel/unit), where there is no
+ * tests know. The tests that use it also run in a kernel module (tests/kernel/unit), which has no
  * floating point: HODO_FILTER_FLOAT is 0 there.
  */
 #ifndef TESTS_FILTER_EVENT_H
@@ -18,7 +18,7 @@
 struct test_field {
 	const char *name;
 	uint8_t type;
-	int64_t i;     /* integers, and the bits of u64 and ptr; without floating point those of f32 and f64 */
+	int64_t i;     /* integers, and the bits of u64 and ptr; without floating point, also those of f32 and f64 */
 #if HODO_FILTER_FLOAT
 	double d;      /* f32, f64 */
 #endif
@@ -36,12 +36,12 @@ struct test_event {
 	size_t count;
 };
 
-/* Append a field; event_build() comes when all are there. */
+/* These append a field; call event_build() after the last one. */
 void event_int(struct test_event *e, const char *name, uint8_t type, int64_t i);
 #if HODO_FILTER_FLOAT
 void event_float(struct test_event *e, const char *name, uint8_t type, double d);
 #else
-/* Of a constant, which the compiler alone looks at. */
+/* For a constant, which only the compiler evaluates. */
 #define event_float(e, name, type, value)                                         \
 	do {                                                                      \
 		static const double double_bits = (value);                        \
@@ -53,17 +53,17 @@ void event_bits(struct test_event *e, const char *name, uint8_t type, const void
 void event_text(struct test_event *e, const char *name, const char *text, size_t len); /* NULL: a NULL text */
 void event_data(struct test_event *e, const char *name, uint8_t type, size_t elements);
 
-/* Lay the pieces out, each in a block of its own of exactly its size. */
+/* Lays the pieces out, each in a separate block of exactly its size. */
 void event_build(struct test_event *e);
 void event_free(struct test_event *e);
 
-/* In a table, what is true with floating point, and without. */
+/* For tables: what is true with floating point, and what is true without. */
 #define FLOATS(with, without) (HODO_FILTER_FLOAT ? (with) : (without))
 
-/* Whether an expression was refused, with this message, for a number that only floating point can hold. */
+/* Whether this message refuses an expression for a number that only floating point can hold. */
 bool event_wants_floats(const char *error);
 
-/* Of n random tries, so many where the machine is emulated. */
+/* How many of n random tries are made: fewer where the machine is emulated. */
 #ifdef __KERNEL__
 #define ROUNDS(n) ((n) / 20)
 #else
@@ -71,8 +71,8 @@ bool event_wants_floats(const char *error);
 #endif
 
 /*
- * 1 if the filter takes the event, 0 if not, the negative errno if it does not
- * compile or bind (then with the message in error, of 128 bytes, if not NULL).
+ * 1 if the filter accepts the event, 0 if not; a negative errno if it does not
+ * compile or bind (the message is then in error, of 128 bytes, if not NULL).
  */
 int event_filter(const struct test_event *e, const char *expr, char *error);
 

@@ -18,7 +18,7 @@ int main(void)
 	unsigned char blob[3] = { 1, 2, 3 };
 
 	signal(SIGUSR1, on_signal);
-	feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT); /* a filter must not set them off */
+	feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_INEXACT); /* a filter must not raise these exceptions */
 	for (int n = 0; n < 100; n++) {
 		unsigned long long big = ~0ull - (unsigned)n;
 		const char *key = keys[n % 4];

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Records filtered.c with --filter and looks whether exactly the events came
-that the same condition, written in Python, picks from an unfiltered recording.
+"""Records filtered.c with --filter and checks that the recording has exactly the events
+that the same condition, written in Python, selects from an unfiltered recording.
 
 HODO, FILTERED and COMPARE (tests/read/compare_bt2.py) are in the environment.
 """

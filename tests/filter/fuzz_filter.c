@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_filter.c - libFuzzer target for the filter: compiler, verifier and
- * machine. The input's first byte says what the rest is:
+ * machine. The input's first byte determines what the rest is:
  *
- *   'e'     an expression; what compiles must verify, bind and run
+ *   'e'     an expression; if it compiles it must verify, bind and run
  *   'p'     a program
  *   'g'     a pattern, a NUL, a text
  *
@@ -13,7 +13,7 @@
 #include <core/filter.h>
 #include <core/glob.h>
 #include <lib/fuzz.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -89,7 +89,7 @@ size_t random_text(uint64_t *seed, char *out, size_t max)
 
 /* ---------------------------------------------------------------- generation */
 
-/* What is known of a value without an event; also what the generator aims at. */
+/* What is known about a value without an event; also what the generator aims for. */
 enum known { ANY, INTEGER, FLOATING, TEXT };
 
 static struct node *generate(uint64_t *seed, unsigned int height, enum known want);
@@ -272,7 +272,7 @@ static unsigned int precedence(const struct node *n)
 	}
 }
 
-/* With parentheses where the place wants something that binds closer, and sometimes without need. */
+/* Adds parentheses where the place needs a higher precedence, and sometimes without need. */
 static void print(struct out *o, const struct node *n, unsigned int least)
 {
 	bool paren = precedence(n) < least || random_below(o->seed, 10) == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.h - the filter language written a second time: random expression
- * trees, their text, and their value by walking the tree. Shares no code with
- * compiler and machine, and computes with wider types where those take care.
+ * reference.h - a second implementation of the filter language: random expression
+ * trees, their text, and their value by walking the tree. It shares no code with the
+ * compiler and the machine, and computes with wider types where these avoid overflow.
  */
 #ifndef TESTS_FILTER_REFERENCE_H
 #define TESTS_FILTER_REFERENCE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* HODO_TEST_SEED, else always the same. */
+/* HODO_TEST_SEED, otherwise always the same number. */
 uint64_t random_seed(void);
 uint64_t random_u64(uint64_t *seed);
 unsigned int random_below(uint64_t *seed, unsigned int n); /* 0 if n is 0 */
@@ -32,7 +32,7 @@ bool reference_glob(const char *p, size_t m, const char *t, size_t n);
 
 enum node_kind { N_INT, N_FLOAT, N_TEXT, N_FIELD, N_HAS, N_UNARY, N_BINARY, N_SELECT };
 
-/* What an operator wants, and so which constants the compiler refuses. */
+/* What an operator requires, and therefore which constants the compiler refuses. */
 enum class { LOGIC, COMPARE, GLOB, BITS, ARITHMETIC };
 
 struct op {
@@ -56,11 +56,11 @@ struct node {
 	struct node *kid[3];
 };
 
-/* A tree of at most this height; NULL never. */
+/* A tree of at most this height; never NULL. */
 struct node *node_random(uint64_t *seed, unsigned int height);
 void node_free(struct node *n);
 
-/* The expression in C's notation, with as few parentheses as precedence allows or more; its length. */
+/* Prints the expression in C's notation, with the fewest parentheses possible or more; returns the length. */
 size_t node_print(const struct node *n, uint64_t *seed, char *out, size_t size);
 
 /* Whether the compiler must refuse it: an operator on constants that it cannot take. */

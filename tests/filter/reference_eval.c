@@ -16,7 +16,7 @@ _Static_assert(LDBL_MANT_DIG >= 64, "long double holds every 64-bit integer and 
 
 struct value {
 	enum { NOTHING, WHOLE, REAL, STRING } kind;
-	__int128 i; /* what the number is */
+	__int128 i; /* the number's mathematical value */
 	bool is_unsigned;
 #if HODO_FILTER_FLOAT
 	double d;
@@ -49,7 +49,7 @@ static struct value string(const char *text, size_t len)
 
 /* -------------------------------------------------------------------- globs */
 
-/* Where the set at p[0] == '[' ends, one past its ']', or 0. */
+/* The position after the ']' of the set that begins at p[0] == '[', or 0. */
 static size_t set_len(const char *p, size_t m)
 {
 	size_t i = 1;
@@ -241,7 +241,7 @@ static struct value glob(const char *op, struct value a, struct value b)
 	return whole(reference_glob(b.text, b.len, a.text, a.len) == (op[0] == '='), false);
 }
 
-/* a / b as in C, without the library's division of 128 bits, which the kernel lacks; both fit 64 bits and a sign. */
+/* a / b as in C, without the library's 128-bit division, which the kernel lacks; both fit 64 bits and a sign. */
 static __int128 quotient(__int128 a, __int128 b)
 {
 	uint64_t x = (uint64_t)(a < 0 ? -a : a), y = (uint64_t)(b < 0 ? -b : b);
@@ -259,7 +259,7 @@ static struct value shift(const char *op, struct value a, struct value b)
 	if (op[0] == '<')
 		return whole((__int128)((unsigned __int128)a.i * (unsigned __int128)power), a.is_unsigned);
 	rest = a.i - quotient(a.i, power) * power;
-	if (rest < 0) /* the floor, also below zero */
+	if (rest < 0) /* rounds down, also below zero */
 		rest += power;
 	return whole(quotient(a.i - rest, power), a.is_unsigned);
 }
@@ -271,7 +271,7 @@ static struct value integers(const char *op, struct value a, struct value b)
 
 	if (op[0] == '<' || op[0] == '>')
 		return shift(op, a, b);
-	a = whole(a.i, u); /* as C converts */
+	a = whole(a.i, u); /* converted as in C */
 	b = whole(b.i, u);
 	x = (unsigned __int128)a.i;
 	y = (unsigned __int128)b.i;

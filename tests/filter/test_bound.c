@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bound.c - what a filter knows besides an event's fields: variables, labels, elements of sequences. */
+/* test_bound.c - what a filter uses besides an event's fields: variables, labels, elements of sequences. */
 #include <core/filter.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include "event.h"
 
 #include <string.h>
@@ -99,8 +99,8 @@ TEST(test_labels)
 	static const struct row rows[] = {
 		{ "state == RUNNING", 1 }, { "RUNNING == state", 1 }, { "state != \"RUNNING\"", 0 },
 		{ "\"IDLE\" < state && state > IDLE", 1 }, { "state == NONE || !(state == NONE)", 0 },
-		{ "big == max && big > RUNNING", 1 }, /* of an unsigned field: its bits */
-		{ "state == \"NONE\"", 0 }, { "text == \"RUNNING\"", 1 }, /* a text stays one */
+		{ "big == max && big > RUNNING", 1 }, /* an unsigned field: compares bits */
+		{ "state == \"NONE\"", 0 }, { "text == \"RUNNING\"", 1 }, /* a text field remains a text */
 		{ "state == IDLE ? 1 : state == RUNNING", 1 }, { "plain == RUNNING", 0 }, /* no labels */
 		{ "state == plain", 1 }, { "plain == state && state == \"RUNNING\"", 1 },
 		{ "(state) == (RUNNING)", 1 }, { "state + 0 == RUNNING", 0 }, { "-RUNNING == state", 0 },
@@ -142,7 +142,7 @@ TEST(test_elements)
 	event_free(&e);
 }
 
-/* What can be said of all events of a kind. */
+/* What is known for all events of a class. */
 TEST(test_known)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compile.c - what the compiler refuses, in which words, and its limits. */
+/* test_compile.c - what the compiler refuses, its messages, and its limits. */
 #include <core/filter.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>
@@ -151,7 +151,7 @@ static void check_nest(const char *front, const char *middle, const char *behind
 
 TEST(test_limits)
 {
-	/* Nesting, of the text and of the stack. */
+	/* Limits of nesting, in the text and on the stack. */
 	check_nest("(", "a", ")", HODO_FILTER_NESTING_MAX - 1, 0, NULL);
 	check_nest("(", "a", ")", HODO_FILTER_NESTING_MAX, -E2BIG, "too deep at column 65");
 	check_nest("!", "a", "", HODO_FILTER_NESTING_MAX - 1, 0, NULL);
@@ -163,7 +163,7 @@ TEST(test_limits)
 	check_nest("a?1:", "a", "", HODO_FILTER_STACK_MAX / 2, -E2BIG, "too deep at column 66");
 	check_nest("a?1:", "a", "", 100, -E2BIG, "too deep");
 	check_nest("(", "", "", 2000, -E2BIG, "too deep");
-	/* Length, of the text and of the program. */
+	/* Limits of length, of the text and of the program. */
 	check_nest("a+", "a", "", 1023, 0, NULL);
 	check_nest("a+", "a ", "", 1023, 0, NULL);
 	check_nest("a+", "a  ", "", 1023, -E2BIG, "too long");

@@ -44,7 +44,7 @@ static const struct {
 	{ "[]a]", "a", true },
 	{ "[a-]", "-", true },
 	{ "[-a]", "-", true },
-	{ "[a-", "[a-", true },   /* not closed: itself */
+	{ "[a-", "[a-", true },   /* not closed: stands for itself */
 	{ "[", "[", true },
 	{ "[]", "[]", true },
 	{ "[!]", "[!]", true },
@@ -56,7 +56,7 @@ static const struct {
 	{ "\\?x", "?x", true },
 	{ "\\[a]", "[a]", true },
 	{ "\\\\", "\\", true },
-	{ "a\\", "a\\", true },   /* nothing to escape: itself */
+	{ "a\\", "a\\", true },   /* nothing to escape: stands for itself */
 	{ "*\\", "abc\\", true },
 	{ "*[0-9]", "shard7", true },
 	{ "*[0-9]", "shard", false },
@@ -77,6 +77,65 @@ TEST(test_cases)
 	}
 }
 
+static const struct {
+	const char *pattern, *name;
+	bool match;
+} tagged[] = {
+	{ "C::find", "C::find[abi:cxx11]", true },
+	{ "C::find[abi:cxx11]", "C::find[abi:cxx11]", true },
+	{ "C::find[abi:cxx11]", "C::find", true },
+	{ "C::find[abi:*]", "C::find[abi:cxx11]", true },
+	{ "C::find[abi:cxx11](int)", "C::find(int)", true },
+	{ "C::find(int)", "C::find[abi:cxx11](int)", true },
+	{ "*::find", "C[abi:a]::find[abi:b][abi:c]", true },
+	{ "*find[abi:x]*", "C::find", true },
+	{ "find?abi:cxx11?", "find[abi:cxx11]", true },
+	{ "find[abi]", "finda", true },       /* a set, as ever */
+	{ "find[abi:", "find[abi:", true },   /* not closed: itself */
+	{ "find[abi:", "find", false },
+	{ "find", "find[abi:cxx11", false },
+	{ "find", "find[cxx11]", false },
+	{ "find[abi:cxx11]", "finds", false },
+	{ "C::find", "C::find[abi:cxx11]x", false },
+	{ "[abi:x]", "", true },
+};
+
+TEST(test_tags)
+{
+	for (size_t i = 0; i < sizeof(tagged) / sizeof(tagged[0]); i++) {
+		size_t m = strlen(tagged[i].pattern), n = strlen(tagged[i].name);
+		/* Without a NUL: the address sanitizer sees reads beyond it. */
+		char *p = malloc(m ? m : 1), *t = malloc(n ? n : 1);
+
+		memcpy(p, tagged[i].pattern, m);
+		memcpy(t, tagged[i].name, n);
+		if (hodo_glob_name(p, m, t, n) != tagged[i].match)
+			fail_msg("'%s' against '%s'", tagged[i].pattern, tagged[i].name);
+		free(p);
+		free(t);
+	}
+	assert_false(hodo_glob("C::find", 7, "C::find[abi:cxx11]", 18)); /* of a text, each byte counts */
+}
+
+TEST(test_lists)
+{
+	static const struct {
+		const char *list;
+		size_t first;
+	} lists[] = {
+		{ "", 0 }, { ",a", 0 }, { "a", 1 }, { "a,b", 1 },
+		{ "S<int, double>::get,x", 19 }, { "f(int, long),x", 12 }, { "S<f(a, b), c<d, e>>,x", 19 },
+		{ "probe:f(n->next, n->len),x", 24 }, { "a<b,c", 3 }, { "f(a,b", 3 }, { "a>,b>", 2 },
+		{ "operator<,operator>", 9 }, { "operator->,S<a, b>", 10 }, { "operator<< <a, b>,x", 17 },
+		{ "operator,,x", 9 }, { "S<&X::operator<, b>::f,x", 22 },
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (hodo_glob_first(lists[i].list, strlen(lists[i].list)) != lists[i].first)
+			fail_msg("'%s': %zu", lists[i].list, hodo_glob_first(lists[i].list, strlen(lists[i].list)));
+	assert_int_equal(hodo_glob_first("a<b\0c>,d", 9), 3); /* a bracket of the next pattern closes nothing */
+}
+
 TEST(test_lengths_count_not_nul)
 {
 	assert_true(hodo_glob("a*zzz", 2, "abc", 3));
@@ -86,7 +145,7 @@ TEST(test_lengths_count_not_nul)
 	assert_true(hodo_glob("a?b", 3, "a\0b", 3));
 }
 
-/* A copy of exactly len bytes, so that the address sanitizer sees a read behind it. */
+/* A copy of exactly len bytes, so that the address sanitizer sees reads beyond it. */
 static char *exactly(const char *bytes, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -121,12 +180,12 @@ TEST(test_random_against_reference)
 		free(p);
 		free(t);
 	}
-	assert_in_range(matched, ROUNDS(10000), ROUNDS(290000)); /* both answers were really tried */
+	assert_in_range(matched, ROUNDS(10000), ROUNDS(290000)); /* both answers must occur often */
 }
 
 /*
- * What takes exponential time in a recursive matcher, and cubic time where unclosed
- * brackets are searched again and again: either would never end.
+ * A recursive matcher takes exponential time for these, and one that searches unclosed brackets
+ * again and again takes cubic time: neither would ever end.
  */
 TEST(test_hostile_patterns_end)
 {

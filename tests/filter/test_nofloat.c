@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_nofloat.c - the machine as the kernel gets it, compiled without floating
- * point (and on x86-64 with -mgeneral-regs-only): no double gets in, and the
+ * test_nofloat.c - the machine as the kernel module uses it, compiled without floating
+ * point (and on x86-64 with -mgeneral-regs-only): it accepts no double, and the
  * rest works.
  */
 #include <core/filter.h>
@@ -48,7 +48,7 @@ TEST(test_float_fields_are_absent)
 	assert_false(run(has, sizeof(has)));
 }
 
-/* Of two fields of one name the first counts, also if it is absent. */
+/* If two fields have one name the first counts, even if it is absent. */
 TEST(test_float_field_hides_another)
 {
 	static const uint8_t types[] = { HODO_TYPE_F64, HODO_TYPE_I32 };
@@ -71,7 +71,7 @@ TEST(test_integers_work)
 	assert_false(run(less, sizeof(less)));
 }
 
-/* A text is compiled without them, too: what needs one is refused where it stands. */
+/* The compiler has no floating point, either: it refuses what needs it, with its place in the text. */
 TEST(test_text_without_doubles)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_random.c - random expressions on random events: compiled and run, and by
- * the reference's tree walk. HODO_TEST_SEED varies it.
+ * test_random.c - random expressions on random events: compiled and run, and compared
+ * with the reference's tree walk. HODO_TEST_SEED varies them.
  */
 #include "reference.h"
 
@@ -12,7 +12,7 @@
 #include <lib/unit.h>
 
 #define TREES ROUNDS(60000)
-#define EVENTS 4 /* events an expression */
+#define EVENTS 4 /* events per expression */
 #define EXPR_MAX 2048
 
 static void random_float(uint64_t *seed, struct test_event *e, const char *name, uint8_t type, int64_t sign)
@@ -35,7 +35,7 @@ static void random_event(uint64_t *seed, struct test_event *e)
 
 	memset(e, 0, sizeof(*e));
 	for (i = 0; i < n; i++) {
-		const char *name = random_names[random_below(seed, RANDOM_NAMES - 1)]; /* all but "missing" */
+		const char *name = random_names[random_below(seed, RANDOM_NAMES - 1)]; /* any except "missing" */
 		uint8_t type = (uint8_t)(1 + random_below(seed, HODO_TYPE_BYTES + 1));
 		int64_t sign = random_below(seed, 2) ? 1 : -1;
 
@@ -97,7 +97,7 @@ TEST(test_against_reference)
 		node_free(tree);
 	}
 	free(expr);
-	/* Each way was gone often enough to mean something. */
+	/* Each outcome occurs often enough. */
 	print_message("%u rounds: %u wrong, %u too large, %u events taken\n", round, wrong, large, taken);
 	assert_in_range(wrong, ROUNDS(500), TREES / 3);
 	assert_in_range(taken, TREES / 2, (TREES - wrong - large) * EVENTS * 3 / 4);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_run.c - expressions on events. SAME() has the C compiler compute the
- * very expression on variables of the event's names and types, so what the
- * filter says is held against C itself; tables say the rest.
+ * same expression on variables with the names and types of the event's fields, which
+ * compares the filter with C itself; tables have the rest.
  */
 #define _GNU_SOURCE /* feenableexcept */
 #include <core/filter.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void same(const struct test_event *e, const char *expr, int want)
 
 /* ------------------------------------------------------- what C would say */
 
-/* 64-bit, as the machine computes; the narrow ones are promoted alike. */
+/* 64-bit, as the machine computes; narrow types are promoted in the same way. */
 static void with_integers(long long shard, unsigned long long bytes, signed char small, unsigned short port)
 {
 	static struct test_event e;
@@ -74,7 +74,7 @@ static void with_integers(long long shard, unsigned long long bytes, signed char
 	SAME(1 || 1 / shard);
 	SAME(0x7fffffffffffffff == 9223372036854775807);
 
-	/* Precedence and associativity, where parentheses would tell another story. */
+	/* Precedence and associativity, where other parentheses would change the result. */
 	SAME(shard - 1 - 1);
 	SAME(100 / 10 / 5 == 2);
 	SAME(2 + 3 * 4 == 14);
@@ -265,7 +265,7 @@ TEST(test_absent)
 		{ "null", 0 },
 		{ "has(data) && has(list)", 1 },
 		{ "data == 1 || data == \"x\" || !data || list || !list", 0 },
-		{ "behind == 77", 1 }, /* the fields behind variable ones are found */
+		{ "behind == 77", 1 }, /* the machine finds fields after those of variable size */
 		{ "missing || NONE", 0 },
 	};
 	static struct test_event e;
@@ -280,7 +280,7 @@ TEST(test_absent)
 	CHECK_ROWS(&e, rows);
 }
 
-/* Numbers compare as what they are, where C would convert one of them first. */
+/* Numbers compare by value, where C would first convert one of them. */
 TEST(test_exact_comparisons)
 {
 	static const struct row rows[] = {
@@ -320,7 +320,7 @@ TEST(test_exact_comparisons)
 	CHECK_ROWS(&e, rows);
 }
 
-/* Every type, at both ends of its range, and its sign kept. */
+/* Every type, at both ends of its range, with its sign. */
 TEST(test_types)
 {
 	static const struct row rows[] = {
@@ -330,7 +330,7 @@ TEST(test_types)
 		{ "i64 == -9223372036854775807 && u64 == 0xffffffffffffffff", 1 },
 		{ "yes && yes == true && no == false && !no", 1 },
 		{ "letter == 'x' && high < 0", 1 },
-		{ "f32 == 0.1", 0 }, /* a float is not the double */
+		{ "f32 == 0.1", 0 }, /* a float is not equal to the double */
 		{ "f32 > 0.0999 && f32 < 0.1001 && f64 == 0.1", 1 },
 		{ "u32 + 1 == 0x100000000", 1 }, /* all integers are 64 bits */
 		{ "~u8 == -256", 1 },
@@ -376,7 +376,7 @@ TEST(test_bind_refuses)
 	assert_int_equal(hodo_filter_bind(&f, code, 3, 0, NULL, NULL, NULL), -EINVAL);
 }
 
-/* Pieces that are not as the types say: absent, and no read outside (the sanitizer looks on). */
+/* Pieces that do not match the types: fields are absent, and nothing reads outside (the sanitizer checks that). */
 TEST(test_short_pieces)
 {
 	static struct test_event e;
@@ -404,7 +404,7 @@ TEST(test_short_pieces)
 	event_free(&e);
 }
 
-/* Of two fields of one name the first counts; as many as there can be reach the last piece and byte. */
+/* If two fields have one name the first counts; the maximum number of fields reaches the last piece and byte. */
 TEST(test_fields_found)
 {
 	static char names[HODO_FIELDS_MAX][8];
@@ -436,7 +436,7 @@ TEST(test_fields_found)
 	event_free(&e);
 }
 
-/* What an array of the kernel's holds behind the end of its text is not of it. */
+/* What an array of the kernel has after the end of its text does not belong to the text. */
 TEST(test_text_ends_at_nul)
 {
 	static const struct row rows[] = {
@@ -445,7 +445,7 @@ TEST(test_text_ends_at_nul)
 		{ "comm == \"bash\\0\" || comm != \"bash\"", 0 },
 		{ "full == \"0123456789abcdef\" && none == \"\" && tail == \"x\"", 1 },
 		{ "comm[3] == 'h' && !has(null) && has(none)", 1 },
-		{ "comm[4] == 0", 0 }, /* behind the end: absent */
+		{ "comm[4] == 0", 0 }, /* after the end: absent */
 		{ "tail == \"xyz\"", 0 },
 		{ "none > \"\"", 0 },
 	};
@@ -475,7 +475,7 @@ TEST(test_float_state_untouched)
 	feclearexcept(FE_ALL_EXCEPT);
 	feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
 	fesetround(FE_DOWNWARD);
-	(void)hodo_filter_run(&f, e.pieces, e.count, NULL); /* SIGFPE if it lets one through */
+	(void)hodo_filter_run(&f, e.pieces, e.count, NULL); /* SIGFPE if it raises an exception */
 	assert_int_equal(fegetround(), FE_DOWNWARD);
 	assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
 	assert_int_equal(fegetexcept(), FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);

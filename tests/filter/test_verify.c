@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_verify.c - the verifier against programs that no compiler made: each
- * rule broken by hand, every truncation, random bytes and flipped bits. What
- * it lets pass is run on an event, under the sanitizers in one build.
+ * test_verify.c - the verifier on programs that no compiler made: each
+ * rule broken by hand, every truncation, random bytes and flipped bits. A program
+ * that passes is run on an event, in one build under the sanitizers.
  */
 #include <core/filter.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include "reference.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void make_event(struct test_event *e)
 	event_build(e);
 }
 
-/* Verify a copy of exactly len bytes; bind and run it if it passes. Whether it did. */
+/* Verifies a copy of exactly len bytes, and binds and runs it if it passes. Returns whether it passed. */
 static bool try(const uint8_t *code, size_t len, const struct test_event *e)
 {
 	uint8_t *exact = malloc(len ? len : 1);
@@ -105,7 +105,7 @@ TEST(test_rules)
 	event_free(&e);
 }
 
-/* A program in which it shows: 0 and, if not skipped, 1. */
+/* Programs that reveal a skip: without it, the result would be another. */
 TEST(test_skips_are_taken)
 {
 	static const uint8_t and_0[] = { HEADER, 0, ONE, 0, SKIP, 3, 0, ONE, 1, HODO_FILTER_LOR };
@@ -124,7 +124,7 @@ TEST(test_skips_are_taken)
 	assert_true(hodo_filter_run(&f, NULL, 0, NULL));
 }
 
-/* Skips within each other, more and more, all to the end. */
+/* Nested skips, more and more of them, all to the end. */
 TEST(test_nested_skips_limit)
 {
 	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0, ONE, 1 };
@@ -143,7 +143,7 @@ TEST(test_nested_skips_limit)
 	}
 }
 
-/* n ones and n - 1 additions, or ones that are added at once: by the stack's limit, not the length. */
+/* n ones and n - 1 additions, or ones that are added at once: the limit is the stack's, not the length. */
 TEST(test_stack_limit)
 {
 	static uint8_t code[HODO_FILTER_MAX] = { HEADER, 0 };
@@ -185,7 +185,7 @@ TEST(test_longest_program)
 	free(code);
 }
 
-/* Programs of all instructions; what is cut off them never passes for whole unless it is. */
+/* Programs of all instructions: a part of one passes only if it is a whole program itself. */
 #if HODO_FILTER_FLOAT
 #define FRACTION "0.5"
 #else
@@ -247,11 +247,11 @@ TEST(test_flipped_bits_and_bytes)
 			valid += try(code, len, &e);
 		}
 	}
-	assert_in_range(valid, ROUNDS(1000), ROUNDS(80000)); /* both were met */
+	assert_in_range(valid, ROUNDS(1000), ROUNDS(80000)); /* both outcomes must occur */
 	event_free(&e);
 }
 
-/* Random instructions, most of them known ones, so that many programs pass. */
+/* Random instructions, most of them known, so that many programs pass. */
 TEST(test_random_programs)
 {
 	static const uint8_t known[] = { 1,  1,  1,  5,  6,  6,  7,  2,  3,  4,  16, 17, 18, 32, 33, 34, 35, 36,

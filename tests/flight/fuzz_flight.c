@@ -3,8 +3,8 @@
  * fuzz_flight.c - the file of a flight recorder that holds anything.
  *
  * Input: one byte of choices, then changes to the file of an honest process, each 4 bytes of place and
- * 8 of value; the places count the pages that matter, one after the other. What comes out must be refused,
- * or be a recording that reads without a complaint.
+ * 8 of value; the places number only the pages that matter, in sequence. The file must be refused,
+ * or become a recording that reads without a complaint.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #include "honest.h"
 
-/* Places in the file, by a number below MATTER_BYTES. */
+/* The place in the file for a number below MATTER_BYTES. */
 #define MATTER_PAGES 12u
 #define MATTER_BYTES (MATTER_PAGES * HODO_PAGE)
 
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(&n, data + at, sizeof(n));
 		memcpy(&value, data + at + 4, sizeof(value));
 		where = place(n);
-		/* Layouts that only ask for much memory tell nothing. */
+		/* Layouts that only ask for much memory show nothing. */
 		if (where + 8 <= HONEST_TOTAL)
 			memcpy(file + where, &value, sizeof(value));
 	}

@@ -2,8 +2,8 @@
 /*
  * fuzz_stream.c - a stream of an interrupted recording that holds anything.
  *
- * Input: the file; where it begins with 'U' and 16 bytes, copies of packets' headers with honest marks are put
- * wherever "HDR" stands. What comes out must be a stream that reads from its first byte to its last.
+ * Input: the file; if it begins with 'U' and 16 bytes, copies of packets' headers with honest marks replace
+ * every "HDR". The result must be a stream that reads from its first byte to its last.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #define HONEST_DATA (HODO_SHM_RINGS + HONEST_RINGS * (uint64_t)HODO_PAGE)
 #define HONEST_TOTAL (HONEST_DATA + HONEST_RINGS * (uint64_t)HONEST_RING)
 
-/* snapshot: as hodo_snapshot() copies it. Memory of zeros. */
+/* snapshot: as hodo_snapshot() copies it. The memory must be all zeros. */
 void honest_make(uint8_t *file, bool snapshot);
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """kill.py random|points: SIGKILL of programs with a flight recorder.
 
-Each time `hodo recover` must give a trace that babeltrace2 reads, and every event that had returned before the
+Each time `hodo recover` must make a trace that babeltrace2 reads, and every event that had returned before the
 kill must be in it or counted as overwritten.
 """
 import os
@@ -35,7 +35,7 @@ def begun(path):
 
 
 def check(directory, what):
-    """Whether something was recovered; it must be right then."""
+    """Whether something was recovered; if so, it must be right."""
     flights, trace, shared = f"{directory}/flights", f"{directory}/trace", f"{directory}/shared"
     if not os.listdir(flights):
         assert begun(shared) == 0, what
@@ -59,7 +59,7 @@ def at_random(directory, n):
                                random.choice(["0", "20", "100"]), "1"],
                               env=environment(f"{directory}/flights", HODO_FLIGHT_SIZE=size))
     deadline = time.monotonic() + LIMIT_S
-    if n % 4:  # else at any moment of the start
+    if n % 4:  # otherwise at any moment of the start
         while not begun(f"{directory}/shared") and time.monotonic() < deadline:
             time.sleep(0.0005)
     time.sleep(random.random() * 0.02)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A flight recorder's file as a power cut leaves it: cut short, and with pages of zeros, of rubbish, or of an earlier
-time. `hodo recover` makes a trace of it that we and babeltrace2 can read, or says in one line why not."""
+"""A flight recorder's file after a power cut: cut short, and with pages of zeros, of random bytes, or of an earlier
+time. `hodo recover` makes a trace from it that we and babeltrace2 can read, or says in one line why it cannot."""
 import os
 import random
 import shutil
@@ -29,7 +29,7 @@ class Damage(Case):
         self.whole = len(self.events())
 
     def fresh(self):
-        shutil.copyfile(self.file, self.copy)  # sparse where the file is
+        shutil.copyfile(self.file, self.copy)  # sparse where the original is
 
     def write(self, at, data):
         with open(self.copy, "r+b") as f:
@@ -37,7 +37,7 @@ class Damage(Case):
             f.write(data)
 
     def check(self, what, events=False):
-        """Events that were recovered; 0: refused, with the reason."""
+        """How many events were recovered; 0: refused, with the reason."""
         done = hodo("recover", "-o", self.out, self.copy)
         self.assertIn(done.returncode, (0, 1), (what, done.stderr))
         for line in done.stderr.splitlines():
@@ -47,11 +47,11 @@ class Damage(Case):
             return 0
         found = self.events()
         for e in found:
-            self.assertTrue(e["name"])  # a bit of the name itself may be another
+            self.assertTrue(e["name"])  # a bit of the name itself may have changed
         return len(found)
 
     def interesting(self):
-        """Pages that hold anything."""
+        """Pages that are not all zeros."""
         with open(self.file, "rb") as f:
             return [n for n, page in enumerate(iter(lambda: f.read(PAGE), b"")) if page.strip(b"\0")]
 
@@ -99,14 +99,14 @@ class Damage(Case):
                 self.check(i)
 
     def test_rings_positions_lost(self):
-        """The pages that say how far the rings had come are gone: the packets themselves tell."""
+        """The pages with the rings' positions are lost: the packets themselves show how far the rings had come."""
         self.fresh()
         rings = [n for n in self.interesting() if self.is_ring(n)]
         self.assertTrue(rings)
         for page in rings:
             self.write(page * PAGE, bytes(PAGE))
         got = self.check("positions", events=True)
-        # The oldest packet is kept out only while one is being begun; the newest ends with its last whole event.
+        # The oldest packet is left out only while another begins; the newest ends with its last whole event.
         self.assertGreaterEqual(got, self.whole * 9 // 10)
 
     def test_rings_positions_of_an_earlier_time(self):

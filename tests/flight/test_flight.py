@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""HODO_FLIGHT: which processes have files, what is in them, which are kept, and where there can be none."""
+"""HODO_FLIGHT: which processes have files, what the files contain, which are kept, and where there can be none."""
 import ctypes
 import json
 import os
@@ -95,7 +95,7 @@ class Processes(Case):
 
 class Files(Case):
     def start(self, **settings):
-        """A program that runs on, and writes."""
+        """A program that keeps running, and writes."""
         shared = self.path(f"shared{len(self.files())}")
         process = subprocess.Popen([TARGET, shared, "1", "0", "0", "0"], env=environment(self.flights, **settings))
         self.addCleanup(lambda: (process.kill(), process.wait()))
@@ -121,7 +121,7 @@ class Files(Case):
             self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=2)
             newest, = set(self.files()) - set(before)
             os.utime(os.path.join(self.flights, newest), (1000 + i, 1000 + i))
-        # Two of dead processes when the last was made, and that one; the living one's stays, although it is older.
+        # Files of two dead processes, kept at the last start, and the newest; the living one's stays, although older.
         self.assertEqual(len(self.files()), 4)
         self.assertIn(alive, self.files())
         times = sorted(int(os.stat(os.path.join(self.flights, n)).st_mtime) for n in self.files() if n != alive)
@@ -154,7 +154,7 @@ class Files(Case):
         return path
 
     def test_foreign_files_of_that_suffix_stay(self):
-        """Texts of the user's, and in a shared directory other users' recordings: neither goes, nor makes ours go."""
+        """The user's texts, and other users' recordings in a shared directory: they stay, and no limit counts them."""
         foreign = [self.put(f"{i}.flight", b"a text of the user's\n") for i in range(70)]
         if os.geteuid() == 0:
             foreign += [self.put(f"other-{i}.flight", b"HODOSHM\0", 65534) for i in range(70)]
@@ -162,11 +162,11 @@ class Files(Case):
         self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=1)
         self.fly(LIFE, "ends", HODO_FLIGHT_KEEP=1)
         self.assertEqual([path for path in foreign if not os.path.exists(path)], [])
-        self.assertFalse(os.path.exists(half))  # of a process that was killed before it had anything to keep
+        self.assertFalse(os.path.exists(half))  # from a process that was killed before it had anything to keep
         self.assertEqual(len([n for n in self.files() if n.startswith("life")]), 2)
 
     def test_many_at_once(self):
-        """Processes that make and remove files at the same time: each has its own, whole."""
+        """Processes that make and remove files at the same time: each has a whole file."""
         for _ in range(3):
             procs = [subprocess.Popen([LIFE, "ends"], env=environment(self.flights, HODO_FLIGHT_KEEP=1))
                      for _ in range(12)]
@@ -188,7 +188,7 @@ class Files(Case):
         self.assertEqual(os.stat(os.path.join(self.flights, self.files()[0])).st_size, before)
 
     def test_half_made_file(self):
-        """Killed between the file's making and its contents."""
+        """Killed after the file was made and before it had contents."""
         for size in (0, 100, 1 << 20):
             name = os.path.join(self.flights, f"x-{size}.flight")
             with open(name, "wb") as f:
@@ -273,10 +273,10 @@ class Clock(Case):
 
 
 class Refused(Case):
-    """Where there can be no file the program is silent, and hodo doctor says why: before it, and while it runs."""
+    """Without a file, the program is silent, and hodo doctor says why, before it starts and while it runs."""
 
     def doctor(self, *pid, preexec_fn=None, **settings):
-        """What it says of flight recorders: the state, and the text with the hint."""
+        """What hodo doctor says of flight recorders: the state, and the text with the hint."""
         done = run(HODO, "doctor", "--json", *pid, env=environment(self.flights, **settings), cwd=self.dir,
                    preexec_fn=preexec_fn)
         found = [c for c in json.loads(done.stdout)["checks"] if c["name"] == "flight"]
@@ -284,14 +284,14 @@ class Refused(Case):
         return found[0]["state"], f"{found[0]['text']}: {found[0]['hint']}"
 
     def check_known(self, words, preexec_fn=None, **settings):
-        """Both ways."""
+        """Before the program starts, and while it runs."""
         state, text = self.doctor(preexec_fn=preexec_fn, **settings)
         self.assertEqual((state, words in text), ("warn", True), text)
         state, text = self.doctor(self.started(FOREVER, "forever", 0, "up", preexec_fn=preexec_fn, **settings))
         self.assertEqual((state, words in text), ("bad", True), text)
 
     def started(self, *command, preexec_fn=None, **settings):
-        """The number of such a program, once it runs."""
+        """The process ID of such a program, once it runs."""
         process = self.start(*command, env=environment(self.flights, **settings), cwd=self.dir, preexec_fn=preexec_fn)
         if command[0] == FOREVER:
             wait_for("the program", lambda: os.path.exists(self.path("up")))
@@ -302,10 +302,10 @@ class Refused(Case):
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
-        self.check_known("nowhere: there is no such directory: make it", HODO_FLIGHT=self.path("nowhere"))
+        self.check_known("nowhere: there is no such directory: create it", HODO_FLIGHT=self.path("nowhere"))
         self.check_known("Not a directory", HODO_FLIGHT=LIFE)
         self.check_known("ulimit -f is too low for a file of", preexec_fn=small)
-        self.check_known("name events as -e does", HODO_FLIGHT_EVENTS="a b,,")
+        self.check_known("give events as for -e", HODO_FLIGHT_EVENTS="a b,,")
 
     def test_reason_full(self):
         self.check_known("no room for a file of", HODO_FLIGHT=self.disk("1M"))
@@ -341,7 +341,7 @@ class Refused(Case):
         self.assertEqual(len(self.files()), 1)  # the defaults
 
     def test_full_disk(self):
-        """No room for the file, or just room: the program is never ended by SIGBUS."""
+        """No room for the file, or just enough: SIGBUS never ends the program."""
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.unshare(CLONE_NEWNS) != 0:
             self.skipTest("no mount namespace may be made here")
@@ -365,13 +365,13 @@ class Refused(Case):
                 libc.umount2(self.flights.encode(), 2)
 
     def test_room_is_taken(self):
-        """No holes: a page that is not there when the disk is full would be SIGBUS."""
+        """The file has no holes: writing to a missing page on a full disk would raise SIGBUS."""
         self.fly(LIFE, "ends")
         st = os.stat(os.path.join(self.flights, self.files()[0]))
         self.assertGreaterEqual(st.st_blocks * 512, st.st_size)
 
     def test_where_fallocate_is_refused(self):
-        """As on file systems that cannot."""
+        """As on file systems that do not support fallocate()."""
         deny = ("import ctypes,os,struct,sys\n"
                 "libc=ctypes.CDLL(None)\n"
                 "f=struct.pack('HBBI'*4,0x20,0,0,0, 0x15,0,1,285, 6,0,0,0x5005f, 6,0,0,0x7fff0000)\n"
@@ -389,7 +389,7 @@ class Refused(Case):
         self.assertEqual(len(self.events()), 6)
 
     def test_set_user_id(self):
-        """What a set-user-ID program does is not shown to who started it."""
+        """What a set-user-ID program does is hidden from the user who started it."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to give a program away")
         os.chmod(self.dir, 0o777)

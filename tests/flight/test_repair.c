@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_repair.c - a flight recorder's file whose rings have lost their position: what is read of the packet that was
- * open is what was written there, and nothing of what stood there before.
+ * test_repair.c - a flight recorder's file whose rings have lost their position: from the packet that was open, the
+ * reader takes what was last written there, and nothing from an earlier lap.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -27,12 +27,12 @@ static struct {
 	uint8_t *file;
 	struct writer w;
 	uint64_t seed;
-	/* Of each record that was written. */
+	/* For each record that was written. */
 	struct {
 		uint64_t time;
 		uint32_t tid;
 	} record[RECORDS_MAX];
-	uint32_t n, anchored; /* records; the last one before which an anchor stands */
+	uint32_t n, anchored; /* number of records; number of the last one that has an anchor before it */
 } flight;
 
 static void start(void)
@@ -73,7 +73,7 @@ static uint64_t choose(uint64_t below)
 	return xorshift(&flight.seed) % below;
 }
 
-/* One record with its own number in it. mixed: of any form and length, else of one. */
+/* One record with its number in it. mixed: of any form and length, otherwise all alike. */
 static void write_one(bool mixed)
 {
 	static const char text[] = "what is said here has many lengths, and its bytes could be anything: \2\2\2\2\1\0";
@@ -138,7 +138,7 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 	(void)r;
 }
 
-/* Records that are read of the file as it is. */
+/* The records that are read from the present file. */
 static struct seen read_file(uint32_t repaired)
 {
 	struct seen s = { .n = 0 };
@@ -163,7 +163,7 @@ static struct seen read_file(uint32_t repaired)
 	return s;
 }
 
-/* The file without its ring's position, or with one of an earlier time, whatever else the ring says. */
+/* Checks the file with `word` as its ring's position: none, or an earlier one. */
 static void check(uint64_t word)
 {
 	struct hodo_ring ring = *flight.w.ring;
@@ -172,7 +172,7 @@ static void check(uint64_t word)
 	struct seen s = read_file(0), repaired;
 
 	assert_int_equal(s.first + s.n, flight.n);
-	if (position < HONEST_PACKET) /* taken for a ring that was never used */
+	if (position < HONEST_PACKET) /* looks like a ring that was never used */
 		return;
 	memset(flight.w.ring, 0, sizeof(ring));
 	flight.w.ring->word = word;
@@ -182,7 +182,7 @@ static void check(uint64_t word)
 	assert_int_equal(repaired.first + repaired.n, first_lap ? flight.n : repaired.n ? flight.anchored : 0);
 }
 
-/* One event after the other, all alike: what an earlier lap left stands where an event would. */
+/* One event after the other, all alike: events of an earlier lap lie exactly where events would be. */
 TEST(test_alike)
 {
 	start();
@@ -198,7 +198,7 @@ TEST(test_alike)
 	end();
 }
 
-/* Of all lengths, by several threads. */
+/* Records of all lengths, from several threads. */
 TEST(test_mixed)
 {
 	for (flight.seed = 1; flight.seed < 7; flight.seed++) {
@@ -219,7 +219,7 @@ TEST(test_mixed)
 	}
 }
 
-/* The page is there, but it is of an earlier time. */
+/* The page is there, but from an earlier time. */
 TEST(test_earlier_word)
 {
 	uint64_t word = 0;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""again.py - something is where a plan's pages are to be, which came there since the plan was made: there is another
-plan, so many times. strace says so in place of the kernel.
+"""again.py - something is mapped where a plan's pages are to go, after the plan was made: there is a new plan each
+time, up to a limit. strace makes mmap() fail in place of the kernel.
 
-PLAIN (plain.c) is in the environment, beside HODO."""
+PLAIN (plain.c) and HODO are in the environment."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ SAID = "its code or memory map changed in the meantime"
 
 
 def record(folder, *options):
-    """What was said, how often large() was recorded, and the mappings of the program, in order."""
+    """What hodo record said, how often large() was recorded, and the program's mappings, in order."""
     log = folder / "log"
     done = hodo("record", "-o", folder / "trace", f"--functions={Path(PLAIN).name}!large", "--",
                 "strace", "-qq", "-e", "trace=mmap", *options, "-o", log, PLAIN, N, timeout=2 * LIMIT_S, status=7)
@@ -39,7 +39,7 @@ def main():
         first = next(i for i, m in enumerate(maps, 1) if "MAP_FIXED_NOREPLACE" in m)
         said, calls, maps = record(d / "once", "-e", f"inject=mmap:error=EEXIST:when={first}")
         assert "EEXIST" in maps[first - 1] and calls == N and SAID not in said, (said, calls, maps)
-        # Each plan's file is mapped, its states, and then its first pages.
+        # For each plan, the program maps its file, its states, and then its first pages.
         last = first + 3 * (TRIES - 1)
         said, calls, maps = record(d / "always", "-e", f"inject=mmap:error=EEXIST:when={first}..{last}+3")
         assert sum("EEXIST" in m for m in maps) == TRIES and not calls and said.count(SAID) == 1, (said, calls, maps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""argument_values.py - what the calls of arguments.cc have as arguments and results."""
+"""argument_values.py - the arguments and results of the calls in arguments.cc."""
 import json
 import os
 from collections import Counter
@@ -26,7 +26,7 @@ class Arguments(Case):
         return done.stdout.splitlines()
 
     def calls(self):
-        """By function: arguments, result."""
+        """By function: a list of (arguments, result)."""
         lines = [json.loads(line) for line in self.graph("--json")]
         calls = {}
         for line in lines:
@@ -35,7 +35,7 @@ class Arguments(Case):
         return calls
 
     def check_values(self, calls):
-        """Of one round, inlined ones aside."""
+        """The calls of one round, without inlined ones."""
         self.assertEqual(calls["sum"], [({"a": -1, "b": 200, "c": -5000000000, "d": 4, "e": 5, "f": 6, "g": -7,
                                           "h": 1 << 63}, (1 << 63) - 4999999793)])
         self.assertEqual(calls["choose"], [({"text": "key", "second": True}, "ey"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// arguments.cc - functions with arguments and results of all kinds, by several threads, inside of each other, left by
-// exceptions. Prints each call as it is, so that it can be compared. With an argument it goes on until its input ends.
+// arguments.cc - functions with arguments and results of all kinds, in several threads, inside of each other, and left
+// by exceptions. Prints each call, for comparison. With an argument it goes on until its input ends.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -50,7 +50,7 @@ CODE int plain()
 {
 	int n = 42;
 
-	asm volatile("" : "+r"(n)); // else the call is left out
+	asm volatile("" : "+r"(n)); // otherwise the compiler omits the call
 	return n;
 }
 
@@ -58,7 +58,7 @@ CODE int fact(int n)
 {
 	int less = n <= 1 ? 1 : fact(n - 1);
 
-	asm volatile("" : "+r"(less)); // not a loop
+	asm volatile("" : "+r"(less)); // prevents a loop
 	return n <= 1 ? 1 : n * less;
 }
 

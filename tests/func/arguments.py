@@ -24,7 +24,7 @@ class Plain(Arguments):
         self.assertTrue(any(line.startswith("Store::put(this=0x") for line in lines), lines)
 
     def test_events(self):
-        """They are events, which filters look at, and patterns that name others do not leave out."""
+        """They are events: filters see them, and patterns that name other events do not exclude them."""
         self.record("--functions", "--args=fact", "-e", "none:*", "--filter", "n != 3")
         events = [e for e in self.events("d") if e["name"] == "args:fact"]
         self.assertTrue(events)
@@ -35,7 +35,7 @@ class Plain(Arguments):
         for options, why in ((["--args"], "add --functions"),
                              (["--functions", "--args", "--tracer", "profile"], "goes with the tracer record"),
                              (["--functions", "--args", "--min-time", "1ms"], "goes with the tracer record"),
-                             (["--functions", "--args=!fact"], "name the functions that are meant")):
+                             (["--functions", "--args=!fact"], "name the functions to include")):
             done = self.hodo("record", "-q", "-o", "d", *options, "--", PROGRAM)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # build.sh VARIANT OUT STUBS LIBHODO_A: builds hazards, arguments, throws and its library as VARIANT says, into OUT.
-# STUBS is libhodo-functions.a.
+# STUBS is libhodo-functions.a. $LAUNCHER, such as ccache, begins what compiles.
 # shellcheck disable=SC2054 # commas are for the linker
 set -eu
 variant=$1 out=$2 stubs=$3 static_lib=$4
 src=$(dirname "$0")
+read -ra launcher <<<"${LAUNCHER:-}"
 mkdir -p "$out"
 cc=gcc cxx=g++ level=-O2
 flags=(-g -Wall -Wextra -Werror -Wno-clobbered -Wno-infinite-recursion -Wno-unused-parameter)
@@ -15,7 +16,7 @@ case $variant in
 slots-O0) level=-O0 ;;
 slots-O2) ;;
 slots-O3) level=-O3 ;;
-# What is compiled when linking needs the flags there.
+# For link-time optimization, the linker needs the flags, too.
 slots-lto) level="-O2 -flto" link+=("${slots[@]}") ;;
 slots-nopie) flags+=(-fno-pie) link+=(-no-pie) ;;
 slots-noredzone) flags+=(-mno-red-zone -fno-omit-frame-pointer) ;;
@@ -23,7 +24,7 @@ slots-staticlibs) cxx_link+=(-static-libstdc++ -static-libgcc) ;;
 slots-static)
 	link+=(-static) shared=
 	libs+=(-Wl,--whole-archive "$static_lib" -Wl,--no-whole-archive) ;;
-# Nobody prepared these.
+# Code that nobody prepared.
 plain-*) slots=() libs=() ;;&
 plain-O0) level=-O0 ;;
 plain-O2) ;;
@@ -43,16 +44,20 @@ read -ra levels <<<"$level"
 flags+=("${levels[@]}")
 link+=("${levels[@]}")
 
-"$cc" -g -O2 -fPIC -c "$src/counts.c" -o "$out/counts.o"
+compile() {
+	"${launcher[@]}" "$@"
+}
+
+compile "$cc" -g -O2 -fPIC -c "$src/counts.c" -o "$out/counts.o"
 for part in hazards jumps stacks threads processes values calls; do
-	"$cc" "${flags[@]}" "${slots[@]}" -c "$src/$part.c" -o "$out/$part.o"
+	compile "$cc" "${flags[@]}" "${slots[@]}" -c "$src/$part.c" -o "$out/$part.o"
 done
-# Trampolines of nested functions need a stack that may be executed; newer linkers say so.
+# Trampolines of nested functions need an executable stack; newer linkers warn of it.
 "$cc" "${link[@]}" "$out"/{hazards,jumps,stacks,threads,processes,values,calls,counts}.o "${libs[@]}" \
 	-Wl,-z,execstack -pthread -o "$out/hazards"
-"$cxx" "${flags[@]}" "${slots[@]}" -fPIC -c "$src/throws_lib.cc" -o "$out/throws_lib.o"
-"$cxx" "${flags[@]}" "${slots[@]}" -c "$src/throws.cc" -o "$out/throws.o"
-"$cxx" "${flags[@]}" "${slots[@]}" -c "$src/arguments.cc" -o "$out/arguments.o"
+compile "$cxx" "${flags[@]}" "${slots[@]}" -fPIC -c "$src/throws_lib.cc" -o "$out/throws_lib.o"
+compile "$cxx" "${flags[@]}" "${slots[@]}" -c "$src/throws.cc" -o "$out/throws.o"
+compile "$cxx" "${flags[@]}" "${slots[@]}" -c "$src/arguments.cc" -o "$out/arguments.o"
 "$cxx" "${link[@]}" "$out/arguments.o" "${libs[@]}" -pthread -o "$out/arguments"
 if [ -z "$shared" ]; then
 	"$cxx" "${link[@]}" "$out"/{throws,throws_lib,counts}.o "${libs[@]}" -pthread -o "$out/throws"

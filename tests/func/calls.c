@@ -57,7 +57,7 @@ TRACED static int tail_end(int sum, int n)
 	return sum + n;
 }
 
-/* A computed jump; gcc likes r11 or rax for it. */
+/* A computed jump, for which gcc prefers r11 or rax. */
 static int (*volatile tail_target)(int, int) = tail_end;
 
 TRACED static int tail_indirect(int sum, int n)
@@ -90,7 +90,7 @@ int scene_tail_calls(void)
 	for (int i = 0; i < 200; i += 2)
 		sum += tail_even(i, i);
 #if defined(__OPTIMIZE__) && !defined(NO_TAIL_CALLS)
-	/* These would need more stack than there is if one were no tail call. */
+	/* If one of these were not a tail call, they would need more stack than there is. */
 	sum += tail_even(200000, 0);
 #endif
 	printf("tail calls: %s\n", sum > 0 ? "right" : "wrong");
@@ -122,8 +122,8 @@ TRACED static int sort_search(const int *numbers, int n, int key)
 COUNT(nested_outer);
 
 /*
- * Nested functions find their frame by r10, and by a trampoline on the stack when they are called by address. gcc's
- * slots lie differently there, and are left alone: these do not count themselves.
+ * Nested functions find their frame by r10, and by a trampoline on the stack if they are called by address. gcc's
+ * slots have another layout there, and stay unused: these functions do not count themselves.
  */
 TRACED static long nested_outer(int *numbers, int n)
 {
@@ -183,8 +183,8 @@ TRACED static int which_one(int n)
 }
 
 /*
- * Runs before most relocations, in a static program before anything: too early to be counted, and
- * too early for a call through the PLT, as -finstrument-functions makes.
+ * Runs before most relocations, and in a static program before anything else: too early to count itself, and
+ * too early for a call through the PLT, such as those of -finstrument-functions.
  */
 static int resolved;
 #ifdef EARLY_CALLS_FAIL
@@ -211,7 +211,7 @@ int scene_ifunc(void)
 
 /* ------------------------------------------------------------------- leaves */
 
-/* Keeps what it computes below the stack pointer, where a call from a slot must not write while it is in use. */
+/* Keeps what it computes below the stack pointer, where a call from a slot must not write meanwhile. */
 TRACED static unsigned leaf_red_zone(unsigned seed)
 {
 	volatile unsigned a[24];
@@ -256,7 +256,7 @@ static int find_base(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* Frames of this program by their place in it; of others only that they are there. */
+/* Prints frames of this program with their place in it; of other frames only that they exist. */
 static void print_frame(const char *how, int i, uintptr_t pc)
 {
 	extern char __executable_start[], etext[];

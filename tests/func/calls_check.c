@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls_check.c - calls_check TRACE SYMBOLS: what func: events tell of each function, found here anew, and what
- * hodo_read_calls makes of the same events.
+ * calls_check.c - calls_check TRACE SYMBOLS: what func: events say of each function, computed here independently,
+ * and what hodo_read_calls makes of the same events.
  *
- * SYMBOLS has lines "PATH ADDRESS SIZE NAME" of functions in files. Prints for each process's function
+ * SYMBOLS has lines "PATH ADDRESS SIZE NAME" of functions in files. For each function of a process, it prints
  * "PID ENTRIES EXITS MATCHED AGAIN NAME" (matched: exits whose frame was entered by the same function and
  * not left since; again: entries at a frame that had not been left through an exit), for each process
- * "PID inherited N" (exits of frames never entered), and "calls CALLS RETURNED LEFT OPEN ORPHANS",
+ * "PID inherited N" (exits of frames never entered), and at the end "calls CALLS RETURNED LEFT OPEN ORPHANS",
  * "lost N", "unknown N" (addresses that no symbol has).
  */
 #include <hodo/read.h>
@@ -29,13 +29,13 @@ struct tally {
 struct frame {
 	const struct hodo_read_process *process;
 	uint32_t at;
-	const char *name; /* NULL: not in the call any more */
+	const char *name; /* NULL: the call is over */
 	uint32_t used;
 };
 
 static struct symbol *symbols;
 static size_t nsymbols;
-static struct tally *tallies; /* a hash table, as the frames are */
+static struct tally *tallies; /* a hash table, as frames is */
 static struct frame *frames;
 static size_t frame_room = 1u << 16, frame_used;
 #define TALLIES (1u << 16)
@@ -59,7 +59,7 @@ static void read_symbols(const char *path)
 		if (!(nsymbols & (nsymbols - 1)))
 			symbols = need(realloc(symbols, (nsymbols ? nsymbols * 2 : 1) * sizeof(s)));
 		s.end += s.start;
-		/* One copy of a name and of a path is enough: they are compared by address below. */
+		/* One copy of each name and path suffices: names and paths are compared by address below. */
 		s.path = nsymbols && !strcmp(symbols[nsymbols - 1].path, where) ? symbols[nsymbols - 1].path
 										: need(strdup(where));
 		s.name = need(strdup(name));
@@ -84,9 +84,9 @@ static const char *find_symbol(const char *path, uint64_t address)
 			high = mid;
 		}
 	}
-	if (!best || strcmp(best->path, path) != 0) /* the file was not given: a system library's, inlined elsewhere */
+	if (!best || strcmp(best->path, path) != 0) /* not in SYMBOLS: inlined elsewhere from a system library */
 		return high < nsymbols && !strcmp(symbols[high].path, path) ? NULL : "elsewhere";
-	/* The address of an exit lies behind its call, which may be the function's last instruction but one. */
+	/* The address of an exit is after its call, which may be the function's last instruction but one. */
 	return address <= best->end ? best->name : NULL;
 }
 
@@ -189,7 +189,9 @@ static void print(struct hodo_read *reader, struct hodo_read_calls *calls)
 	printf("calls %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", totals.calls, totals.returned,
 	       totals.left, totals.open, totals.orphans);
 	printf("lost %" PRIu64 "\nunknown %" PRIu64 "\n",
-	       lost.full + lost.busy + lost.overwritten + lost.too_large + lost.unwritten + lost.unknown, unknown);
+	       lost.full + lost.busy + lost.overwritten + lost.too_large + lost.unwritten + lost.unknown +
+		       lost.damaged,
+	       unknown);
 }
 
 int main(int argc, char **argv)

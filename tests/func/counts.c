@@ -18,7 +18,7 @@ void counts_link(struct count *count)
 	struct count *head = __atomic_load_n(&counts, __ATOMIC_ACQUIRE);
 
 	do {
-		/* Counted from zero again after counts_reset(): it is in the list. */
+		/* If counts_reset() set the count back to zero, it is in the list already. */
 		for (struct count *c = head; c; c = c->next) {
 			if (c == count)
 				return;
@@ -86,14 +86,14 @@ void counts_ticks(long us, void (*handler)(int))
 	struct itimerspec every = {.it_interval.tv_nsec = us * 1000, .it_value.tv_nsec = us * 1000};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 
-	/* A timer that neither forked children nor exec'd programs inherit. */
+	/* A timer that neither forked children nor programs that exec starts inherit. */
 	if (sigaction(SIGALRM, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
 	    timer_settime(timer, 0, &every, NULL))
 		abort();
 	ticking = 1;
 }
 
-/* Behind the destructors that are traced: these have no priority. */
+/* Runs after the traced destructors, which have no priority. */
 __attribute__((destructor(101))) static void at_exit(void)
 {
 	if (ticking)

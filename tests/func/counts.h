@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counts.h - how often functions are really called, counted by the program
- * itself, to compare with what the trace says.
+ * counts.h - how often functions are really called, as the program itself counts
+ * it, to compare with the trace.
  *
  *	COUNT(work);
  *	TRACED int work(int n) { ENTER(work); …; LEAVE(work); return r; }
  *
- * ENTER is the first thing of a body, LEAVE stands before each return or tail
- * call: what was entered and never came to LEAVE was left by longjmp, an exception or
- * the end of its thread. The macros call nothing but counts_link(), the first time; counts.c is not traced.
+ * ENTER comes first in a body, LEAVE comes before each return or tail call: a
+ * function that was entered and did not come to LEAVE was left by longjmp, an exception or
+ * the end of its thread. The macros call only counts_link(), the first time; counts.c is not traced.
  */
 #ifndef COUNTS_H
 #define COUNTS_H
@@ -20,17 +20,17 @@ extern "C" {
 #endif
 
 struct count {
-	const char *name; /* as nm -C has it, without parameters */
+	const char *name; /* as nm -C prints it, without parameters */
 	uint64_t entered, left_by_return;
 	struct count *next;
 };
 
 void counts_link(struct count *count);
-/* Adds this process's counts, and where its objects lie, to the folder $COUNTS; once more at exit. */
+/* Adds this process's counts, and the addresses of its objects, to the folder $COUNTS; runs again at exit. */
 void counts_write(void);
-/* In a forked child: counts anew. */
+/* For a forked child: starts the counts from zero. */
 void counts_reset(void);
-/* A signal every so many microseconds, for the whole process. Its handler is traced and counted. */
+/* Sends the whole process a signal every us microseconds. Its handler is traced and counted. */
 void counts_ticks(long us, void (*handler)(int));
 
 #define COUNT_AS(id, text) static struct count count_##id = {text, 0, 0, 0}

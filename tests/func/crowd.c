@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.c THREADS: that many threads are inside of a function at once. */
+/* crowd.c THREADS: this many threads are inside of one function at the same time. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

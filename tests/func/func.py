@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """func.py VARIANT PROGRAMS CASE: runs hazards or throws untraced and under `hodo record --functions`, and compares.
 
-The same output and exit status; each function entered and left as often as the program itself counted; each exit
-at a frame that the same function entered; nothing lost; hodo_read_calls finds the same; babeltrace2 reads it.
-HODO, CHECK (calls_check) and COMPARE (compare_bt2.py) are in the environment.
+Output and exit status must be the same; each function must be entered and left as often as the program itself counted;
+each exit must have the frame of an entry of that function; nothing may be lost; hodo_read_calls must find the same, and
+babeltrace2 must read it. HODO, CHECK (calls_check) and COMPARE (compare_bt2.py) are in the environment.
 """
 import collections
 import os
@@ -29,13 +29,13 @@ CASES = {
     "storm": ("hazards", ["storm"], {}, ["-m", "64M"]),
     "cancel_anywhere": ("hazards", ["cancel_anywhere"], {}, ["-m", "64M"]),
     "longjmp": ("hazards", ["longjmp"], {}, ["-m", "16M"]),
-    # Another tracer besides: no direct path.
+    # With another tracer: no direct path.
     "stacked": ("hazards", ["all"], {}, ["--tracer", "record,profile", "-m", "64M"]),
     "stacked_throws": ("throws", [], {"TICK_US": "50"}, ["--tracer", "record,profile", "-m", "64M"]),
     "stacked_storm": ("hazards", ["storm"], {}, ["--tracer", "record,profile", "-m", "64M"]),
     "stacked_cancel": ("hazards", ["cancel_anywhere"], {}, ["--tracer", "record,profile", "-m", "64M"]),
     "stacked_deep": ("hazards", ["deep"], {}, ["--tracer", "record,profile", "-m", "64M"]),
-    # registers.c: the direct path; packets so small that the slow path is taken all the time; other tracers.
+    # registers.c: the direct path; packets so small that the slow path runs all the time; other tracers.
     "direct": ("func_registers", ["3000"], {}, ["-m", "16M"]),
     "slow": ("func_registers", ["3000"], {"TICK_US": "50"}, ["-m", "16M", "--packet-size", "1K"]),
     "full": ("func_registers", ["3000"], {}, ["-m", "4K", "--packet-size", "1K"]),
@@ -48,7 +48,7 @@ UNCOUNTED = {"full", "graph", "profile", "others"}  # lose events, or write no e
 SEEN_IN_PART = {"stacked_throws", "stacked_storm", "clobber"}
 NOT_SEEN = re.compile(r"hodo: [0-9]+ calls? not seen: made by a signal handler that interrupted a tracer.*\n\Z")
 TICKS = {"on_tick", "tick_inner"}
-BT2_BYTES = 4 << 20  # larger traces take babeltrace2 too long
+BT2_BYTES = 4 << 20  # babeltrace2 takes too long for larger traces
 
 
 def fail(*what):
@@ -57,7 +57,7 @@ def fail(*what):
 
 
 def bare(name):
-    """A demangled name without result, parameters and what compilers append."""
+    """A demangled name without result, parameters and the suffixes of compilers."""
     name = re.sub(r" \[clone .*", "", name)
     name = re.sub(r"(\.(part|isra|constprop|cold|lto_priv|\d+|llvm|\d+))+$", "", name)
     depth, cut, start = 0, len(name), 0
@@ -75,7 +75,7 @@ def bare(name):
 
 
 def symbols(folder, path):
-    """Writes what calls_check wants to know of the programs in the folder."""
+    """Writes the list of functions that calls_check needs for the programs in the folder."""
     found = []
     for file in folder.iterdir():
         if file.suffix not in ("", ".so") or not file.is_file():
@@ -91,7 +91,7 @@ def symbols(folder, path):
 
 
 def counted(folder):
-    """{pid: {name: (entered, left by return)}} as the programs counted."""
+    """{pid: {name: (entered, left by return)}} as the programs counted them."""
     counts = {}
     for file in folder.iterdir():
         own = counts.setdefault(int(file.name), collections.defaultdict(lambda: (0, 0)))
@@ -104,7 +104,7 @@ def counted(folder):
 
 
 class Trace:
-    """What calls_check says."""
+    """The output of calls_check."""
 
     def __init__(self, trace, names):
         done = hodo_test.run(CHECK, trace, names)
@@ -129,7 +129,7 @@ class Trace:
 def compare_function(trace, pid, name, want, lenient):
     entered, left = want
     entries, exits, matched, _ = trace.of(pid, name)
-    # Inherited by fork: the direct path writes the exit, dispatch knows that it has not seen the entry.
+    # Inherited by fork: the direct path writes the exit; dispatch knows that it did not see the entry.
     if entered == 0 and exits == 0:
         return None
     where = f"{pid} {name}: program {entered} {left}, trace {entries} {exits}, matched {matched}"
@@ -161,8 +161,8 @@ def compare(trace, counts, variant, ignore):
     print(f"{calls} calls: {returned} returned, {left} left, {open_} open, {orphans} orphans")
     if calls != trace.total(0) or returned + left + open_ != calls:
         faults.append(f"hodo_read_calls: {trace.calls}, entries {trace.total(0)}")
-    # The stack pointer inside a frame does not tell it apart for certain: where coroutines change threads, a few in
-    # a thousand are not found.
+    # The stack pointer inside a frame does not identify the frame for certain: where coroutines change threads, a few
+    # in a thousand are not found.
     doubtful = trace.total(1) // 150 if "instrument" in variant else 0
     found = returned + inherited
     if (orphans not in (0, inherited) and not orphans <= doubtful) or not 0 <= trace.total(1) - found <= doubtful:
@@ -176,8 +176,8 @@ def compare(trace, counts, variant, ignore):
 
 def compare_counts(d, programs, variant, case):
     symbols(programs, d / "symbols")
-    # In an image that execs nobody counts ticks after it has written its counts.
-    # A handler that interrupts a tracer is not seen, which is counted and reported.
+    # After a process that execs has written its counts, nobody counts ticks.
+    # The recording does not have a handler that interrupts a tracer; hodo counts and reports it.
     ignore = TICKS if case == "exec_thread" or case in SEEN_IN_PART else set()
     faults = compare(Trace(d / "trace", d / "symbols"), counted(d / "counts"), variant, ignore)
     if faults:
@@ -196,7 +196,7 @@ def main():
         d = Path(directory)
         (d / "counts").mkdir()
         plain = run([programs / program, *args], env)
-        # Of what nobody prepared, only the program itself is meant if nothing else is said.
+        # Of code that nobody prepared, --functions alone selects only the program itself.
         functions = "--functions=*,libthrows.so!*" if variant.startswith("plain") else "--functions"
         traced = run([HODO, "record", "-q", "-o", d / "trace", functions, *options, "--", programs / program,
                       *args], {**env, "COUNTS": str(d / "counts")})
@@ -210,7 +210,7 @@ def main():
                 fail(traced.stderr)
             compare_counts(d, programs, variant, case)
         if sum(f.stat().st_size for f in (d / "trace").rglob("*")) <= BT2_BYTES:
-            done = run([sys.executable, COMPARE, HODO, d / "trace"], env)
+            done = run([sys.executable, "-B", "-S", COMPARE, HODO, d / "trace"], env)
             print(done.stdout, end="")
             if done.returncode != 0:
                 fail(done.stderr)

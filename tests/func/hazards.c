@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hazards.c - hazards SCENE|all: runs a scene, or all but those that end the process; TICK_US in the
- * environment: while a signal handler, traced too, runs every so many microseconds.
+ * hazards.c - hazards SCENE|all: runs a scene, or all except those that end the process. With TICK_US in the
+ * environment, a signal handler, which is traced too, runs every TICK_US microseconds meanwhile.
  */
 #include "hazards.h"
 #include <stdio.h>
@@ -15,7 +15,7 @@ COUNT(tick_inner);
 static const struct scene {
 	const char *name;
 	int (*run)(void);
-	int alone; /* not by "all" */
+	int alone; /* "all" does not run it */
 } scenes[] = {
 	{"longjmp", scene_longjmp, 0},
 	{"longjmp_handler", scene_longjmp_handler, 0},

@@ -37,7 +37,7 @@ TRACED static int jump_after(int n)
 	return r;
 }
 
-/* Jumps out of `depth` calls; the calls after that lie where those were, higher or lower. */
+/* Jumps out of `depth` calls; the frames of the calls after that are at the same place, higher or lower. */
 TRACED static int jump_round(int depth)
 {
 	ENTER(jump_round);
@@ -112,9 +112,9 @@ int scene_longjmp_altstack(void)
 }
 
 /*
- * A storm of signals whose handler jumps out of whatever runs, which may be a tracer at work: what
- * is called afterwards must be seen as if nothing had been. storm_work() and the handler do not count themselves: a
- * jump between a slot and its count would make them wrong.
+ * A storm of signals whose handler jumps out of whatever runs, which may be a tracer at work: the trace must show
+ * the calls after it as if nothing had happened. storm_work() and the handler do not count themselves: a
+ * jump between a slot and its count would make the counts wrong.
  */
 #define STORMS 400
 static volatile sig_atomic_t storm_armed;

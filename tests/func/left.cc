@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // left.cc - calls that are left in all ways: by exceptions that are caught, thrown again, foreign, thrown in handlers
-// and destructors, by forced unwinding, longjmp and changes of stacks. Where a scene goes on after it, HERE records an
-// event, which says what the thread is inside of there. Functions skip_… are not to be traced.
+// and destructors, by forced unwinding, longjmp and changes of stacks. Where a scene continues after that, HERE records
+// an event that says which calls the thread is inside of. Functions skip_… are not to be traced.
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -20,7 +20,7 @@
 #define HERE(text) HODO_EVENT(left, here, HODO_F(chain, text))
 #define NO_TAIL __asm__ volatile("")
 
-static volatile int counted; /* what a function does to be one */
+static volatile int counted; /* gives a function something to do */
 
 KEPT static void quiet()
 {
@@ -126,7 +126,7 @@ KEPT static void rethrow()
 	}
 }
 
-/* Its landing ends with _Unwind_Resume(), in a function that is not traced. */
+/* Its landing pad ends with _Unwind_Resume(), in a function that is not traced. */
 KEPT static void skip_cleanup(int n)
 {
 	trigger t(n);
@@ -404,7 +404,7 @@ int main(int argc, char **)
 	jumped();
 	from_signal_stack();
 	contexts();
-	quiet(); /* the exit of contexts() may have no room for a jump */
+	quiet(); /* contexts() may have no room for a jump at its exit */
 	HERE("main");
 	printf("%d\n", counted);
 	fflush(stdout);

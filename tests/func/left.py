@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""left.py PROGRAM KIND CASE: calls that are left are over when they are (left.cc), by the order of what is recorded.
+"""left.py PROGRAM KIND CASE: a call that is left is over at that time (left.cc), by the order of recorded events.
 
-The program's events say what the thread is inside of; hodo graph must have each inside of just that. KIND: sp: frames
-are known by stack pointers; else: by their return addresses."""
+The program's events say which calls the thread is inside of; hodo graph must show each event inside of these. KIND: sp
+if stack pointers identify the frames; otherwise their return addresses do."""
 import collections
 import re
 import sys
@@ -27,27 +27,27 @@ HERE = re.compile(r'/\* left:here chain="(?P<chain>[^"]*)" \*/$')
 
 
 def chains(graph):
-    """[(what the program says, what it is inside of)] of its events, as hodo graph draws them."""
+    """[(what the program says, what it is inside of)] of its events, as hodo graph shows them."""
     found, threads = [], collections.defaultdict(list)
     for line in graph.splitlines():
         parts = LINE.match(line)
         if line.startswith("#") or not parts:
             continue
-        # DURATION TID COMM, the first of which may be absent.
+        # DURATION TID COMM; DURATION may be absent.
         inside = threads[re.findall(r"\d+ (?=\S+ *$)", parts["head"])[-1]]
         depth, what = len(parts["indent"]) // 2, parts["what"]
         del inside[depth:]
         entry, here = ENTRY.match(what), HERE.match(what)
         if here:
             found.append((here["chain"], " ".join(name for name in inside if name in OWN)))
-        # What began before the drawing did is a level without a name.
+        # A call that began before the first line is a level without a name.
         inside += [""] * (depth - len(inside)) + [entry["name"] if entry else ""]
     return found
 
 
 class Left(Case):
     def recorded(self, *options, functions="*,!skip_*", argument=()):
-        """hodo graph's drawing of a run that does and says what it does untraced."""
+        """hodo graph's output for a recorded run that has the same result and output as an untraced one."""
         plain = run(PROGRAM, *argument)
         self.assertEqual(plain.returncode, 7 if argument else 5, plain)
         done = self.hodo("record", "-q", "-o", self.data, "-m", "64M", "-e", "left:*", f"--functions={functions}",
@@ -57,7 +57,7 @@ class Left(Case):
         return self.ok("graph", "-q", self.data)
 
     def check(self, found, expected=lambda chain: chain, without=0):
-        """Each event is inside of what the program says, or of what takes its place."""
+        """Each event is inside of the calls that the program says, or of those that replace them."""
         self.assertEqual(len(found), EVENTS - without)
         wrong = [(chain, inside) for chain, inside in found if inside != expected(chain)]
         self.assertEqual(wrong, [])
@@ -72,24 +72,24 @@ class Left(Case):
         self.assertGreaterEqual(kinds["func:switched"], 4, kinds)
 
     def check_dispatch(self):
-        """By the tracers' own calls, which are written only if there were some to end."""
+        """By the tracers' own calls, which are written only if they ended some."""
         self.check(chains(self.recorded("--depth", "100")))
 
     def check_outermost(self):
-        """Nothing that is traced is around where exceptions land."""
+        """No traced function is around the place where exceptions land."""
         found = chains(self.recorded(functions="thrower*,exits*,waits*,handler*,foreign_*,quiet*"))
-        # Where a destructor throws that an exception runs, that one's landing is seen at its end alone.
+        # Where a destructor throws while an exception runs it, the landing of its exception shows only at its end.
         self.check([(chain, inside) for chain, inside in found if "stubborn" not in chain], lambda chain: "", 1)
 
     def check_graph(self):
-        """Calls that are written when they end: those that are left, before what the program does next."""
-        # An unwinder that is traced returns elsewhere, and tracers in the process rely on no address any more.
+        """Calls that are written at their end: those that are left come before what the program does next."""
+        # A traced unwinder returns elsewhere, and after that tracers in the process rely on no address.
         self.recorded("--tracer", "graph", functions="*,!skip_*,!_Unwind_*")
         ticks_per_s = int(re.search(r"freq=(\d+)", self.metadata(next(f for f in self.folders() if f[0] != ".")))[1])
         here, left = collections.defaultdict(list), set()
         for e in self.events():
             if e["name"] == "left:here" and "coroutine" in e["fields"]["chain"]:
-                continue  # its stack may be any: that calls are left there is sure when something is in their place
+                continue  # its stack may be any: only a call in their place makes sure that the old ones were left
             if e["name"] == "left:here":
                 here[e["tid"]].append(e)
                 continue
@@ -102,7 +102,7 @@ class Left(Case):
         self.assertEqual((left, sum(map(len, here.values()))), (LEFT, EVENTS - 1))
 
     def check_terminates(self):
-        """An exception that nobody catches, where none may pass."""
+        """An exception that nobody catches, where none is allowed to pass."""
         found = chains(self.recorded(argument=("x",)))
         self.assertIn("main terminated ends", [chain for chain, _ in found])
 

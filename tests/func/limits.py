@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""limits.py deeper|crowd|libraries|shadow_stack [PROGRAM]: what function tracing says where it cannot do all.
+"""limits.py deeper|crowd|libraries|shadow_stack [PROGRAM]: what function tracing says when it reaches its limits.
 
-HODO is in the environment, and SMALL, a libhodo with room for 64 threads and 4 objects."""
+HODO is in the environment, and so is SMALL, a libhodo with room for 64 threads and 4 objects."""
 import os
 import re
 import sys
@@ -16,7 +16,7 @@ def record(*args, **env):
 
 
 def deeper():
-    """Deeper than frames are kept: what is deeper is counted and reported, and the program goes on."""
+    """Calls deeper than the limit on frames: they are counted and reported, and the program goes on."""
     depth = 4500000
     plain = run(sys.argv[2], "deep", env={**os.environ, "DEEP": str(depth)})
     done = record("--functions", "--tracer", "profile", "--", sys.argv[2], "deep", DEEP=str(depth))
@@ -35,7 +35,7 @@ def crowd():
 
 
 def libraries():
-    """More objects than there is room for: that is reported, and those before are traced."""
+    """More objects than there is room for: this is reported, and the objects before are traced."""
     done = record("--functions", "--", sys.argv[2], "1", HODO_LIBRARY=os.environ["SMALL"])
     assert done.returncode == 0 and "too many libraries" in done.stderr, done.stderr
     assert re.search(r"hodo: [1-9][0-9]* events", done.stderr), done.stderr

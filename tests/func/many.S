@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* many.S - 50,000 functions with gcc's slots, many_0 to many_49999, and many_all, their addresses. */
+/* many.S - 50,000 functions with gcc's slots, many_0 to many_49999; and many_all, their addresses. */
 	.altmacro
 	.macro ONE i
 	.globl	many_\i

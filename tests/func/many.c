@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * many.c - 50,000 functions, switched on and off: each is seen once while it is on, none while it is off. Prints how
- * long it took; bench/ measures it.
+ * many.c - 50,000 functions, switched on and off: the tracer sees each once while it is on, none while it is off.
+ * Prints how long that took; bench/ measures it.
  */
 #include <hodo/tracer.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - a program, and a library (LIBRARY), that nobody prepared. How often functions are called is known. */
+/* plain.c - a program, and a library (LIBRARY), that nobody prepared. It is known how often functions are called. */
 #define CODE __attribute__((noipa)) /* not inlined, and not split */
 
 int library_work(int n);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""plain.py CASE: which functions of a program are traced that nobody prepared (plain.c).
+"""plain.py CASE: which functions are traced in a program that nobody prepared (plain.c).
 
-PLAIN and LIBRARY are in the environment, beside HODO; OBJCOPY is binutils'."""
+HODO, PLAIN and LIBRARY are in the environment; OBJCOPY is binutils'."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ ITS = {"library_work": 1, "library_part": N}
 
 
 def record(folder, *options, command=(PLAIN, N), status=7):
-    """What was said, and how often each function was called that the program has a name for."""
+    """What hodo record said, and how often each function was called for which the program has a name."""
     plain = run(*command, status=status)
     done = hodo("record", "-o", folder / "trace", *options, "--", *command, timeout=2 * LIMIT_S)
     assert (done.returncode, done.stdout) == (status, plain.stdout), done
@@ -29,7 +29,7 @@ def record(folder, *options, command=(PLAIN, N), status=7):
 
 
 def check_default(d):
-    """All of the program's, none of its libraries'."""
+    """All functions of the program, none of its libraries."""
     for tracer in ("record", "graph", "profile"):
         folder = d / tracer
         folder.mkdir()
@@ -38,7 +38,7 @@ def check_default(d):
 
 
 def check_named(d):
-    """Patterns choose, with a file in front also in libraries, and leave out."""
+    """Patterns choose functions, with a file in front also those of libraries, and exclude others."""
     file = LIBRARY.name
     cases = {
         "large": {"large": N},
@@ -57,7 +57,7 @@ def check_named(d):
 
 
 def check_soname(d):
-    """A library is found by its soname, too, and by the name that it is linked by."""
+    """A library is found by its soname, too, and by the name that programs link."""
     dynamic = run("readelf", "-d", LIBRARY, status=0).stdout
     soname = dynamic.split("soname: [")[1].split("]")[0]
     shutil.copy(LIBRARY, d / "installed-9.8.7")
@@ -70,7 +70,7 @@ def check_soname(d):
 
 
 def check_source(d):
-    """Of a file of source; where nothing says what that is, none, and it is said."""
+    """Functions of a source file; where nothing names the source files, none, and a message says so."""
     small = {"small": 2 * N}
     cases = {
         "plain.c:*": {"main": 1, "large": N},
@@ -92,13 +92,13 @@ def check_source(d):
 
 
 def check_size(d):
-    """Of so many bytes at least."""
+    """Functions of at least so many bytes."""
     _, calls = record(d, "--functions", "--min-size", "300")
     assert calls == {"large": N}, calls
 
 
 def check_children(d):
-    """Of other programs that it starts none, unless they are named."""
+    """Of other programs that the program starts, none, unless the pattern names them."""
     shell = ("sh", "-c", f"'{PLAIN}' {N}; exit $?")
     (d / "a").mkdir()
     (d / "b").mkdir()
@@ -109,7 +109,7 @@ def check_children(d):
 
 
 def check_refused(d):
-    """One of which nothing is known runs, and it is said why, and what to do."""
+    """A program about which nothing is known runs, and hodo says why it has no functions, and what to do."""
     bare = d / "bare"
     run("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "--strip-all", PLAIN, bare, status=0)
     said, calls = record(d, "--functions", command=(bare, N))

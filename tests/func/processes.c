@@ -47,8 +47,8 @@ TRACED static int fork_child(int n)
 }
 
 /*
- * Forks at the bottom; the child returns through the frames it inherited, of which its
- * counts know nothing but the exits: it counts them as calls of its own process would be, no more than once.
+ * Forks at the bottom; the child returns through the frames that it inherited. Its counts
+ * have only the exits of these, which it counts as it would calls of its own process, no more than once.
  */
 TRACED static int fork_down(int n, pid_t *pid)
 {
@@ -148,7 +148,7 @@ TRACED static int exec_down(int n)
 	int r = 0;
 
 	if (n == 0) {
-		/* What this image says it was; what comes after adds to the same file. */
+		/* Writes the counts of this image; the next image adds to the same file. */
 		counts_write();
 		execve("/proc/self/exe", argv, environ);
 	} else {
@@ -166,7 +166,7 @@ TRACED static void *exec_run(void *arg)
 	return NULL;
 }
 
-/* Another thread than the main one execs, in the midst of others; exits with what child returns. */
+/* A thread other than the main one execs, while others run; exits with what scene_child() returns. */
 int scene_exec_thread(void)
 {
 	int depth = 6;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.S - a caller that fills every register, calls a traced function that touches none, and stores what it
- * finds afterwards.
+ * registers.S - a caller that fills every register, calls a traced function that changes none, and stores their
+ * contents afterwards.
  *
  *	void registers_round_KIND(void (*function)(void)):
- *		keep the registers that the caller wants back
+ *		preserve the registers of the caller
  *		load all from registers_want; x87: control word, eight values; MXCSR; flags
  *		call function
  *		store all to registers_got
- *		set things right again
+ *		restore what the caller needs
  *
- * KIND: sse, avx, avx512, as far as the processor has it. Data is addressed relative to rip, so that no register is
- * needed for it; rsp alone is checked by coming back.
+ * KIND: sse, avx, avx512, as far as the processor has it. Data is addressed relative to rip, so that this needs no
+ * register; rsp is checked only by the return.
  *
- * NO_SLOTS: nobody prepared them.
+ * NO_SLOTS: code that nobody prepared.
  */
 #define GPRS 0		/* 15: rax rbx rcx rdx rsi rdi rbp r8 to r15 */
 #define VECTORS 128	/* 32 of 64 bytes */
@@ -194,7 +194,7 @@ registers_round_\kind:
 	.endm
 #endif
 
-/* What gcc makes of an empty function; and one that calls another, and ends in a computed tail jump. Flags stay. */
+/* What gcc makes of an empty function; and one that calls another, and ends in a computed tail jump. Flags are kept. */
 	.globl	registers_leaf
 	.type	registers_leaf, @function
 	.balign	16

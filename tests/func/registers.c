@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c - registers ROUNDS: calls traced functions with every register filled (registers.S), and looks whether
- * any has changed. CLOBBER in the environment: with a tracer registered that uses vector and x87 registers itself.
- * NO_SLOTS: what the engine puts there keeps the flags as well.
+ * registers.c - registers ROUNDS: calls traced functions with every register filled (registers.S), and checks whether
+ * any has changed. CLOBBER in the environment: with a registered tracer that uses vector and x87 registers itself.
+ * NO_SLOTS: the code that the engine puts there preserves the flags as well.
  */
 #include "counts.h"
 #include <hodo/tracer.h>
@@ -53,7 +53,7 @@ static uint64_t any(void)
 	return seed;
 }
 
-/* Patterns: any bits; all zero, which processors keep a register's state for; and the same everywhere. */
+/* Patterns: any bits; all zero, a state that processors track for registers; and the same bits everywhere. */
 static void fill(unsigned round)
 {
 	struct registers *w = &registers_want;
@@ -67,7 +67,7 @@ static void fill(unsigned round)
 		memset(w->x87[i], 0, sizeof(w->x87[i]));
 		memcpy(w->x87[i], &x, 10);
 	}
-	/* All exceptions masked; precision and rounding as they come. */
+	/* All exceptions masked; any precision and rounding. */
 	w->control = (uint16_t)(0x7f | (any() & 3) << 10 | 0x300);
 	w->mxcsr = (uint32_t)(0x1f80 | (any() & 3) << 13 | (any() & 1) << 15 | (any() & 0x3f));
 	w->flags = 0x202 | (any() & FLAGS);
@@ -114,7 +114,7 @@ __attribute__((target("avx512f"))) static void clobber_512(void)
 			 : : "v"(ones) : "xmm0", "xmm7", "xmm31", "k1");
 }
 
-/* What a tracer compiled without care does: vector registers, x87, and calls of the mathematical library. */
+/* What a tracer compiled without care does: uses vector registers and x87, and calls the mathematical library. */
 static void clobber(struct hodo_tracer *tracer, const struct hodo_call *call)
 {
 	volatile long double x = (long double)call->depth + 1.5L;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules.c - what <hodo/tracer.h> promises: order, filters, no calls from inside, errors, limits, names, and slots that
- * are no-ops whenever nobody traces. Prints what is not so; exits with 1 then. With "recorded" as its argument, slots
- * are calls all the time.
+ * are no-ops whenever nobody traces. Prints each failure, and exits with 1 if there was one. With "recorded" as its
+ * argument, slots are calls all the time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,7 +52,7 @@ TRACED int rule_jump(int n)
 	if (n == 0)
 		longjmp(back, 1);
 	n = rule_jump(n - 1);
-	__asm__ volatile("" : "+r"(n)); /* else gcc makes a loop of it */
+	__asm__ volatile("" : "+r"(n)); /* otherwise gcc makes a loop of it */
 	return n + 1;
 }
 
@@ -74,7 +74,7 @@ UNTRACED static void clear(void)
 	seen[0] = 0;
 }
 
-/* data: a letter. Upper case at the exit. */
+/* data: a letter, lower case at the entry, upper case at the exit. */
 UNTRACED static void letter_enter(struct hodo_tracer *tracer, const struct hodo_call *call)
 {
 	(void)call;
@@ -113,7 +113,7 @@ UNTRACED static void check_order(void)
 	if (setjmp(back) == 0)
 		rule_jump(2);
 	rule_leaf(1);
-	/* Three calls that were left, noticed at the next event. */
+	/* Three calls that were left, which the tracer notices at the next event. */
 	EXPECT(!strcmp(seen, "aaa\1\1\1aA"));
 	EXPECT(hodo_tracer_unregister(&a) == 0);
 	clear();
@@ -155,7 +155,7 @@ UNTRACED static void check_filters(void)
 static int inside_register, inside_unregister;
 static struct hodo_tracer inside;
 
-/* Instrumented itself, and calls what is traced: nothing of it is to be seen. */
+/* Is instrumented itself, and calls a traced function: tracers must see neither. */
 TRACED static void inside_enter(struct hodo_tracer *tracer, const struct hodo_call *call)
 {
 	static struct hodo_tracer other = LETTER("o", NULL);
@@ -210,7 +210,7 @@ UNTRACED static void check_calls(void)
 
 		EXPECT(c->size == sizeof(*c) && c->flags == 0);
 		EXPECT(c->function == functions[i]);
-		/* Seen or not, main() and what called it may be traced, but they were entered before. */
+		/* Tracers may or may not see main() and its callers, which were entered before. */
 		EXPECT(c->depth - calls[0].depth == depths[i]);
 		EXPECT(c->frame == calls[entry[i]].frame && c->entry_ticks == calls[entry[i]].entry_ticks);
 		EXPECT(c->now_ticks >= c->entry_ticks && (i == 0 || c->now_ticks >= calls[i - 1].now_ticks));
@@ -295,7 +295,7 @@ UNTRACED static void check_many(void)
 		if (hodo_tracer_register(&many[n]) == -ENOSPC)
 			break;
 	}
-	/* One or two texts may be the recorder's. */
+	/* The recorder may hold one or two texts. */
 	EXPECT(n <= 63 && n >= 61);
 	hits = 0;
 	rule_outer(1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""slot_arguments.py - --args of a program whose compiler left slots: functions are planned in place of these as long as
-the recording goes on, and the slots are used before and after."""
+"""slot_arguments.py - --args of a program whose compiler left slots: a plan replaces the slots of functions as long as
+the recording goes on; before and after it, the slots are used."""
 import subprocess
 
 from argument_values import PROGRAM, Arguments
@@ -15,7 +15,7 @@ class Slots(Arguments):
         self.check_values(self.calls())
 
     def test_some(self):
-        """The slots of all others are in use."""
+        """All other functions use their slots."""
         self.record("--functions", "--args=fact,sum")
         calls = self.calls()
         self.assertEqual([list(args) for args, _ in calls["sum"]], [list("abcdefgh")])
@@ -27,20 +27,20 @@ class Slots(Arguments):
         for duration in ("200ms", "2s", "10s"):
             done = self.hodo("record", "-q", "-o", "d", "--duration", duration, "-p", self.process.pid, *options)
             self.assertEqual(done.returncode, 0, done.stderr)
-            # It begins and ends in the middle of calls.
+            # The recording begins and ends in the middle of calls.
             calls = {name: calls[1:-1] for name, calls in self.calls().items()}
             if calls.get("odd"):
-                break  # else the program has not got so far
+                break  # otherwise the program has not come so far
         return calls
 
     @staticmethod
     def numbers(calls):
-        """The argument n of odd(), of all its calls: None, if it was not recorded."""
+        """The values of argument n in all calls of odd(); None for those where it was not recorded."""
         return {args and args["n"] for args, _ in calls["odd"]}
 
     def test_again(self):
-        """One process, again and again. An XRay sled that was in use stays so. Calls for -finstrument-functions are not
-        libhodo's in a program that starts without it."""
+        """One process, again and again. An XRay sled that was in use remains so. If a program starts without libhodo,
+        its calls for -finstrument-functions do not go to libhodo."""
         self.process = self.start(PROGRAM, "again", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         kept, foreign = "xray" in PROGRAM, "instrument" in PROGRAM
         for n in range(2):

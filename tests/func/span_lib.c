@@ -2,8 +2,8 @@
 /*
  * span_lib.c - traceable functions NAME_work, NAME_leaf and NAME_distant, in a library or with spans.c in a program.
  *
- * WIDE: the last is 128 MiB behind the others, so that no other object has code of which no address is the same modulo
- * 128 MiB. DATA: there are 200 MiB of data behind them.
+ * WIDE: NAME_distant is 128 MiB after the others, so that each other object has code whose addresses modulo
+ * 128 MiB are also addresses of this one. DATA: 200 MiB of data follow the functions.
  */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

@@ -4,7 +4,7 @@
  *
  * Usage: spans [NAME=LIBRARY | NAME | NAME=]...
  *
- * These open it, call NAME_work() 100 times, close it. What was not opened is a part of the program.
+ * These open NAME, call NAME_work() 100 times, close NAME. What was not opened is a part of the program.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""spans.py: of two objects whose code has addresses that are the same modulo 128 MiB, the calls of one are short
-records; those of the other are events. Both are recorded as they were made."""
+"""spans.py: if two objects have code whose addresses are the same modulo 128 MiB, the calls of one are short
+records; those of the other are events. The recording has the calls of both as they were made."""
 import collections
 import json
 import re
@@ -11,18 +11,18 @@ from hodo_test import Case, json_lines, main, program
 HOST, WIDE_HOST, DATA_HOST = program("HOST"), program("WIDE_HOST"), program("DATA_HOST")
 SMALL, WIDE = program("SMALL"), program("WIDE")
 SPAN = 128 << 20
-CALLS = {"work": 100, "leaf": 200, "distant": 100}  # of each time that a library is called
+CALLS = {"work": 100, "leaf": 200, "distant": 100}  # for each time that a library is called
 TREE = ((0, "work"), (1, "leaf"), (1, "distant"), (2, "leaf"))
 RECORDS = 2 * sum(CALLS.values())
 SHORT_BYTES, LONG_BYTES = 8, 18
-SLOW_BYTES = 4000  # what is recorded first on a CPU or in a packet may be an event; of all of one time, 8,000 more
+SLOW_BYTES = 4000  # the first record on a CPU or in a packet may be an event; all of one time would be 8,000 more
 
 Object = collections.namedtuple("Object", "code mapped")
 
 
 class Spans(Case):
     def objects(self):
-        """Those with functions, as they came: where their code is if they are short, and what is mapped."""
+        """The objects with functions, in order: where the code is if its calls are short, and how much is mapped."""
         (folder,) = [name for name in self.folders() if not name.startswith(".")]
         found = []
         for line in re.findall(r"(?m)^/\*@object (.*)\*/$", self.metadata(folder)):
@@ -33,14 +33,14 @@ class Spans(Case):
         return found
 
     def check(self, expected, *command):
-        """expected: [(library, whether it is short)] for each time that one is called, in their order."""
-        # The host has none, or others.
+        """expected: [(library, whether its calls are short)] for each time that one is called, in order."""
+        # The host has none of these functions, or others.
         done = self.record("--functions=own_*,small_*,wide_*,linked_*", *command)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.lost(), 0, done.stderr)
         times = collections.Counter(name for name, _ in expected)
         calls = {f"{name}_{what}": n * times[name] for name in times for what, n in CALLS.items()}
-        # Each entry and exit in its order, in the right function: as babeltrace2 has them, too.
+        # Each entry and exit in its order, in the right function; babeltrace2 agrees.
         events = [e["name"] for e in self.events()]
         self.assertEqual(collections.Counter(events), dict.fromkeys(("func:entry", "func:exit"), sum(calls.values())))
         report = json.loads(self.ok("report", "-q", "--json", self.data))
@@ -54,7 +54,7 @@ class Spans(Case):
         self.assertIn(sum(e["bytes"] for e in self.stat()["events"]), range(least, least + SLOW_BYTES))
 
     def test_data(self):
-        """It does not count: what is mapped is larger than what can be told apart, but not the code."""
+        """Data does not matter: the mapping is larger than addresses can distinguish, but the code is not."""
         self.check([("own", True), ("small", True)], DATA_HOST, "own", f"small={SMALL}", "small")
         own, small = self.objects()
         self.assertGreater(own.mapped, SPAN)
@@ -68,7 +68,7 @@ class Spans(Case):
         self.assertEqual(linked.code, [])
 
     def test_opened_and_closed(self):
-        """Whoever is there keeps its short calls; who comes when it has gone may have them."""
+        """A library that is open keeps its short calls; after it is closed, one that is opened may have them."""
         wide, small = f"wide={WIDE}", f"small={SMALL}"
         steps = [wide, "wide", small, "small", "wide", "wide=", "small", "small=",
                  small, "small", wide, "wide", "small", "wide=", "small="]
@@ -77,7 +77,7 @@ class Spans(Case):
         self.assertEqual([bool(o.code) for o in self.objects()], [True, False, True, False])
 
     def test_one_after_the_other(self):
-        """In each other's place, or elsewhere."""
+        """Libraries that follow each other, at the same place or elsewhere."""
         wide, small = f"wide={WIDE}", f"small={SMALL}"
         again = [small, "small", "small=", wide, "wide", "wide="] * 20
         self.check([("small", True), ("wide", True)] * 20, HOST, *again)

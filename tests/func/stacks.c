@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stacks.c - coroutines and signal handlers on stacks of their own, and a very deep one. */
+/* stacks.c - coroutines and signal handlers on separate stacks, and a very deep stack. */
 #define _GNU_SOURCE
 #include "hazards.h"
 #include <pthread.h>
@@ -37,7 +37,7 @@ TRACED static void co_switch(struct coroutine *co)
 	LEAVE(co_switch);
 }
 
-/* Waits at every third level on the way in, and at every second on the way out. */
+/* Switches away at every third level on the way in, and at every second on the way out. */
 TRACED static long co_level(struct coroutine *co, int n)
 {
 	ENTER(co_level);
@@ -76,7 +76,7 @@ static void co_init(struct coroutine *co, void *stack, size_t size, int depth, i
 	makecontext(&co->self, (void (*)(void))co_body, 2, (unsigned)(uintptr_t)co, (unsigned)((uintptr_t)co >> 32));
 }
 
-/* In turn until all but the first have ended; that one is never gone on with. */
+/* Resumes them in turn until all but the first have ended; the first is never resumed. */
 TRACED static long co_rounds(char *stacks, size_t apart)
 {
 	ENTER(co_rounds);
@@ -128,7 +128,7 @@ int scene_coroutines(void)
 	return 0;
 }
 
-/* Each coroutine is gone on with by whichever thread comes first. */
+/* Whichever thread comes first resumes a coroutine. */
 static struct coroutine shared[COROUTINES];
 static pthread_mutex_t locks[COROUTINES];
 
@@ -241,7 +241,7 @@ int scene_altstack(void)
 	on_stack("that is mmapped", mapped, STACK);
 	on_stack("that is static", own_array, STACK);
 	alt_in_frame();
-	/* Far below all that is in use, but within the limit of 8 MiB: the kernel lets a stack grow to there. */
+	/* Far below all that is in use, but within the limit of 8 MiB, to which the kernel lets a stack grow. */
 	below -= 4u << 20;
 	for (char *page = __builtin_frame_address(0); page > below; page -= 4096)
 		*(volatile char *)page = *(volatile char *)page;
@@ -252,7 +252,7 @@ int scene_altstack(void)
 
 #define DEEP 1000000
 
-/* Whatever the level of optimization, a frame is less than 256 bytes. */
+/* A frame is less than 256 bytes at every level of optimization. */
 TRACED static long deep_down(long n)
 {
 	ENTER(deep_down);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* step.c - what a debugger goes through line by line: returns from functions of several shapes, and tail jumps. */
+/* step.c - what a debugger steps through line by line: returns from functions of several shapes, and tail jumps. */
 static volatile int sink;
 
 static __attribute__((noipa)) int leaf(int n)

@@ -36,7 +36,7 @@ TRACED static void *thread_run(void *arg)
 	return NULL;
 }
 
-/* 400 threads, one after another in fours. */
+/* 400 threads, in groups of four, one group after the other. */
 int scene_threads(void)
 {
 	long sum = 0, result[4];
@@ -82,7 +82,7 @@ TRACED static int cancel_wait(int n)
 
 /*
  * A handler of the ticks that is cancelled half way would not know whether it has counted itself: glibc before 2.41
- * cancels asynchronously while the thread is in a system call that is a cancellation point, handlers included.
+ * cancels asynchronously while the thread is in a system call that is a cancellation point, also inside of handlers.
  */
 UNTRACED static void block_ticks(void)
 {
@@ -104,7 +104,7 @@ TRACED static void *cancel_run(void *arg)
 
 static volatile int spinning;
 
-/* In a loop that calls nothing: where an asynchronous cancellation is allowed to hit. */
+/* In a loop without calls, where an asynchronous cancellation may hit. */
 TRACED static int cancel_spin(int n)
 {
 	ENTER(cancel_spin);
@@ -155,7 +155,7 @@ int scene_cancel(void)
 	return 0;
 }
 
-/* Asynchronously, at any instruction: traced functions that do nothing but compute are safe for that. */
+/* Asynchronously, at any instruction: traced functions that only compute are safe for that. */
 static volatile int anywhere_started;
 
 TRACED static int anywhere_work(int n)

@@ -69,7 +69,7 @@ TRACED static int frames(int n)
 	return r;
 }
 
-/* Catches at every level, and throws the same on. */
+/* Catches at every level, and throws the same exception again. */
 TRACED static int rethrow(int n)
 {
 	ENTER(rethrow);
@@ -114,7 +114,7 @@ struct part {
 	}
 };
 
-/* The second part cannot be made: the first is destroyed. */
+/* The constructor of the second part fails: the first part is destroyed. */
 struct whole {
 	part one, two;
 	TRACED explicit whole(int n) : one(1), two(n)
@@ -124,7 +124,7 @@ struct whole {
 	}
 };
 
-/* Destructors, run by one exception, that throw and catch another. */
+/* Destructors that throw and catch another exception while one exception runs them. */
 struct stubborn {
 	~stubborn()
 	{
@@ -200,7 +200,7 @@ TRACED static int thrower(int n)
 	return n;
 }
 
-/* Comes back by itself: where frames that were left have been, lie frames that were not. */
+/* Returns normally: its frames are where frames have been that were left. */
 TRACED static int quiet(int n)
 {
 	ENTER(quiet);

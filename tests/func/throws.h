@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* throws.h - between throws.cc and the library that it throws through, and that throws through it. */
+/* throws.h - between throws.cc and its library: each throws through the other. */
 #ifndef THROWS_H
 #define THROWS_H
 
@@ -13,7 +13,7 @@ struct there : std::runtime_error {
 	explicit there(int d) : std::runtime_error("there"), depth(d) {}
 };
 
-/* Calls back n frames deep, and lets through what is thrown. */
+/* Calls back n frames deep, and lets exceptions pass. */
 __attribute__((visibility("default"))) int call(int n, int (*back)(int), int arg);
 /* Throws `there` from n frames deep. */
 __attribute__((visibility("default"))) int deep(int n);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * torture.c - tracers that come and go while threads run what they trace.
+ * torture.c - tracers that come and go while threads run the functions that they trace.
  *
  *	torture ROUNDS SEED PLUGIN
  *
  * Four threads call traced functions, deep and shallow, and longjmp. One opens and closes
  * a library. The main thread registers and unregisters tracers with filters of many kinds, ROUNDS
- * times; each has a page of its own that its functions read and write, and which
- * is made inaccessible when unregister has returned: who calls it then, faults.
- * While it lives, each exit that is reported to it must belong to an entry that was. With a recorder, events
+ * times; each has its own page, which its functions read and write, and which becomes
+ * inaccessible when unregister has returned: a call of the tracer after that faults.
+ * Each exit that a tracer gets must belong to an entry that it got. With a recorder, events
  * of functions are switched off and on as well.
  */
 #define _GNU_SOURCE
@@ -66,7 +66,7 @@ TRACED int work_jump(int n)
 	if (n == 0)
 		longjmp(back, 1);
 	n = work_jump(n - 1);
-	__asm__ volatile("" : "+r"(n)); /* else gcc makes a loop of it */
+	__asm__ volatile("" : "+r"(n)); /* otherwise gcc makes a loop of it */
 	return n + 1;
 }
 
@@ -89,7 +89,7 @@ TRACED static void *worker(void *arg)
 		volatile int sum = work_round(&seed);
 
 		(void)sum;
-		/* Else threads are preempted inside of tracers most of the time, and all would wait for them. */
+		/* Otherwise threads are preempted inside of tracers most of the time, and all would wait for them. */
 		if (passes[who]++ % 32 == 0)
 			usleep(100);
 	}
@@ -120,7 +120,7 @@ struct own {
 	struct hodo_tracer tracer;
 	unsigned long entries, exits, left;
 	int alive;
-	/* By a hash of the frame's address: how many entries have had no exit. */
+	/* How many entries have had no exit, by a hash of the frame's address. */
 	signed char open[PAGE - sizeof(struct hodo_tracer) - 4 * sizeof(long)];
 };
 _Static_assert(sizeof(struct own) <= PAGE, "one page");
@@ -195,7 +195,7 @@ static void leave(int i)
 		fault("cannot be unregistered");
 	own->alive = 0;
 	entries += own->entries;
-	/* A thread that were in it now would fault. */
+	/* A thread still in the tracer would fault now. */
 	if (mprotect(own, PAGE, PROT_NONE))
 		fault("mprotect");
 	if ((i & 1) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - arguments and results in every place that the calling convention has for them. */
+/* values.c - arguments and results in every place that the calling convention has. */
 #define _GNU_SOURCE
 #include "hazards.h"
 #include <complex.h>

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""golden.py FILE - runs the commands of FILE, and holds what they say against what stands there.
+"""golden.py FILE - runs the commands of FILE, and compares what they print with the lines below them.
 
     # text                      not looked at
-    $ COMMAND                   run by sh in a directory of its own, see prepare()
-    root$ COMMAND               only where root runs the tests, with a full disk at disk/ that the others do not see
-    view$ COMMAND               only where hodo view has its page
+    $ COMMAND                   run by sh in a private directory, see prepare()
+    root$ COMMAND               only if root runs the tests, with a full disk at disk/ that others do not see
+    view$ COMMAND               only if hodo view has its page
     | LINE                      of its standard output
     ! LINE                      of its standard error
     [STATUS]                    if it is not 0
 
-Numbers of processes, times and the like are made the same before: see plain(). After a wanted change:
-UPDATE_GOLDEN=1 golden.py FILE, and read the difference. Without FILE: whether each verb has a file.
+plain() first replaces process IDs, times and the like by fixed text. After a wanted change:
+UPDATE_GOLDEN=1 golden.py FILE, then read the difference. Without FILE: checks that each verb has a file.
 
-Each line of standard error that begins with "hodo:" is held against the form that all have: what went wrong, and
+Each line of standard error that begins with "hodo:" must have the form of all messages: what went wrong, and
 what to do.
 """
 import os
@@ -27,13 +27,13 @@ import tempfile
 import place
 from hodo_test import HODO, LIMIT_S, verbs
 
-# Words of notes, which are no errors: nothing is to be done.
+# Words of notes, which are not errors: the user need not do anything.
 NEWS = re.compile(r"hodo: (warning: )?(\d[\d,]* (event|part|snapshot)s?\b|no event|trigger |process \d+ (is|was|now)|"
                   r"\S+ (itself )?(has|had) |SIZE in \S+$)")
 
 
 def prepare(where):
-    """What the commands find there."""
+    """Makes the files that the commands find in their directory."""
     def hodo(*args):
         subprocess.run([HODO, *args], cwd=where, check=True, capture_output=True)
     def generate(scenario, name):
@@ -72,7 +72,7 @@ def plain(text, where):
 
 
 def run(command, where_only, where, env):
-    """Lines as they stand in a file."""
+    """The command's output, as lines of such a file."""
     args = ["sh", "-c", command]
     if where_only == "root":
         script = 'mount -t tmpfs -o size=64k none disk && { cat /dev/zero >disk/full 2>&-; exec sh -c "$0"; }'
@@ -86,7 +86,7 @@ def run(command, where_only, where, env):
 
 
 def flaws(command, lines):
-    """What does not follow the rules of messages."""
+    """What breaks the rules of messages."""
     errors = [line[2:] for line in lines if line.startswith("! ")]
     status = int(lines[-1][1:-1]) if lines and lines[-1].startswith("[") else 0
     for line in errors:
@@ -105,7 +105,7 @@ def flaws(command, lines):
 
 
 def check(file):
-    """Prints the faults; 0 or 1."""
+    """Prints the faults; returns 0 or 1."""
     update, bad, said = os.environ.get("UPDATE_GOLDEN"), 0, []
     cases, lines = [], pathlib.Path(file).read_text(encoding="utf-8").splitlines()
     for line in lines:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_shadow.c - core/shadow.c: worlds that the input decides, whose truth is
- * known, and entries, exits and landings of any addresses at all, for which every
+ * fuzz_shadow.c - core/shadow.c: worlds that the input determines, whose truth is
+ * known, and entries, exits and landings of arbitrary addresses, for which every
  * frame must be closed exactly once.
  */
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool agrees(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t f
 	return f->function == function;
 }
 
-/* Four bytes an event: what, which address, function and thread, its last bits. */
+/* Four bytes per event: what it is, its address, its function and thread, the address's last bits. */
 static void raw(const uint8_t *data, size_t len)
 {
 	static struct hodo_frame frames[2][40], slots[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gen_calls.c - see gen_calls.h. Times are ns of a monotonic clock; functions lie 0x100 apart. */
+/* gen_calls.c - see gen_calls.h. Times are ns of a monotonic clock; functions are 0x100 apart. */
 #define _GNU_SOURCE
 #include "gen_calls_impl.h"
 
@@ -111,7 +111,7 @@ void gen_calls(const char *top)
 		{ ENTRY, 413, 2500, 6, WORK - 8 },
 		{ EXIT, 413, 3500, 9, CORO - 8 }, /* and goes on in the other thread */
 		{ ENTRY, 413, 3600, 1, CORO - 8 },
-		{ ENTRY, 413, 3650, 10, SIGN }, /* a signal, on a stack of its own */
+		{ ENTRY, 413, 3650, 10, SIGN }, /* a signal, on a separate stack */
 		{ EXIT, 413, 3700, 10, SIGN },
 		{ EXIT, 413, 3750, 1, CORO - 8 },
 		{ EXIT, 413, 3800, 8, CORO },
@@ -206,7 +206,7 @@ void gen_whole(const char *top)
 	gen_calls_end(&t, &s, 3000, 0);
 }
 
-/* Of thread 7 function 1 has 10 + 100 + 50 + 7, of 8 1000; 2 has 400. */
+/* In thread 7, function 1 takes 10 + 100 + 50 + 7, in thread 8 it takes 1000; 2 takes 400. */
 void gen_inside(const char *top)
 {
 	struct gen_trace t;
@@ -214,17 +214,17 @@ void gen_inside(const char *top)
 
 	gen_calls_start(&t, &s, top, "inside-7", "inside", 7, "discard");
 	call(&s, 7, 1010, 1, 3, 10, false);
-	call(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2: not of another 1 */
+	call(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2, not of another 1 */
 	call(&s, 7, 1110, 1, 4, 20, false);
 	call(&s, 7, 1120, 2, 3, 35, false);
 	call(&s, 7, 1125, 1, 5, 2, false);
 	call(&s, 7, 1130, 1, 4, 9, false);
-	call(&s, 7, 1160, 1, 2, 100, false); /* has the last four in it, and the thread's first not */
-	call(&s, 8, 1170, 1, 0, 1000, false); /* another thread's */
-	call(&s, 7, 1400, 2, 1, 400, false); /* both 2 and all 1 */
+	call(&s, 7, 1160, 1, 2, 100, false); /* contains the last four, but not the thread's first */
+	call(&s, 8, 1170, 1, 0, 1000, false); /* in another thread */
+	call(&s, 7, 1400, 2, 1, 400, false); /* contains both 2 and all 1 */
 	call(&s, 7, 1500, 1, 1, 50, false);
 	call(&s, 7, 1600, 0, 0, 700, false);
-	call(&s, 7, 1700, 1, 1, 7, false); /* of a 0 whose end is not in the recording */
+	call(&s, 7, 1700, 1, 1, 7, false); /* inside of a 0 whose end is not in the recording */
 	gen_calls_end(&t, &s, 1700, 0);
 }
 
@@ -256,7 +256,7 @@ void gen_around(const char *top, uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		get(&s, 7, now++, (unsigned)(i & 255));
 	call(&s, 7, now + 100, 2, 2, 50, false);
-	call(&s, 7, now + 101, 1, 1, 40, false); /* by its clock it was entered later than what it called */
+	call(&s, 7, now + 101, 1, 1, 40, false); /* by its clock, it was entered after what it called */
 	call(&s, 7, now + 200, 0, 0, now + 150, false);
 	gen_calls_end(&t, &s, now + 200, 0);
 }
@@ -316,7 +316,7 @@ void gen_found(const char *top)
 	gen_calls_end(&t, &s, 3000, 0);
 }
 
-/* 100 calls that ended in each thread, of which the total leaves out some; old: without the last two fields. */
+/* 100 calls with an exit in each thread; the total omits some of them. old: without the last two fields. */
 static void make_profile(const char *top, bool old)
 {
 	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "tid", HODO_TYPE_U32 },
@@ -345,7 +345,7 @@ static void make_profile(const char *top, bool old)
 			gen_u64(&s, 3);
 		}
 	}
-	if (!old) { /* no exit of this one is seen */
+	if (!old) { /* the recording has no exit of this function */
 		gen_event(&s, PROFILE, 30, 100);
 		gen_u64(&s, 0x401100);
 		gen_u32(&s, 30);
@@ -369,7 +369,7 @@ void gen_profile_old(const char *top)
 	make_profile(top, true);
 }
 
-/* gen.c writes start=exec; the other word is as long. */
+/* gen.c writes start=exec; the word written over it has the same length. */
 static void is_forked(const struct gen_trace *t)
 {
 	char path[4200], text[20000], *word;

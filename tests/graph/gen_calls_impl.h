@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gen_calls_impl.h - what the recordings of functions are made with. */
+/* gen_calls_impl.h - helpers that make the recordings of functions. */
 #ifndef HODO_TESTS_GRAPH_GEN_CALLS_IMPL_H
 #define HODO_TESTS_GRAPH_GEN_CALLS_IMPL_H
 
@@ -14,13 +14,13 @@ enum { ENTRY = 1, EXIT, ENTRY_SP, EXIT_SP, REACHED, CALL, CALLEE, STACK, HELD, W
 #define CORO 0x02000000u
 #define SIGN 0x03000000u
 
-/* A trace with all classes of functions, and the first packet of its stream cpu0; how: the mode. */
+/* Begins a trace with all classes of functions, and the first packet of its stream cpu0; how: the mode. */
 void gen_calls_start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, const char *comm,
 		     unsigned pid, const char *how);
 void gen_calls_end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost);
-/* Function f at its entry or an exit of it; frames are reported in units of 8 bytes. */
+/* Records the entry or exit of function f; frames are reported in units of 8 bytes. */
 void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame);
-/* The same of several, as its arguments are. */
+/* The same for several; members are like the arguments. */
 struct gen_call {
 	unsigned id, tid;
 	uint64_t now;

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 		{ "again", gen_again, NULL },   { "profile_old", gen_profile_old, NULL },
 		{ "exit_lost", gen_exit_lost, NULL }, { "spans", gen_spans, NULL },
 		{ "spans_many", NULL, gen_spans_many }, { "spans_mad", NULL, gen_spans_mad },
-		{ "spans_left", NULL, gen_spans_left },
+		{ "spans_left", NULL, gen_spans_left }, { "spans_off", gen_spans_off, NULL },
 	};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(all) / sizeof(*all); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gen_lost_calls.c - recordings of functions of which something was lost. */
+/* gen_lost_calls.c - recordings of functions with losses. */
 #include "gen_calls_impl.h"
 
 void gen_lossy(const char *top)
@@ -23,9 +23,9 @@ static void is_lost(struct gen_trace *t, const char *stream, unsigned full, unsi
 }
 
 /*
- * Lost: on CPU 0 from 600 to 1000, on CPU 1 from 1900 to 3000. 1, 3, 5, 7 and 8 return; 2 is left before, 6 between and
- * 9 too; 4 may have returned in the first time, and 10 and 11, of which nothing is heard any more, in the second. 0 and
- * 12 are open: nothing is lost since their threads were last heard of.
+ * Losses: on CPU 0 from 600 to 1000, on CPU 1 from 1900 to 3000. 1, 3, 5, 7 and 8 return; 2 is left before the first
+ * loss, 6 and 9 between both. 4 may have returned during the first, and 10 and 11, whose thread has no more events,
+ * during the second. 0 and 12 are open: nothing is lost after the last events of their threads.
  */
 void gen_exit_lost(const char *top)
 {

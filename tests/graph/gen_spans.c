@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { PUT_BEGIN = 20, PUT_END, FLUSH_BEGIN, FLUSH_END, JOB_BEGIN, JOB_END, READ_BEGIN, READ_END,
-       EXIT_BEGIN, WAKES };
+       EXIT_BEGIN, WAKES, WATCHED, SWITCH_IN, SWITCH_OUT };
 
 static void start(struct gen_trace *t, struct gen_stream *s, const char *top, const char *folder, unsigned pid)
 {
@@ -22,7 +22,7 @@ static void start(struct gen_trace *t, struct gen_stream *s, const char *top, co
 	gen_class(t, JOB_END, "kv:job.end", "end", "", id, 1);
 }
 
-/* Anything of the above: number is its field's. */
+/* Records any of the events above; number is the value of its field. */
 static void event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned number)
 {
 	char key[16];
@@ -86,10 +86,10 @@ static void crossed(struct gen_stream *s)
 		{ FLUSH_END, 92, 2300, 0 },
 		{ ENTRY, 92, 2400, 0 },
 		{ PUT_BEGIN, 92, 2500, 2 },
-		{ EXIT, 92, 2600, 0 }, /* it goes on behind its call … */
+		{ EXIT, 92, 2600, 0 }, /* the span continues after its call … */
 		{ GET, 92, 2650, 4 },
 		{ ENTRY, 92, 2700, 0 },
-		{ PUT_END, 92, 2800, 2 }, /* … and ends in another one */
+		{ PUT_END, 92, 2800, 2 }, /* … and ends in another call */
 		{ GET, 92, 2850, 5 },
 		{ EXIT, 92, 2900, 0 },
 		{ ENTRY, 92, 3000, 0 },
@@ -97,13 +97,13 @@ static void crossed(struct gen_stream *s)
 		{ ENTRY, 92, 3200, 1 },
 		{ FLUSH_BEGIN, 92, 3300, 0 },
 		{ ENTRY, 92, 3400, 2 },
-		{ PUT_END, 92, 3500, 3 }, /* an exception leaves 2 and 1, and jumps over the other span's end */
+		{ PUT_END, 92, 3500, 3 }, /* an exception leaves 2 and 1, and skips the end of the other span */
 		{ EXIT, 92, 3600, 0 },
 		{ ENTRY, 92, 3700, 0 },
 		{ FLUSH_BEGIN, 92, 3800, 0 });
 }
 
-/* Calls that are known at their end only. */
+/* Calls recorded only at their end. */
 static void complete(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
 		     bool left)
 {
@@ -164,12 +164,76 @@ static void syscalls(const char *top)
 	gen_event(&s, WAKES, 97, 8100);
 	gen_event(&s, READ_END, 97, 8200);
 	gen_u64(&s, 17);
-	gen_event(&s, READ_BEGIN, 97, 8300); /* a signal's handler does not return to it */
+	gen_event(&s, READ_BEGIN, 97, 8300); /* a signal handler leaves it without returning */
 	gen_u32(&s, 4);
 	gen_event(&s, EXIT_BEGIN, 97, 8400);
 	gen_packet_end(&s, 8500, 0);
 	gen_stream_end(&s);
 	gen_trace_end(&t);
+}
+
+/* Switches as hodo record --off-cpu writes them. */
+static void switches(const char *top)
+{
+	static const struct gen_field preempted[] = { { "preempted", HODO_TYPE_BOOL } };
+	static const struct {
+		unsigned id, tid;
+		uint64_t now;
+		bool preempted;
+	} all[] = {
+		{ WATCHED, 98, 150, false },   { SWITCH_OUT, 98, 310, false }, { SWITCH_IN, 98, 350, false },
+		{ SWITCH_OUT, 98, 420, true }, { SWITCH_IN, 98, 700, false },  { SWITCH_OUT, 98, 1400, false },
+		{ SWITCH_IN, 98, 1450, false }, { SWITCH_OUT, 98, 1650, false }, /* it ran again: that was lost */
+		{ SWITCH_OUT, 98, 1750, false }, { SWITCH_IN, 98, 1760, false },
+	};
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_trace_start(&t, top, "kernel", "kernel", 0, "discard", 1000000000, 1795000000, 0);
+	gen_comment(&t, "kernel release=6.1.0");
+	gen_comment(&t, "thread tid=98 comm=kvd");
+	gen_comment(&t, "end time=1795000123.000000001");
+	gen_class(&t, WATCHED, "sched:watched", "event", "", NULL, 0);
+	gen_class(&t, SWITCH_IN, "sched:switch_in", "event", "", NULL, 0);
+	gen_class(&t, SWITCH_OUT, "sched:switch_out", "event", "", preempted, 1);
+	gen_stream_start(&s, &t, "cpu0", 0);
+	gen_packet_start(&s, 0);
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		gen_event(&s, all[i].id, all[i].tid, all[i].now);
+		if (all[i].id == SWITCH_OUT)
+			gen_u8(&s, all[i].preempted);
+	}
+	gen_packet_end(&s, 2000, 0);
+	gen_stream_end(&s);
+	gen_trace_end(&t);
+}
+
+void gen_spans_off(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	start(&t, &s, top, "kvd-98", 98);
+	EVENTS(&s,
+		{ ENTRY, 98, 100, 0 }, /* before the recording says when the thread runs */
+		{ PUT_BEGIN, 98, 200, 7 },
+		{ ENTRY, 98, 300, 1 },
+		{ FLUSH_BEGIN, 98, 400, 0 },
+		{ FLUSH_END, 98, 900, 0 },
+		{ EXIT, 98, 1000, 1 },
+		{ GET, 98, 1100, 3 },
+		{ ENTRY, 98, 1150, 2 },
+		{ EXIT, 98, 1200, 2 }, /* it ran all the time */
+		{ PUT_END, 98, 1250, 64 },
+		{ JOB_BEGIN, 98, 1300, 5 },
+		{ JOB_BEGIN, 98, 1350, 6 },
+		{ JOB_END, 98, 1500, 5 },
+		{ JOB_END, 99, 1550, 6 }, /* in another thread */
+		{ PUT_BEGIN, 98, 1600, 8 },
+		{ PUT_END, 98, 1700, 8 },
+		{ EXIT, 98, 1800, 0 });
+	gen_calls_end(&t, &s, 2000, 0);
+	switches(top);
 }
 
 void gen_spans_left(const char *top, uint64_t n)

@@ -11,7 +11,7 @@ struct seen {
 	char log[16384];
 	size_t len;
 	uint64_t entered, over, away, deepest, no_exit;
-	uint8_t *closed; /* times, by number of the call */
+	uint8_t *closed; /* how many times, by the call's number */
 	bool quiet;
 };
 
@@ -143,7 +143,7 @@ TEST(kinds)
 
 	gen_kinds(folder_path("kinds"));
 	t = go(&s, folder_path("kinds"));
-	/* Calls without an exit take nothing from those around them. */
+	/* Calls without an exit take no time from those around them. */
 	assert_string_equal(s.log,
 			    "+ 0 tid 9 depth 0\n+ 1 tid 9 depth 1\n+ 2 tid 9 depth 2\n- 2 tid 9 depth 2 100 self 100\n"
 			    "- 1 tid 9 depth 1 300 self 200\n+ 3 tid 9 depth 1\n+ 4 tid 9 depth 2\n+ 5 tid 9 depth 3\n"
@@ -183,7 +183,7 @@ TEST(lossy)
 	assert_int_equal(t.orphans, 1);
 }
 
-/* What became of each call, by its number, as gen_exit_lost() says. */
+/* How each call ended, by its number, as gen_exit_lost() says. */
 static void check_ends(const char *log, const char *const ends[], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {

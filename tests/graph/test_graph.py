@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The verbs graph and report, on generated recordings and on a program's.
+"""The verbs graph and report, on generated recordings and on a recorded program's.
 
 HODO, GEN_CALLS and COMPARE (tests/read/compare_bt2.py) are in the environment; WAYS where functions can be recorded.
-After a wanted change of the output: UPDATE_GOLDEN=1 test_graph.py Golden, and read the difference.
+After an intended change of the output: UPDATE_GOLDEN=1 test_graph.py Golden, and review the difference.
 """
 import collections
 import json
@@ -49,6 +49,8 @@ class Golden(Case):
         "lossy": {"graph": ["graph"]},
         "exit_lost": {"graph": ["graph"], "graph-json": ["graph", "--json"], "report": ["report"]},
         "spans": {"graph": ["graph"], "graph-json": ["graph", "--json"], "graph-color": ["graph", "--color=always"]},
+        "spans_off": {"graph": ["graph"], "graph-times": ["graph", "-t", "-e", "sched:*"],
+                      "graph-json": ["graph", "--json"]},
     }
 
     def test_all(self):
@@ -72,7 +74,7 @@ class Golden(Case):
 class Babeltrace(Case):
     def test_agree(self):
         for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "exit_lost", "fork",
-                         "many", "mad", "spans", "spans_many", "spans_mad"):
+                         "many", "mad", "spans", "spans_many", "spans_mad", "spans_off"):
             with self.subTest(scenario):
                 compare(self.make(scenario, 5000), **self.how({}))
 
@@ -93,7 +95,7 @@ class Options(Case):
         whole = self.ok("graph", "-q", self.make("calls")).splitlines()
         objects = self.ok("graph", "-q", "--json", "calls").splitlines()
         for n in (0, 1, 7, len(whole) - 1, len(whole) + 5):
-            self.assertEqual(self.ok("graph", "-q", "calls", "-n", str(n)).splitlines(), whole[:n + 1]) # with its head
+            self.assertEqual(self.ok("graph", "-q", "calls", "-n", str(n)).splitlines(), whole[:n + 1]) # with the head
             self.assertEqual(self.ok("graph", "-q", "--json", "calls", "--limit", str(n)).splitlines(),
                              objects[:n] if n < len(objects) - 1 else objects)
 
@@ -112,7 +114,7 @@ class Options(Case):
         self.assertNotIn("0x401000", text)
 
     def test_known_at_their_end(self):
-        """However much they are around, and though clocks are not exact to the ns."""
+        """Calls recorded at their end, whatever they contain, and although clocks are not exact to the ns."""
         lines = self.ok("graph", self.make("around", "5000")).splitlines()
         self.assertEqual([line.partition(" | ")[2] for line in (lines[1], lines[2], lines[5001])],
                          ["0x401000() {", "  /* kv:get key user:7 shard 0 */", "  /* kv:get key user:7 shard 135 */"])
@@ -127,7 +129,7 @@ class Options(Case):
         self.assertEqual(len(calls), 5)
 
     def test_since_until(self):
-        """Depths and durations are right though the begin is not shown."""
+        """Depths and durations are right even if the begin is not shown."""
         text = self.ok("graph", "-q", self.make("calls"), "--since", "0.0000019", "--until", "0.000003")
         self.assertIn("  0.700 us      412 kvd             |   } /* 0x401200 */", text)
         self.assertNotIn("0x401300", text)
@@ -144,13 +146,13 @@ class Options(Case):
                          {"0x401600", "0x401100", "0x401a00", "0x401700"})
 
     def test_inside_of_itself(self):
-        """The total has the outermost calls alone, also where a call is known at its end only."""
+        """The total has only the outermost calls, also where a call is recorded only at its end."""
         found = json.loads(self.ok("report", self.make("inside"), "--json"))["functions"]
         self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
                          {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
 
     def test_profile_average(self):
-        """Of all calls whose end is known, as in other recordings, also where the total leaves some out."""
+        """The average is over all calls whose end is known, as in other recordings, even if the total omits some."""
         whole, without = json.loads(self.ok("report", self.make("profile"), "--json"))["functions"]
         self.assertEqual((whole["calls"], whole["no_exit"], whole["total_ns"], whole["avg_ns"]),
                          (206, 6, 300000, 1786.0))
@@ -160,7 +162,7 @@ class Options(Case):
         self.assertLess(abs(old["avg_ns"] - 1786), 0.12 * 1786)
 
     def test_slowest_calls_end(self):
-        """What has not ended, or was left, is no time of a call: it is marked."""
+        """The time of a call that has not ended, or was left, is marked, since it is not the time of a whole call."""
         text = self.ok("report", self.make("whole"))
         self.assertRegex(text, r"(?m)^ +0\.900 us  0x401600  in worker\[8\]  still open$")
         self.assertRegex(text, r"(?m)^ +0\.100 us  0x401300  in slow\[7\]  left$")
@@ -169,7 +171,7 @@ class Options(Case):
         self.assertEqual(sum(s["left"] for s in slow), 2)
 
     def test_stack_used_again(self):
-        """A thread that ended was in its calls until it was heard of last, not until another got its stack."""
+        """A thread that ended was inside its calls until its last event, not until another thread got its stack."""
         found = {f["function"]: f for f in json.loads(self.ok("report", self.make("again"), "--json"))["functions"]}
         self.assertEqual([(found[f]["calls"], found[f]["left"], found[f]["open"], found[f]["total_ns"])
                           for f in ("0x401100", "0x401200", "0x401300")],
@@ -195,7 +197,7 @@ class Options(Case):
 
 
 class Spans(Case):
-    """Spans are shown as calls are, whichever ends first."""
+    """Spans are shown like calls, whichever ends first."""
 
     LINE = re.compile(r".{10}(?:  +(\d+) .{15})? \| ( *)(.*)")
 
@@ -203,7 +205,7 @@ class Spans(Case):
         return [self.LINE.fullmatch(line)[3] for line in self.ok("graph", "-q", *args).splitlines()[1:]]
 
     def check_levels(self, *args):
-        """A line's level is the number of those that are open around it in its thread. Returns how many opened."""
+        """A line's level is the number of spans and calls open around it in its thread. Returns how many opened."""
         now, opened = collections.Counter(), 0
         for line in self.ok("graph", "-q", *args).splitlines()[1:]:
             tid, spaces, body = self.LINE.fullmatch(line).groups()
@@ -224,7 +226,7 @@ class Spans(Case):
                 self.ok("graph", "-q", path, *args)
 
     def test_json_level(self):
-        """What the text shows by its indentation; depth counts calls alone, as ever."""
+        """The level is what the text shows by its indentation; depth still counts only calls."""
         path = self.make("spans")
         objects = json_lines(self.ok("graph", "-q", "--json", path, "--thread", "90"))[:-1]
         self.assertEqual([(o.get("name") or o["function"], o["depth"], o["level"]) for o in objects if o["pid"] == 90],
@@ -240,14 +242,14 @@ class Spans(Case):
         self.assertEqual(len([d for d in ends.values() if d is not None]), len(ends) - 1)
 
     def test_min_time(self):
-        """Spans that took less have no line, nor the calls that were around nothing else."""
+        """Shorter spans have no line; nor do calls that contain nothing else."""
         self.assertEqual(self.bodies(self.make("spans"), "--thread", "90", "--min-time", "600ns"),
                          ['0x401000() {', '  kv:put key="user:7" shard=7 {'.strip(), "0x401100();",
                           "/* kv:get key user:3 shard 3 */", "} /* kv:put bytes=128 */", "/* kv:job.begin id=5 */",
                           "/* kv:job.begin id=6 */", "/* kv:job.end id=5 */", "} /* 0x401000 */"])
 
     def test_since(self):
-        """An end after the time stands with its duration, though its begin is not shown; so do levels."""
+        """An end in the given time is shown with its duration, even if its begin is not; levels are right, too."""
         lines = self.ok("graph", "-q", self.make("spans"), "--thread", "90", "--since", "0.00000095").splitlines()
         self.assertIn("  0.700 us       90 kvd             |     } /* 0x401100 */", lines)
         self.assertIn("  1.100 us       90 kvd             |   } /* kv:put bytes=128 */", lines)
@@ -259,7 +261,7 @@ class Spans(Case):
             self.assertEqual(self.ok("graph", "-q", "spans", "-n", str(n)).splitlines(), whole[:n + 1])
 
     def test_depth_and_event(self):
-        """Spans do not count as calls do; and -e chooses whole ones."""
+        """Spans do not count for --depth; and -e selects whole spans."""
         bodies = self.bodies(self.make("spans"), "--thread", "90", "--depth", "1")
         self.assertIn('kv:put key="user:7" shard=7 {', bodies)
         self.assertFalse([b for b in bodies if "0x401100" in b or "kv:flush" in b])
@@ -267,7 +269,7 @@ class Spans(Case):
                          ["kv:flush;"])
 
     def test_never_ends(self):
-        """A span that 64 others end before is given up: what follows is not pushed to the right for ever."""
+        """A span is given up when 64 others end before it: what follows is not indented more and more."""
         bodies = self.bodies(self.make("spans_left", 60))
         self.assertEqual(bodies[-2:], ["/* kv:get key user:1 shard 1 */", "} /* kv:flush */"])
         self.assertEqual(sum(b.endswith("not nested */") for b in bodies), 60)
@@ -280,7 +282,7 @@ class Spans(Case):
 
 
 class Consistent(Case):
-    """Text, JSON and report tell the same calls."""
+    """Text, JSON and report have the same calls."""
 
     def check(self, path):
         calls, _, summary = self.calls(path)
@@ -320,7 +322,7 @@ class Consistent(Case):
                 self.ok(args[0], "-q", path, *args[1:])
 
     def test_deep(self):
-        """A million calls inside of each other, with little memory for each."""
+        """A million nested calls, with little memory for each."""
         lines = self.ok("graph", "--json", self.make("deep", 1000000)).splitlines()
         summary = json.loads(lines[-1])["summary"]
         self.assertEqual((summary["calls"], summary["returned"], len(lines)), (1000000, 1000000, 1000001))
@@ -331,7 +333,7 @@ class Consistent(Case):
 
 @unittest.skipUnless(WAYS, "functions are not recorded on this machine")
 class Recorded(Case):
-    """A program whose functions are left in every way."""
+    """A program with functions that are left in every way."""
 
     def record(self, *options):
         done = self.hodo("record", "-o", "ways", *options, "--", WAYS)
@@ -340,7 +342,7 @@ class Recorded(Case):
 
     def test_balance(self):
         calls, events, summary = self.calls(self.record("--functions"))
-        # pthread_exit() is the last that is heard of its thread.
+        # pthread_exit() is the last event of its thread.
         self.assertEqual((summary["orphans"], summary["open"], summary["exit_lost"], summary["lost"]), (0, 1, 0, 0))
         n = collections.Counter(re.sub(r"\(.*", "", c["function"]) for c in calls)
         self.assertEqual({name: n[name] for name in n if name.startswith("ways::")} | {"main": n["main"]}, {
@@ -360,7 +362,7 @@ class Recorded(Case):
         compare("ways", **self.how({}))
 
     def test_stripped(self):
-        """Functions without names: which object's, why, and what helps is said."""
+        """hodo says of functions without names which object has them, why, and what helps."""
         self.record("--functions")
         for verb in "graph", "report":
             self.assertNotIn("shown by address", self.hodo(verb, "ways").stderr)
@@ -374,12 +376,13 @@ class Recorded(Case):
             done = self.hodo(verb, "bare")
             self.assertEqual(done.returncode, 0)
             [line] = [line for line in done.stderr.splitlines() if "shown by address" in line]
-            self.assertRegex(line, rf"\Ahodo: warning: {re.escape(stripped)}: \d+ functions are shown by address, as "
-                                   r"the file (names only what it exports|has no symbols, or .*): install its debug symbols .* and record again, or .*\Z")
+            self.assertRegex(line, rf"\Ahodo: warning: {re.escape(stripped)}: \d+ functions are shown by address, because "
+                                   r"the file (names only what it exports|has no symbols, or .*): get its symbols with "
+                                   r"'hodo symbols pull', or install its debug symbols .* and record again, or .*\Z")
             self.assertNotIn("shown by address", self.hodo(verb, "-q", "bare").stderr)
 
     def test_exit_lost(self):
-        """A program that is never left by a jump, and loses: what has no exit is not said to be left."""
+        """A recording with losses, of a program without jumps: calls without an exit are not shown as left."""
         done = self.hodo("record", "-o", "calls", "--functions", "--drop", "-m", "16K", "--", CALLS, "1500000")
         self.assertEqual(done.returncode, 0, done.stderr)
         calls, _, summary = self.calls("calls")
@@ -398,7 +401,7 @@ class Recorded(Case):
             Consistent.check(self, "ways")
 
     def test_profile_agrees(self):
-        """The table made in the process counts what a recording of each call does."""
+        """The table that the process makes has the counts that a recording of each call gives."""
         self.record("--functions")
         full = json.loads(self.ok("report", "--json", "ways"))
         self.record("--tracer", "profile")
@@ -409,7 +412,7 @@ class Recorded(Case):
                          json.loads(self.ok("report", "--json", "ways", "--diff", "ways"))["functions"][0]["after"])
 
     def test_totals_agree(self):
-        """What is inside of itself is counted once, by whatever tracer."""
+        """A call inside of itself is counted once, with every tracer."""
         for options in (["--functions"], ["--tracer", "graph"], ["--tracer", "profile"]):
             found = {re.sub(r"\(.*", "", f["function"]): f for f in
                      json.loads(self.ok("report", "--json", self.record(*options)))["functions"]}
@@ -442,7 +445,7 @@ class Names(Case):
         return {c["function"] for c in self.calls("names")[0]}
 
     def test_short(self):
-        """The same everywhere, and overloads are told apart."""
+        """Short names are the same everywhere, and distinguish overloads."""
         shown = {b.rstrip(";{ ").removesuffix("()") if "size" not in b else b.rstrip(";{ ") for b in
                  (line.partition(" | ")[2].strip() for line in self.ok("graph", "-q", "names").splitlines()[1:])
                  if not b.startswith("}")}
@@ -454,7 +457,7 @@ class Names(Case):
             self.assertRegex(printed, rf"(?m) func:entry {re.escape(name)} ")
             self.assertIn(name, self.ok("list", "-q", "--functions", "names"))
         self.assertIn("shop::Store<string>::put", self.ok("list", "-q", "--functions", NAMES))
-        # Calls of no time are not in there.
+        # The folded format has no calls without a duration.
         self.assertIn(";shop::Store<string>::put ", self.ok("export", "-q", "--to", "folded", "-o", "-", "names"))
 
     def test_full(self):
@@ -467,20 +470,20 @@ class Names(Case):
                 self.assertIn(name, self.ok(*args, "-q", "--full-names", "names"), args)
         self.assertIn(f";{put} ", self.ok("export", "-q", "--full-names", "--to", "folded", "-o", "-", "names"))
         self.assertIn(put, self.ok("list", "-q", "--functions", "--full-names", NAMES))
-        # Programs read whole names in any case.
+        # Formats for programs always have whole names.
         self.assertEqual({json.loads(line).get("function") for line in
                           self.ok("export", "-q", "--to", "jsonl", "-o", "-", "names").splitlines()} - {None}, whole)
         self.assertEqual({f["function"] for f in json.loads(self.ok("report", "-q", "--json", "names"))["functions"]},
                          whole)
 
     def test_patterns(self):
-        """A function is found by its name as it is shown, as it is whole, and without what stands in brackets."""
+        """A pattern matches a function's name as it is shown, the whole name, and the name without its brackets."""
         for glob, n in (("shop::Store<string>::put", 1), ("shop::Store*::put", 2), ("shop::over(int)", 1),
                         ("shop::over", 2), (f"shop::Store<{self.STRING} >::put", 1), ("shop::Store<string>::size*", 2)):
             self.assertEqual(len(self.ok("graph", "-q", "names", "--function", glob).splitlines()) - 1, n, glob)
 
     def test_recorded_by_shown_name(self):
-        """Of a program with slots, whose names are compared inside of it, and of one that nobody prepared."""
+        """In a program with slots, which compares the names itself, and in one that nobody prepared."""
         for glob, n in (("shop::Store<string>::put", 1), ("shop::Store<vector<int>>::put", 1),
                         ("shop::Store<*>::size", 2), ("shop::Store<string>::size() const", 1),
                         ("shop::over(double)", 1), ("shop::Store*::put", 2),

@@ -73,11 +73,11 @@ TEST(exception)
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
 	hodo_shadow_enter(&s, 0x7fd000, 3, 30, false);
-	/* Shown by an entry between two frames. */
+	/* An entry between two frames reveals that calls were left. */
 	assert_int_equal(hodo_shadow_enter(&s, 0x7fe800, 4, 40, false)->depth, 1);
 	is_told(0, 0x7fd000, HODO_FRAME_LEFT, 10, 0);
 	is_told(1, 0x7fe000, HODO_FRAME_LEFT, 20, 10);
-	/* By one at the same place; by an exit. */
+	/* An entry at the same place reveals it, and so does an exit. */
 	hodo_shadow_enter(&s, 0x7fe800, 5, 50, false);
 	is_told(2, 0x7fe800, HODO_FRAME_LEFT, 10, 0);
 	assert_true(hodo_shadow_exit(&s, 0x7ff000, 1, 60, false, 0));
@@ -91,7 +91,7 @@ TEST(landed)
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	/* Where an exception is caught nothing is entered: what lies deeper is over all the same. */
+	/* No function is entered where an exception is caught, but what is deeper is over nevertheless. */
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
@@ -104,7 +104,7 @@ TEST(landed)
 	hodo_shadow_landed(&s, 0x7fd000, 50, false);
 	assert_int_equal(nlog, 2);
 	assert_true(hodo_shadow_exit(&s, 0x7ff000, 1, 60, false, 0));
-	/* In a function that is not traced, and none around it is. */
+	/* A landing in a function that is not traced, with none around it that is. */
 	hodo_shadow_enter(&s, 0x7fe000, 2, 70, false);
 	hodo_shadow_landed(&s, 0x7fe000, 80, false);
 	is_told(3, 0x7fe000, HODO_FRAME_LEFT, 10, 0);
@@ -116,7 +116,7 @@ TEST(landed_somewhere)
 	struct hodo_frame frames[8];
 	struct hodo_shadow s;
 
-	/* Where no stack is known: parked, as left. */
+	/* Where the stacks are not known: the frames are parked, as left. */
 	start(&s, frames, 8, false);
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7fe000, 2, 20, false);
@@ -127,7 +127,7 @@ TEST(landed_somewhere)
 	assert_int_equal(parked.count, 2);
 	for (unsigned i = 0; i < 64; i++)
 		assert_true(!table[i].at || table[i].lane == 1);
-	/* On a coroutine's stack, which lies higher: the other one's calls wait, and no others are touched. */
+	/* On a coroutine's stack, which is higher: the calls on the other stack wait, and no others are affected. */
 	hodo_shadow_enter(&s, 0x10000, 3, 50, false);
 	hodo_shadow_landed(&s, 0x7f0000, 60, true);
 	assert_int_equal(s.n, 1);
@@ -149,12 +149,12 @@ TEST(nobody_is_above)
 	start(&s, frames, 8, true);
 	hodo_shadow_enter(&s, 0x7f0000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x7e0000, 2, 20, false);
-	/* Own stack, higher than all: those are over. */
+	/* On the thread's own stack, and higher than all frames: these are over. */
 	assert_int_equal(hodo_shadow_enter(&s, 0x7f8000, 3, 30, false)->depth, 0);
 	assert_int_equal(nlog, 2);
 	start(&s, frames, 8, false);
 	hodo_shadow_enter(&s, 0x7f0000, 1, 10, false);
-	/* Stacks unknown: it may be a signal's stack. */
+	/* If stacks are not known, it may be a signal's stack. */
 	assert_int_equal(hodo_shadow_enter(&s, 0x7f8000, 3, 30, false)->depth, 1);
 	assert_int_equal(nlog, 0);
 	assert_true(hodo_shadow_exit(&s, 0x7f0000, 1, 40, false, 0));
@@ -172,15 +172,15 @@ TEST(other_stacks)
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x10000, 2, 20, false); /* coroutine */
 	assert_int_equal(hodo_shadow_enter(&s, 0xf000, 3, 30, false)->depth, 2);
-	/* Back on the own stack: the coroutine waits. */
+	/* Back on the thread's own stack: the coroutine waits. */
 	assert_int_equal(hodo_shadow_enter(&s, 0x7fe000, 4, 40, false)->depth, 1);
 	assert_int_equal(parked.count, 2);
 	assert_int_equal(nlog, 0);
 	assert_true(hodo_shadow_exit(&s, 0x7fe000, 4, 50, false, 0));
-	/* Its exit comes through another thread's shadow. */
+	/* The exit of the coroutine's call comes through another thread's shadow. */
 	assert_true(hodo_shadow_exit(&s, 0xf000, 3, 60, false, 0));
 	is_told(1, 0xf000, HODO_FRAME_RETURNED, 30, 0);
-	/* An entry in its place shows that it was left, when it was parked. */
+	/* An entry in the place of a parked frame reveals that the frame was left, at the time when it was parked. */
 	hodo_shadow_enter(&s, 0x10000, 5, 70, false);
 	is_told(2, 0x10000, HODO_FRAME_LEFT, 20, 10);
 	assert_int_equal(parked.count, 0);
@@ -197,13 +197,13 @@ TEST(exit_elsewhere)
 	t.stack_low = t.stack_high = 0;
 	hodo_shadow_enter(&s, 0x7ff000, 1, 10, false);
 	hodo_shadow_enter(&s, 0x10000, 2, 20, false);
-	assert_false(hodo_shadow_exit(&t, 0x10000, 2, 30, false, 0)); /* the coroutine went on in the other thread */
+	assert_false(hodo_shadow_exit(&t, 0x10000, 2, 30, false, 0)); /* the coroutine continued in the other thread */
 	assert_true(hodo_shadow_exit(&s, 0x7ff000, 1, 90, false, 0));
 	is_told(0, 0x10000, HODO_FRAME_RETURNED, 10, 0);
 	is_told(1, 0x7ff000, HODO_FRAME_RETURNED, 80, 10);
 	assert_int_equal(s.orphans + t.orphans, 0);
 	assert_int_equal(parked.count, 0);
-	/* An exit that is older than the entry is another frame's. */
+	/* An exit that is older than the entry belongs to another frame. */
 	assert_false(hodo_shadow_exit(&t, 0x10000, 2, 100, false, 0));
 	hodo_shadow_enter(&s, 0x10000, 2, 110, false);
 	hodo_shadow_clear(&s, 120);
@@ -266,7 +266,7 @@ TEST(no_room)
 	assert_int_equal(nlog, 4);
 }
 
-/* More lanes than are looked through: no frame is lost, and the table's oldest make room. */
+/* More lanes than the search covers: no frame is lost, and the oldest in the table make room. */
 TEST(many_lanes)
 {
 	static struct hodo_frame frames[1024];
@@ -307,7 +307,7 @@ static void check(struct world *w)
 			assert_int_equal(f->end, HODO_FRAME_LEFT);
 		}
 	}
-	/* Frames of one address in the chains of several threads at a time. */
+	/* Wrong only where chains of several threads have frames of one address at the same time. */
 	assert_true(wrong * 200 <= w->nframes);
 }
 

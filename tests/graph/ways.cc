@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ways.cc - functions that are left in every way, and marks in between; what test_graph.py records.
+// ways.cc - functions that are left in every way, with marks in between; test_graph.py records it.
 #include <hodo/trace.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -91,7 +91,7 @@ static struct world_stack *running(struct world_thread *t)
 	return t->running[t->n - 1];
 }
 
-/* The frame in truth that the thread is in, NULL if none. */
+/* The frame in which the thread really is, NULL if none. */
 static struct world_frame *top(struct world *w, struct world_thread *t)
 {
 	for (uint32_t i = t->n; i-- > 0;)
@@ -119,7 +119,7 @@ static void call(struct world *w, struct world_thread *t)
 	if (s == &t->own && below(w, 50) == 0)
 		size += 100000;
 	if (w->o.sp && up && below(w, 4) == 0)
-		size = 0; /* inlined: it shares the frame */
+		size = 0; /* inlined: it shares the caller's frame */
 	if (s->n == STACK_FRAMES || s->top - sp + size + 1024 > room)
 		return;
 	if (w->nframes == w->room) {
@@ -136,7 +136,7 @@ static void call(struct world *w, struct world_thread *t)
 	frame = hodo_shadow_enter(&t->shadow, f->at, f->function, w->now, w->o.sp);
 	f = &w->frames[w->nframes];
 	f->refused = !frame;
-	f->messy = w->o.coroutines || (t->jumped && !w->o.stacks_known); /* what is over may still be shown below it */
+	f->messy = w->o.coroutines || (t->jumped && !w->o.stacks_known); /* what is over may still be shown */
 	if (frame) {
 		frame->user = w->nframes;
 		f->depth = frame->depth;
@@ -183,12 +183,12 @@ static void throw_exception(struct world *w, struct world_thread *t)
 	mess(w, t);
 	if (s->n)
 		leave_frames(w, s, below(w, s->n + 1));
-	/* Where it is caught, that may be seen. */
+	/* The shadow may see where the exception is caught. */
 	if (!w->o.coroutines && below(w, 2))
 		hodo_shadow_landed(&t->shadow, (s->n ? w->frames[s->ids[s->n - 1]].sp : s->top) - 8, ++w->now, false);
 }
 
-/* A signal handler, on its own stack or on the one that runs. */
+/* A signal handler, on a separate stack or on the one that runs. */
 static void signal_arrives(struct world *w, struct world_thread *t)
 {
 	if (t->alt.active)
@@ -237,11 +237,11 @@ static void yield(struct world *w, struct world_thread *t)
 	mess(w, t);
 	s->active = false;
 	t->n--;
-	/* What the thread does next shows that it is on another stack. */
+	/* The thread's next actions show that it is on another stack. */
 	while (!w->o.silent_moves && t->n && running(t)->n)
 		ret(w, t);
 	if (below(w, 8) == 0)
-		leave_frames(w, s, 0); /* thrown away, with what was in it */
+		leave_frames(w, s, 0); /* discarded, with its open calls */
 }
 
 static void step(struct world *w)

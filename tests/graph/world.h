@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * world.h - threads that call, return, throw, longjmp, change stacks and get
- * signals, and know it all: the truth that core/shadow.c is compared with, which is given entries
- * and exits only, and some of the places where exceptions are caught.
+ * signals, and record the truth. Tests compare core/shadow.c with it, which gets only entries
+ * and exits, and some of the places where exceptions are caught.
  */
 #ifndef HODO_TESTS_GRAPH_WORLD_H
 #define HODO_TESTS_GRAPH_WORLD_H
@@ -14,19 +14,19 @@
 #define THREADS 3
 #define STACKS 24 /* coroutines */
 #define STACK_FRAMES 400
-#define STACK_BYTES (16u << 10) /* of a coroutine; some lie side by side */
+#define STACK_BYTES (16u << 10) /* of a coroutine; some are adjacent */
 
-/* A frame in truth. */
+/* A frame as it really was. */
 struct world_frame {
-	uint64_t at, sp; /* sp: the lowest address that is in use, below which calls go */
+	uint64_t at, sp; /* sp: the lowest address in use, below which the frames of its calls are */
 	uint64_t function, entry, exit, children;
 	uint64_t closed_at;
 	uint32_t depth;
 	enum { LIVE, RETURNED, LEFT } state;
 	enum hodo_frame_end end;
-	unsigned closed; /* times */
-	bool refused;    /* no frame was given for it */
-	bool messy;      /* what was inside of it is not reported exactly */
+	unsigned closed; /* how many times */
+	bool refused;    /* the shadow gave it no frame */
+	bool messy;      /* calls inside of it are not reported exactly */
 };
 
 struct world_stack {
@@ -51,8 +51,8 @@ struct world_options {
 	bool sp;           /* frames known by their stack pointer only; no coroutines */
 	bool calm;         /* calls, returns and signals only: everything is reported exactly */
 	bool coroutines;
-	bool silent_moves; /* coroutines resume others, and change threads while the old one makes no event */
-	const uint8_t *script; /* what decides in place of the seed, for the fuzzer */
+	bool silent_moves; /* coroutines resume others, and change threads while the old thread has no event */
+	const uint8_t *script; /* for the fuzzer: decides in place of the seed */
 	size_t script_len;
 };
 
@@ -69,7 +69,7 @@ struct world {
 	uint64_t entered, parks, lane_max;
 };
 
-void world_run(struct world *w, const struct world_options *o); /* all but the end */
+void world_run(struct world *w, const struct world_options *o); /* everything except the end */
 void world_end(struct world *w);                                /* gives up all frames */
 void world_free(struct world *w);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* app.c - a program with events: app [COUNT [STATUS | -SIGNAL]]. It says one line. */
+/* app.c - a program with events: app [COUNT [STATUS | -SIGNAL]]. It prints one line. */
 #include <hodo/trace.h>
 #include <signal.h>
 #include <stdio.h>

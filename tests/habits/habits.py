@@ -9,4 +9,4 @@ APP = program("APP")
 class Case(hodo_test.Case):
     def setUp(self):
         super().setUp()
-        self.env["HODO_COMPLETE_MS"] = str(1000 * LIMIT_S)  # on a busy machine the second that it has may be too short
+        self.env["HODO_COMPLETE_MS"] = str(1000 * LIMIT_S)  # on a busy machine the default, a second, may be too short

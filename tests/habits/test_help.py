@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--help of each verb fits a screen; colours and pager are the same in all that print much."""
+"""--help of each verb fits a screen; colours and pager work the same in all verbs that print much."""
 import os
 import re
 
@@ -54,15 +54,15 @@ class Help(Case):
             text = self.ok(verb, "--help=all")
             with self.subTest(verb):
                 self.assertRegex(text, r"(?m)^  -h, --help\b")
-                self.assertEqual("--no-pager" in text, verb in MUCH)
-                if verb in MUCH:
+                self.assertEqual("--no-pager" in text, verb in (*MUCH, "query"))
+                if verb in (*MUCH, "query"):
                     self.assertRegex(text, r"(?m)^ +--color WHEN +auto, always or never\n +--no-pager +\S")
                 self.assertEqual(self.hodo(verb, "--help=some").returncode, 2)
                 self.assertEqual(self.hodo(verb, "--no-such-option").returncode, 2)
 
 
 class Options(Case):
-    """What each verb's table lists is what its parser takes."""
+    """What each verb's table lists is what its parser accepts."""
 
     def refused(self, words, why):
         done = self.hodo(*words)
@@ -73,7 +73,7 @@ class Options(Case):
         n = 0
         for verb in verbs():
             heads = [line for line in self.ok("--options", verb).splitlines() if line.startswith("-")]
-            # "--since S, --until S" are two.
+            # "--since S, --until S" are two options.
             heads = [part for head in heads for part in re.split(r"(?<!^-\w), (?=--)", head)]
             names = [re.search(r"--([a-z-]+)", head)[1] for head in heads]
             for head, name in zip(heads, names):
@@ -120,13 +120,13 @@ class Terminal(Case):
                 self.assertIn("P:", text)
                 self.assertNotIn("P:", self.shown(verb, "-q", "--no-pager", env=pager)[1])
                 self.assertNotIn("P:", self.hodo(verb, "-q", env=pager).stdout)
-                # The first that is set.
+                # The first variable that is set.
                 self.assertIn("Q:", self.shown(verb, "-q", env={"PAGER": "sed 's/^/Q:/'"})[1])
                 self.assertNotIn("Q:", self.shown(verb, "-q", env={**pager, "PAGER": "sed 's/^/Q:/'"})[1])
                 self.assertNotIn("Q:", self.shown(verb, "-q", env={"HODO_PAGER": "", "PAGER": "sed 's/^/Q:/'"})[1])
 
     def test_less(self):
-        """less is asked to leave when all fits, and to keep colours."""
+        """hodo asks less to exit if all fits, and to keep colours."""
         path = self.path("bin")
         os.mkdir(path)
         with open(os.path.join(path, "less"), "w", encoding="ascii") as f:
@@ -135,7 +135,7 @@ class Terminal(Case):
         env = {"PATH": path + ":" + self.env["PATH"]}
         self.assertTrue(self.shown("stat", env=env)[1].startswith("LESS=FRX\n"))
         self.assertTrue(self.shown("stat", env={**env, "LESS": "i"})[1].startswith("LESS=i\n"))
-        # Without it, and without a word about it.
+        # Without less, hodo prints directly, and says nothing about it.
         status, text = self.shown("stat", env={"PATH": "/nonexistent"})
         self.assertEqual(status, 0)
         self.assertIn("app:tick", text)
@@ -148,7 +148,7 @@ class Terminal(Case):
                           "--no-pager\n", text)
 
     def test_messages_do_not_mix(self):
-        """What is said while a pager shows goes through it, and to a file where standard error is one."""
+        """Messages while a pager runs go through it, or to a file if standard error is one."""
         with open(self.path("hodo.data/extra"), "w", encoding="ascii"):
             pass
         os.mkdir(self.path("hodo.data/empty"))
@@ -167,7 +167,7 @@ class Terminal(Case):
             with self.subTest(verb):
                 self.assertNotRegex(plain, colored)
                 always = self.ok(*args, "--color=always", env={"NO_COLOR": "1", "TERM": "dumb"})
-                if verb != "graph":  # without calls there is nothing to colour
+                if verb != "graph":  # without calls it has nothing to colour
                     self.assertRegex(always, colored)
                     self.assertRegex(self.shown(*args)[1], colored)
                     self.assertEqual(self.ok(*args, env={"CLICOLOR_FORCE": "1"}), always)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Completion in bash, zsh and fish: the key is pressed, and the line is looked at."""
+"""Completion in bash, zsh and fish: the test presses the key, and looks at the line."""
 import os
 import pathlib
 import shutil
@@ -11,14 +11,14 @@ from hodo_test import HODO, SOURCE, main, run, verbs
 from terminal import Terminal
 
 COMPLETIONS = SOURCE / "completions"
-DUMP = b"\x18\x04"  # Ctrl-X Ctrl-D: the line goes to a file
-# Directories of recordings: what is typed of them, and their names, as one that unpacks an archive gets them.
+DUMP = b"\x18\x04"  # Ctrl-X Ctrl-D: writes the line to a file
+# Folders of recordings: what is typed of their names, and the names, as unpacking an archive may create them.
 NAMES = {"rec": "rec$(touch pwned)", "tick": "tick`touch pwned`", "my": "my rec", "semi": "semi;touch pwned;",
          "@c": "@command x[$(touch pwned)]", "@d": "@dirs", "q": "q'\"$HOME"}
 
 
 class Shell(Case):
-    """An interactive shell on a terminal of its own. It has $HODO's directory in PATH, and the program ./app."""
+    """An interactive shell on a separate terminal. It has $HODO's directory in PATH, and the program ./app."""
 
     def setUp(self):
         super().setUp()
@@ -35,11 +35,11 @@ class Shell(Case):
         self.terminal = Terminal(self, *args, size=(50, 500))
 
     def ready(self):
-        """Until the shell reads keys: while it runs a command the terminal takes Ctrl-D, which is in DUMP, for the end."""
+        """Waits until the shell reads keys: while it runs a command, the terminal takes DUMP's Ctrl-D for the end."""
         self.terminal.until("the shell's turn", lambda: not termios.tcgetattr(self.terminal.fd)[3] & termios.ICANON)
 
     def dump(self):
-        """What stands on the line."""
+        """The contents of the line."""
         out = self.path("out")
         self.terminal.press(DUMP)
         def whole():
@@ -50,13 +50,13 @@ class Shell(Case):
         return line[:-1]
 
     def press(self, line, back=0):
-        """The line after the completion key was pressed, the cursor `back` letters in front of its end."""
+        """The line after pressing the completion key, with the cursor `back` letters before its end."""
         self.ready()
         self.terminal.press(b"\x05\x15" + line.encode() + b"\x02" * back + b"\t")
         return self.dump()
 
     def check_line(self):
-        """What completes in one way only."""
+        """Words that have only one completion."""
         for line, result in (("hodo pri", "hodo print "), ("hodo record --buf", "hodo record --buffer "),
                              ("hodo print --color=al", "hodo print --color=always "),
                              ("hodo export --to spee", "hodo export --to speedscope "),
@@ -71,7 +71,7 @@ class Shell(Case):
                                  start + "app:tick ./app")
 
     def check_command(self):
-        """What stands behind the program is its own; programs are found."""
+        """What follows the program belongs to the program; programs are found."""
         self.assertEqual(self.press("hodo record ./ap").rstrip(), "hodo record ./app")
         self.assertEqual(self.press("hodo ./ap").rstrip(), "hodo ./app")
         self.assertEqual(self.press("hodo record hodo pri").rstrip(), "hodo record hodo print")
@@ -87,7 +87,7 @@ class Shell(Case):
                 pass
 
     def words_of(self, line, quote=""):
-        """What the shell makes of a line once it is completed and entered: the words of the command."""
+        """The words of the command that the shell makes of a line after completing and entering it."""
         end = "" if self.press(line).rstrip("/ ").endswith(quote) else quote
         self.terminal.press(b"\x05" + end.encode() + b"\x01printf '%s\\n' >said \x05; echo >>said end\r")
         said = pathlib.Path(self.path("said"))
@@ -98,7 +98,7 @@ class Shell(Case):
         return [w.rstrip("/") for w in words if w]
 
     def check_names(self):
-        """A name that the shell would read otherwise is quoted, or it is not there: it is never run."""
+        """A name that the shell would interpret is quoted, or not offered: it never runs."""
         self.make_names()
         for typed, name in NAMES.items():
             for quote in ("", '"', "'"):
@@ -130,7 +130,7 @@ class Bash(Shell):
         self.check_command()
 
     def test_without_the_library(self):
-        """bash-completion is not needed."""
+        """bash-completion is not necessary."""
         self.begin(library=False)
         self.check_line()
         self.assertEqual(self.press("hodo ./app ap").rstrip(), "hodo ./app app")
@@ -142,7 +142,7 @@ class Bash(Shell):
         self.check_names()
 
     def listed(self, *words):
-        """COMPREPLY of a line, bash's words given as readline parts them."""
+        """COMPREPLY for a line, with bash's words divided as readline does."""
         script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE=$LINE_; COMP_POINT=${#LINE_}; '
                   '_hodo hodo; printf "%s\\n" "${COMPREPLY[@]}"')
         return run("bash", "--norc", "-c", script, "bash", COMPLETIONS / "hodo.bash", *words, status=0,
@@ -175,7 +175,7 @@ class Zsh(Shell):
                     "unset zle_bracketed_paste\n"
                     "fpath=($ZDOTDIR/functions $fpath); autoload -Uz compinit; compinit -u -D\n"
                     'dump() { print -r -- "$BUFFER" >$OUT }\nzle -N dump; bindkey "^X^D" dump\n'
-                    # What is offered, as it is handed to the line editor.
+                    # What is offered, as the line editor gets it.
                     "compadd() {\n  local -a got\n  builtin compadd -A got \"$@\"; print -lr -- $got >>$OUT.list\n"
                     '  builtin compadd "$@"\n}\n')
         self.open(["zsh", "-d", "-i"])
@@ -218,7 +218,7 @@ class Fish(Shell):
 
     def test_lists(self):
         self.assertEqual(sorted(self.words("hodo ")), sorted([*verbs(), "help"]))
-        self.assertIn("stat\tcount the events: rates, bytes, losses with their cause", self.listed("hodo sta"))
+        self.assertIn("stat\tcount events: rates, bytes, losses and their causes", self.listed("hodo sta"))
         self.assertEqual(sorted(self.words("hodo record -e app:")), ["app:*", "app:done", "app:tick"])
         self.assertEqual(sorted(self.words("hodo record -e app:done,o")), ["app:done,other:*", "app:done,other:never"])
         self.assertEqual(self.words("hodo record --event=app:t"), ["--event=app:tick"])
@@ -233,7 +233,7 @@ class Fish(Shell):
         self.assertEqual(self.words("hodo ./app ap"), ["app"])
 
     def test_names(self):
-        """fish quotes what it puts onto the line, but what is offered must be the names."""
+        """fish quotes what it inserts into the line, but what is offered must be the plain names."""
         self.make_names()
         for typed in ("rec", "tick", "semi", "@c", "@d"):
             with self.subTest(typed):

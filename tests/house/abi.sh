@@ -3,8 +3,8 @@
 #
 # abi.sh check|update NAME LIBRARY - compares a library's ABI with the one
 # stored in abi/NAME.abi: removed or changed interfaces fail, new ones do not.
-# update stores the library's: do that with the commit that means to change it,
-# and with the soname's number and CHANGELOG.md where programs would break.
+# update stores the library's ABI: do that in the commit that means to change it,
+# and with the soname's number and CHANGELOG.md if programs would break.
 set -euo pipefail
 [ $# -eq 3 ] || {
 	echo "usage: abi.sh check|update NAME LIBRARY" >&2
@@ -22,7 +22,7 @@ dump() {
 		sed "s|path='$root/|path='|"
 }
 
-# compare OLD NEW: what is not in our headers is private and may change.
+# compare OLD NEW: types that are not in our headers are private and may change.
 compare() {
 	abidiff --no-added-syms --exported-interfaces-only \
 		--headers-dir1 "$root/include/hodo" --headers-dir2 "$root/include/hodo" "$1" "$2"
@@ -34,25 +34,25 @@ update)
 	echo "stored: say in the commit what changes for programs built against the old one"
 	;;
 check)
-	# Without debug information there are only names to compare, and every change of a type would pass.
+	# Without debug information, only names could be compared, and every change of a type would pass.
 	readelf -SW "$library" | grep -q '\.debug_info' || {
 		echo "abi: $library has no debug information" >&2
 		exit 1
 	}
-	# That a change is seen at all: as if the stored library had offered one function more.
+	# The check must notice a change: here the stored library seems to have one more function.
 	sed "0,/<elf-function-symbols>/s||&\n    <elf-symbol name='hodo_gone' type='func-type' binding='global-binding' visibility='default-visibility' is-defined='yes'/>|" \
 		"$stored" >"$work/more.abi"
 	if compare "$work/more.abi" "$library" >/dev/null; then
 		echo "abi: a removed function goes unnoticed" >&2
 		exit 1
 	fi
-	# ... and that two members of a struct that change places are, where nothing else shows it.
+	# ... and it must notice two members of a struct that change places, where nothing else shows it.
 	if [ "$name" = abi-layout ]; then
 		mkdir -p "$work/hodo"
 		sed 's/uint32_t threads; /uint32_t stopped; /; s/uint32_t stopped;  *\/\* set/uint32_t threads; \/* set/' \
 			"$root/include/hodo/abi.h" >"$work/hodo/abi.h"
 		cmp -s "$root/include/hodo/abi.h" "$work/hodo/abi.h" && exit 1
-		cp "$root/include/hodo/abi_live.h" "$root/include/hodo/abi_records.h" "$work/hodo/"
+		cp "$root"/include/hodo/abi_{context,live,records}.h "$work/hodo/"
 		cc -g -fno-ipa-icf -shared -fPIC -Wl,-soname,libabi_layout.so -I"$work" "$here/abi/layout.c" \
 			-o "$work/layout.so"
 		if compare "$stored" "$work/layout.so" >/dev/null; then

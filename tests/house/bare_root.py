@@ -27,16 +27,16 @@ sys.dont_write_bytecode = True
 RELEASE = "bookworm"
 COMPILED = "/var/cache/hodo-ccache"  # in the root
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hodo" / "bare-root"
-# Quick ones of many suites; those of the first line need a place that not each machine has.
+# Quick tests of many suites; those of the first line need a place that not every machine has.
 NAMED = ["attach_cli_other", "attach_cli_reuse", "docs.page.tutorial", "golden_export", "golden_record",
          "record_unwritable",
          "attach_cli_verbs", "context.counter", "core.fields", "examples.hello", "examples.sqlite", "rules_conditions",
          "graph_cli_Golden", "habits_help", "house.arrows", "house.style", "life.fork", "limits.options", "man",
          "names_mangled", "read_cli_Golden", "read_events", "record_catalog", "report_Same", "ring.unit", "sym_symbols"]
-# What the scripts say of what they do; anything else on their standard error is a surprise to a newcomer.
+# Progress messages of the scripts; anything else on their standard error would surprise a newcomer.
 SAID = re.compile(r"^(==> (installing|building|testing) .*|    left out: .*|hodo: .* events of .*"
-                  r"|hodo: where its buffer is full, .*|.*test-kernel: skipped.*)$")
-# Runs argv[1:] in the root: its own mounts and processes, which end with it.
+                  r"|hodo: when its buffer is full, .*|.*test-kernel: skipped.*)$")
+# Runs argv[1:] in the root, with private mounts and processes, which end with it.
 ENTER = """set -e
 root=$1 packages=$2 compiled=$3
 shift 3
@@ -56,7 +56,7 @@ exec chroot "$root" "$@"
 
 
 class Skip(Exception):
-    """Why it cannot be done here."""
+    """Why the test cannot run here."""
 
 
 def run(*command, **how):
@@ -70,7 +70,7 @@ def output(*command):
 
 
 def mirrors():
-    """This machine's own, as lines of sources.list."""
+    """This machine's mirrors, as lines of sources.list."""
     lines = [f"deb {line}" for line in output(
         "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)",
         "Identifier: Packages").splitlines() if line.split()[1].startswith(RELEASE) and line.endswith(" Debian")]
@@ -92,7 +92,7 @@ def check_place():
 
 @contextlib.contextmanager
 def locked(name):
-    """One at a time. The tests that have roots have apt caches of their own, each of which has one user."""
+    """Holds the lock of that name. Each test with a root has its apt cache, which has one user at a time."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / f".lock-{name}", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -100,7 +100,7 @@ def locked(name):
 
 
 def make_bare():
-    """The archive of the bare root."""
+    """The archive of the bare root; made if it does not exist."""
     archive = CACHE / f"{RELEASE}.tar"
     with locked("made"):
         if not archive.exists():
@@ -120,7 +120,7 @@ def debootstrap(archive):
 
 
 class Root:
-    """A root of its own, and what happens in it. The commands and what they print are in its log."""
+    """A private root, and what happens in it. The log has the commands and their output."""
 
     def __init__(self, folder, packages):
         self.folder, self.packages, self.failed = folder, packages, []
@@ -128,24 +128,24 @@ class Root:
         (CACHE / "compiled").chmod(0o1777)
         subprocess.run(["tar", "-C", folder, "--numeric-owner", "-xf", make_bare()], check=True)
         (folder / "etc/apt/sources.list").write_text("\n".join(mirrors()) + "\n")
-        # Proxies and the like.
+        # Settings of the machine, such as proxies.
         settings = [line for line in output("apt-config", "dump").splitlines() if re.match(r'Acquire::\S+ ".', line)]
         (folder / "etc/apt/apt.conf.d/90machine").write_text("\n".join(settings) + "\n")
-        (folder / "etc/dpkg/dpkg.cfg.d/unsafe").write_text("force-unsafe-io\n")  # it is thrown away
+        (folder / "etc/dpkg/dpkg.cfg.d/unsafe").write_text("force-unsafe-io\n")  # the root is thrown away
         for name in ("resolv.conf", "hosts"):
             shutil.copy(f"/etc/{name}", folder / "etc" / name)
         self.environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         for name, value in os.environ.items():
             if name.lower().endswith("_proxy") or name == "NODE_EXTRA_CA_CERTS":
                 self.environment[name] = value
-        # A machine behind a proxy has that proxy's authority among its own, and npm knows only those that it brings.
+        # A machine behind a proxy has that proxy's authority among its own; npm knows only those that it comes with.
         authorities = self.environment.get("NODE_EXTRA_CA_CERTS", "/etc/ssl/certs/ca-certificates.crt")
-        if os.path.exists(authorities): # beside those of Debian's package, which come later
+        if os.path.exists(authorities): # beside the authorities of Debian's package, which is installed later
             shutil.copy(authorities, folder / "etc/machine-ca.pem")
             self.environment["NODE_EXTRA_CA_CERTS"] = "/etc/machine-ca.pem"
 
     def run(self, user, command, where="~/hodoscope"):
-        """What a login of the user has: little of an environment, no terminal."""
+        """Runs a command with what a login of the user has: a small environment, no terminal."""
         home = "/root" if user == "root" else f"/home/{user}"
         environment = dict(self.environment, HOME=home, USER=user, CCACHE_BASEDIR=f"{home}/hodoscope")
         switch = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
@@ -178,7 +178,7 @@ class Root:
 
 
 def clone(source, folder):
-    """The tree as it is: what is committed, and what is changed."""
+    """The present tree: what is committed, and what is changed."""
     git = ["git", "-c", "safe.directory=*"]
     if run(*git, "-C", source, "rev-parse").returncode != 0:
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build", ".git"), symlinks=True)
@@ -197,7 +197,7 @@ def check_demo(root, user, page):
     root.check_said(f"{user}: scripts/demo", done.stderr)
     for text in ("hodo record sqlite-bank", "no event was lost", "bank:", "hodo graph", "hodo report", "FUNCTION"):
         root.expect(f"{user}: scripts/demo shows: {text}", text in done.stdout)
-    # The page is more than 100 KB, where npm was there and got its libraries.
+    # The page has more than 100 KB if npm was installed and got its libraries.
     size = pathlib.Path(root.folder, *(("root",) if user == "root" else ("home", user)),
                         "hodoscope/build/release/src/export/view.html").stat().st_size
     root.expect(f"{user}: the page of hodo view has {size} bytes", page is None or (size > 100000) == page)
@@ -229,7 +229,7 @@ def check_tests(root, user):
 
 
 def install_named(root, user, command):
-    """The user asks for it, reads what is missing, and root installs exactly that."""
+    """The user runs the script and reads what is missing; root installs exactly that."""
     done = root.run(user, command)
     found = re.search(r"run as root: apt-get install ([^\n]+)", done.stderr)
     root.expect(f"{user}: {command} names what is missing", done.returncode == 1 and found)
@@ -253,7 +253,7 @@ def check(root, source):
     install_named(root, "user", "scripts/test -N")
     check_tests(root, "user")
 
-    # With npm: it may not reach its registry.
+    # With npm installed, but its registry may be out of reach.
     reachable = shutil.which("npm") and run("npm", "ping", "--fetch-retries=0", "--fetch-timeout=10000").returncode == 0
     check_demo(root, "root", True if reachable else None)
     check_tests(root, "root")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# configure.sh - what a build makes: plain, as a part of another project, and where something is missing.
+# configure.sh - what a build makes: alone, as a part of another project, and where something is missing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 work=$(mktemp -d "${TMPDIR:-/tmp}/hodo-configure.XXXXXXXX")
@@ -14,14 +14,14 @@ fail() {
 	exit 1
 }
 
-# configure FOLDER SOURCE [OPTION]...: what it prints is in the file log.
+# configure FOLDER SOURCE [OPTION]...: the output is in the file log.
 configure() {
 	local folder=$1 source=$2
 	shift 2
 	cmake -G Ninja -S "$source" -B "$folder" -DHODO_VIEW=OFF "$@" >log 2>&1
 }
 
-# sources FOLDER: what a build there is made of.
+# sources FOLDER: the source files that a build there compiles.
 sources() {
 	ninja -C "$1" -t inputs all
 }
@@ -33,7 +33,7 @@ grep -qx "$root/src/cli/main.c" made || fail "a plain build makes no hodo"
 ! grep -q Werror plain/build.ninja || fail "warnings are errors in a plain build"
 [ ! -e plain/CTestTestfile.cmake ] || fail "a plain build has tests"
 
-# The tests of the other project are its own.
+# The other project has its own tests and no others.
 mkdir outer
 cat >outer/CMakeLists.txt <<-EOF
 	cmake_minimum_required(VERSION 3.25)
@@ -55,7 +55,11 @@ cat >outer/main.c <<-EOF
 EOF
 configure part outer || fail "add_subdirectory() fails"
 sources part >made
-grep -qx "$root/src/cli/main.c" made || fail "no hodo as a part of another project"
+! grep -E "^$root/(src|tests|bench|examples)/" made || fail "more than what another project links is a part of it"
+[ ! -e part/compile_commands.json ] || fail "compile_commands.json of another project"
+configure part outer -DHODO_INSTALL=ON || fail "add_subdirectory() with HODO_INSTALL fails"
+sources part >made
+grep -qx "$root/src/cli/main.c" made || fail "no hodo as a part of another project with HODO_INSTALL"
 ! grep -E "^$root/(tests|bench|examples)/" made || fail "more than the product as a part of another project"
 ninja -C part outer >log 2>&1 || fail "Hodo::trace cannot be used as a part of another project"
 [ "$(ctest --test-dir part -N | sed -n 's/^Total Tests: //p')" = 1 ] || fail "Hodoscope's tests as a part of another project"

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""diet.py ROOT LIBRARY SOURCE... - what is brought into a program that records events stays small: lines of the
+"""diet.py ROOT LIBRARY SOURCE... - what libhodo adds to a program that records events stays small: the lines of the
 library's sources and of the headers below src that they include, its text, and its bss."""
 import pathlib
 import re
 import subprocess
 import sys
 
-LIMITS = {"lines": 14600, "text": 134 * 1024, "bss": 2 * 1024 * 1024}
+LIMITS = {"lines": 15700, "text": 146 * 1024, "bss": 2 * 1024 * 1024}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def with_headers(root, sources):
-    """The sources and, of the headers below src, those that they come to include."""
+    """The sources, and the headers below src that they include, directly or not."""
     files, todo = set(), [pathlib.Path(s) for s in sources]
     while todo:
         path = todo.pop().resolve()

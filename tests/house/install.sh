@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# install.sh BUILD - installs into a temporary prefix, moves it, and has a
-# project of someone else use it: by find_package, by pkg-config, and by hand.
+# install.sh BUILD - installs into a temporary prefix, moves it, and lets
+# someone else's project use it: by find_package, by pkg-config, and by hand.
 set -euo pipefail
 build=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -15,10 +15,10 @@ fail() {
 	exit 1
 }
 
-# LD_PRELOAD and the caller's settings are not what is tested.
+# LD_PRELOAD and the caller's settings are not under test.
 unset LD_PRELOAD LD_LIBRARY_PATH HODO_LIBRARY
 cmake --install "$build" --prefix "$work/first" >/dev/null
-mv first moved # whatever names the prefix it was installed to fails from here on
+mv first moved # from here on, whatever names the prefix of the installation fails
 prefix=$work/moved
 lib=$(dirname "$(find "$prefix" -name libhodo.so)")
 hodo=$prefix/bin/hodo
@@ -29,7 +29,7 @@ for file in bash-completion/completions/hodo zsh/site-functions/_hodo fish/vendo
 	[ -s "$prefix/share/$file" ] || fail "no share/$file"
 done
 if [ -r /usr/share/bash-completion/bash_completion ]; then
-	# Found when it is needed, by the command's name.
+	# Found through the command's name when it is needed.
 	XDG_DATA_DIRS=$prefix/share bash --norc -c '. /usr/share/bash-completion/bash_completion
 		if declare -F _comp_load >/dev/null; then _comp_load hodo; else __load_completion hodo; fi
 		complete -p hodo' | grep -q _hodo || fail "bash does not find the completion"
@@ -39,7 +39,7 @@ needs() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
 
-# check_programs FOLDER: what was built there does what it should.
+# check_programs FOLDER: the programs that were built there do what they should.
 check_programs() {
 	local program name out
 	cd "$1"
@@ -76,6 +76,13 @@ cmake --build by-cmake >log 2>&1 || {
 	fail "the CMake project does not build"
 }
 check_programs by-cmake
+
+# The Python module finds the library of its own prefix.
+out=$(unset LD_LIBRARY_PATH HODO_READ_LIBRARY; PYTHONPATH=$prefix/lib/python3/dist-packages python3 -B -c '
+import hodo
+recording = hodo.open("by-cmake/traced.data")
+print(len(recording.table("consumer:tick")), sum(1 for _ in recording.events()))') || fail "the Python module: $out"
+[ "$out" = "1000 1001" ] || fail "the Python module says: $out"
 
 export PKG_CONFIG_PATH=$lib/pkgconfig
 mkdir by-pkg-config

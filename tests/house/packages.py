@@ -21,21 +21,22 @@ sys.dont_write_bytecode = True
 import bare_root  # pylint: disable=wrong-import-position
 from bare_root import CACHE, Skip, output, run  # pylint: disable=wrong-import-position
 
-PACKAGES = {"hodo", "libhodo0", "libhodo-read0", "libhodo-dev", "hodo-dkms", "hodo-doc"}
-TOOLS = {"dpkg-buildpackage": "dpkg-dev", "dh": "debhelper", "dh_dkms": "dh-dkms", "lintian": "lintian"}
+PACKAGES = {"hodo", "libhodo0", "libhodo-read0", "libhodo-dev", "python3-hodo", "hodo-dkms", "hodo-doc"}
+TOOLS = {"dpkg-buildpackage": "dpkg-dev", "dh": "debhelper", "dh_dkms": "dh-dkms", "dh_python3": "dh-python",
+         "lintian": "lintian"}
 MODULES = {"hodo", "hodo_sunrpc", "hodo_target"}
 EXAMPLES = "/usr/share/doc/hodo-doc/examples"
 
 
 def build(source, folder):
-    """The packages, in that folder; what they were built from is in its folder hodoscope."""
+    """Builds the packages in that folder, from sources in its folder hodoscope."""
     missing = sorted(package for tool, package in TOOLS.items() if not shutil.which(tool))
     if missing:
         raise Skip(f"{' '.join(missing)} missing: scripts/deps root")
     tree = folder / "hodoscope"
     bare_root.clone(source, tree)
     environment = dict(os.environ, DEB_BUILD_OPTIONS=f"noautodbgsym parallel={os.cpu_count() or 1}")
-    environment.setdefault("npm_config_cache", os.path.expanduser("~/.npm"))  # debhelper gives it another home
+    environment.setdefault("npm_config_cache", os.path.expanduser("~/.npm"))  # debhelper sets another home
     if shutil.which("ccache"):
         environment.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
                            CCACHE_DIR=str(CACHE / "compiled"), CCACHE_UMASK="000", CCACHE_NOHASHDIR="1",
@@ -55,7 +56,7 @@ def check_packages(root, folder, tree):
     done = run("lintian", "--fail-on", "error,warning", *changes)
     print(done.stdout, done.stderr, flush=True)
     root.expect("lintian finds nothing", done.returncode == 0 and not re.search("(?m)^[EW]: ", done.stdout))
-    # Other compiler options than ours, some of which call more of libc.
+    # Built with other compiler options than ours, some of which call more of libc.
     libraries = [part for library in tree.glob("debian/libhodo0/usr/lib/*/libhodo*.so.0.1.0")
                  for part in ("--library", library)]
     done = run(tree / "scripts/check-arrows", *libraries)
@@ -77,7 +78,7 @@ def check_used(root):
 
 
 def check_modules(root):
-    """EVENTS, as in tests/kernel/dkms.sh: all of the kernel's take minutes."""
+    """EVENTS, as in tests/kernel/dkms.sh: all of the kernel's events take minutes."""
     root.environment["EVENTS"] = "sched irq sunrpc"
     install(root, "linux-headers-amd64 /debs/hodo-dkms_*.deb")
     done = root.need("root", "dkms status hodo; find /lib/modules/ -name 'hodo*.ko*'", "/")

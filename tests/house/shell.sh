@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# shell.sh - shellcheck has nothing to say about our scripts.
+# shell.sh - shellcheck finds nothing in our scripts.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scripts=()
@@ -16,6 +16,6 @@ if [ ${#scripts[@]} -lt 5 ]; then
 	echo "shell: found only ${scripts[*]}" >&2
 	exit 1
 fi
-# SC2054: the commas of -Wl,OPTION are meant.
+# SC2054: the commas of -Wl,OPTION are intended.
 shellcheck --external-sources --severity=warning --exclude=SC2054 "${scripts[@]}"
 echo "${#scripts[@]} scripts"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_checks.py - the house's checks find what they are for: small trees with one fault each."""
+"""test_checks.py - the house's checks find what they should: small trees with one fault each."""
 import json
 import pathlib
 import subprocess
@@ -75,7 +75,7 @@ def run(check, root):
     return subprocess.run([ROOT / "scripts" / f"check-{check}", root], capture_output=True, text=True)
 
 
-# C source, link flags, and what check-arrows must say of it as a library to be injected
+# C source, link flags, and what check-arrows must say about it as a library to be injected
 BAD_LIBRARIES = [
     ("int puts(const char *); void f(void) { puts(\"\"); }", [], "calls puts"),
     ("void exit(int); void f(void) { exit(1); }", [], "calls exit"),
@@ -110,7 +110,7 @@ def check_core(top, good):
 
 
 def check_build(top, good):
-    """Symbols: arch may not use user, and two files of user need each other."""
+    """Symbols: arch may not use user, and two files of user must not need each other."""
     tree, failed = top / "symbols", 0
     lay(tree, GOOD | {
         "src/arch/x86_64/writer.c": MIT + "void emit(void);\nvoid write_event(void)\n{\n\temit();\n}\n",
@@ -133,7 +133,7 @@ def check_build(top, good):
 
 
 def check_commits(top):
-    """A history with two faults, and one that does not reach back."""
+    """A history with two faults, and one that does not reach back far enough."""
     tree, failed = top / "commits", 0
     tree.mkdir()
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# dkms.sh [VERSION] - DKMS adds and builds hodo for the kernel of that version (default: Debian's own), in trees of
-# its own.
+# dkms.sh [VERSION] - DKMS adds and builds hodo for the kernel of that version (default: Debian's own), in its
+# own trees.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
@@ -30,14 +30,14 @@ release=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$root/src/kmod/dkms.conf")
 make -C "$root/src/kmod" dkms-source DESTDIR="$work/dest"
 mv "$work/dest/usr/src/$name-$release" "$work/source/"
 dkms() {
-	# Unsigned: else it makes itself a key for this machine.
+	# Unsigned: otherwise DKMS makes a key for this machine.
 	sign_file=/nonexistent command dkms --dkmstree "$work/tree" --sourcetree "$work/source" \
 		--installtree "$work" -k "$version" -a x86_64 --kernelsourcedir "$headers" "$@"
 }
 
 dkms add -m "$name" -v "$release"
-# A few of the kernel's events: DKMS is what is tried here. Those of sunrpc are in a module of their own, in Debian's
-# kernels; hodo_target has none then.
+# Only a few of the kernel's events: this tests DKMS. The events of sunrpc are in a module of their own, in Debian's
+# kernels; hodo_target has none in that case.
 if ! EVENTS="${EVENTS-sched irq sunrpc}" dkms build -m "$name" -v "$release"; then
 	cat "$work/tree/$name/$release/build/make.log" || true
 	exit 1
@@ -64,7 +64,7 @@ modinfo -F depends "$(find "$work/tree/$name/$release/$version" -name 'hodo_sunr
 	echo "hodo_sunrpc.ko has no events" >&2
 	exit 1
 }
-# What the kernel's events bring when all of them are built.
+# The modules that a build of all of the kernel's events makes.
 for file in "$root/build/kernel/$version/kmod"/*.ko; do
 	built=$(basename "$file" .ko)
 	[ ! -e "$file" ] || grep -q "^BUILT_MODULE_NAME.*\"$built\"" "$root/src/kmod/dkms.conf" || {

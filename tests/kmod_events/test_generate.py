@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_generate.py WORK - src/kmod/events/generate.py on headers written for it, with the headers of each kernel that
-is installed; 77: there is none."""
+"""test_generate.py WORK - src/kmod/events/generate.py on headers written for it, with the headers of each installed
+kernel; 77: no kernel's headers are installed."""
 import importlib
 import pathlib
 import re
@@ -24,7 +24,7 @@ def check(name, fine, why=""):
 
 
 def layout(out):
-    """As src/kmod/Makefile does, for what the events' files include."""
+    """As src/kmod/Makefile does, for the files that the events' files include."""
     (out / "events").mkdir(parents=True)
     for link, to in (("include", ROOT / "include"), ("core", ROOT / "src/core"), ("std", KMOD / "std"),
                      ("stages", KMOD / "events"), ("ring.h", ROOT / "src/core/ring.h"), ("Kbuild", KMOD / "Kbuild")):
@@ -89,7 +89,7 @@ def test(kernel, work):
 
 
 def test_callers():
-    """All of a function that is not there, which else take a round of compiling each."""
+    """All callers of a missing function at once; otherwise each would take a round of compiling."""
     header = importlib.import_module("generate").Header("", HERE / "include/trace/events/hodo_broken.h")
     found = header.callers("hodo_nobody_declared")
     check("callers", sorted(found) == ["class hodo_broken_caller", "class hodo_broken_class"], found)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_stages.c - what the stages of src/kmod/events make of a header: fields, their types and order, the bytes of a
- * record, all by a header with every kind of field, compiled for a program.
+ * record; all with a header that has every kind of field, compiled into a program.
  */
 #include <linux/types.h>
 
@@ -22,7 +22,7 @@ static void hodo_kinds_interlude(void);
 
 unsigned int nr_cpumask_bits = 65;
 
-/* The event that is to be skipped was: there would be two of them. */
+/* The stages must skip this event: otherwise it would be defined twice. */
 extern const int hodo_tp_hodo_kinds_text_fn;
 
 /* ------------------------------------------------------------- the writer */
@@ -51,7 +51,7 @@ void *hodo_emit_begin(struct hodo_emit *e, const struct hodo_event *event, u32 l
 	room_len = len;
 	if (refuse || len >= HODO_PACKET_MAX)
 		return NULL;
-	/* Of exactly this size: a sanitizer or valgrind sees whoever writes behind it. */
+	/* Has exactly the requested size: a sanitizer or valgrind sees a write past the end. */
 	room = malloc(len ? len : 1);
 	assert_non_null(room);
 	memset(room, 0xa5, len);
@@ -248,7 +248,7 @@ TEST(texts)
 	free(longest);
 }
 
-/* Grown or shrunk after it was measured: the record is as long as it was to be, and nothing of another. */
+/* The text grows or shrinks after it was measured: the record keeps its length, and has no byte of another. */
 TEST(texts_that_change)
 {
 	char source[32] = "12345678";
@@ -317,7 +317,7 @@ TEST(nothing)
 	end(&c);
 }
 
-/* Longer than any packet, so that the writer refuses and counts it; a text beyond its 16 bits, too. */
+/* Longer than any packet, so that the writer refuses and counts it; also a text longer than 16 bits can say. */
 TEST(huge)
 {
 	static const int n[] = { -1, HODO_STR_MAX + 1, 0x7fffffff, -0x7fffffff - 1 };
@@ -332,7 +332,7 @@ TEST(huge)
 	assert_int_equal(records, 1);
 }
 
-/* No room: the arguments are not looked at any more. */
+/* No room: the arguments are not read any more. */
 TEST(refused)
 {
 	records = 0;

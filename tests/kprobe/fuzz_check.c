@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_check.c - libFuzzer target for a probe's program as hodo.ko gets it: what is taken keeps to its bounds. */
+/* fuzz_check.c - libFuzzer target for a probe's program as hodo.ko gets it: an accepted program keeps its bounds. */
 #include <core/fields.h>
 #include <core/kprobe.h>
 #include <lib/fuzz.h>
@@ -19,7 +19,7 @@ static void check_value(const struct hodo_kprobe *k, const struct hodo_kprobe_va
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text[HODO_FIELDS_MAX + 2];
-	struct hodo_kprobe *k = malloc(size ? size : 1); /* so that a read behind it is seen */
+	struct hodo_kprobe *k = malloc(size ? size : 1); /* so that a read past the end is noticed */
 
 	memcpy(k, data, size);
 	if (size >= sizeof(*k))

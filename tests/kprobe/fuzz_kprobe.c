@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_kprobe.c - libFuzzer target for the text of a probe: what is understood makes a program that hodo.ko takes. */
+/* fuzz_kprobe.c - libFuzzer target for a probe's text: what is understood makes a program that hodo.ko accepts. */
 #include <core/kprobe.h>
 #include <kprobe/kprobe.h>
 #include <lib/fuzz.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check.c - what hodo.ko takes for a probe's program, and what it does not. */
+/* test_check.c - which programs of probes hodo.ko accepts, and which it refuses. */
 #include <lib/unit.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compile.c - the program that comes of a probe's text and the kernel's types; what is said of one that
- * cannot be. */
+/* test_compile.c - the program that is made of a probe's text and the kernel's types; the message about a probe
+ * that is not possible. */
 #include <lib/unit.h>
 
 #include <string.h>

@@ -65,7 +65,7 @@ struct btf *kprobe_types(void)
 	field("hash", u32, 0, 0);
 	field("len", u32, 32, 0);
 	field("name", bytes, 64, 0);
-	entries = btf__add_ptr(b, (int)btf__type_cnt(b) + 1); /* to what comes next */
+	entries = btf__add_ptr(b, (int)btf__type_cnt(b) + 1); /* to the type that comes next */
 	btf__add_struct(b, "entry", 32);
 	field("flags", i32, 0, 0);
 	field("d_name", name, 64, 0);

@@ -15,7 +15,7 @@
 #define FILE_MAX_BYTES (64u << 20)
 
 static char made[256];
-static pid_t made_by; /* children have it too, and must not remove it */
+static pid_t made_by; /* children have this handler too, and must not remove the folder */
 
 static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -34,7 +34,7 @@ const char *folder(void)
 
 	if (made[0])
 		return made;
-	if (!tmp || !*tmp) /* in memory where that is to be had: many small files are written */
+	if (!tmp || !*tmp) /* in memory where possible: tests write many small files */
 		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	snprintf(made, sizeof(made), "%s/hodo-test.XXXXXX", tmp);
 	if (!mkdtemp(made))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_replay.c - runs a libFuzzer function without libFuzzer: over each file
- * of the corpus as it is, cut short at each of some lengths, and with bytes
- * changed, always in the same way. Fails when no file was found.
+ * of the corpus unchanged, cut short at each of some lengths, and with bytes
+ * changed, always in the same way. Fails if it finds no file.
  *
  * Usage: NAME [-1] PATH...     files, or folders searched to the bottom; -1:
- * as they are only, to look at one finding.
+ * unchanged only, to look at one finding.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static uint64_t seed;
 
-/* In a block of its own size, so that a sanitizer or valgrind sees reads past the end. */
+/* In a block of exactly this size, so that a sanitizer or valgrind sees reads past the end. */
 static void run_copy(const uint8_t *data, size_t len, unsigned int flips)
 {
 	uint8_t *copy = malloc(len ? len : 1);

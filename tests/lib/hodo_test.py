@@ -13,16 +13,16 @@
 
     main()
 
-and in its CMakeLists.txt, where HodoTests.cmake says what else there is:
+and in its CMakeLists.txt (HodoTests.cmake says what else is possible):
 
     hodo_program(count count.c PLAIN)
     hodo_test(NAME count PYTHON test_count.py PROGRAMS COUNT=count)
 
-Each test has a folder of its own, in which its commands run, and an environment without what others set for hodo. What
-a test starts ends with it. LIMIT_S is against hanging for ever; nothing passes or fails by the time that it takes.
+Each test has a private folder, in which its commands run, and an environment without the user's settings for hodo. What
+a test starts ends with it. LIMIT_S is against hanging for ever; no test passes or fails by the time that it takes.
 
-A script of scenes, one a test, has functions check_SCENE(folder) with assert in them, and ends with scenes(globals()).
-Why a test cannot be made where it runs: place.py. What is drawn on a terminal: terminal.py.
+A script of scenes, one scene a test, has functions check_SCENE(folder) with asserts and ends with scenes(globals()).
+Reasons why a test cannot run on a machine: place.py. What programs draw on a terminal: terminal.py.
 """
 import contextlib
 import json
@@ -42,23 +42,23 @@ SKIPPED = 77
 HODO, LIBHODO = os.environ["HODO"], os.environ["LIBHODO"]
 SOURCE, COMPARE = pathlib.Path(os.environ["SOURCE"]), os.environ["COMPARE"]
 
-# What the user has set to his taste is not what is tested; TERM=dumb: nothing is drawn unless a test wants that.
+# The user's preferences are not under test; TERM=dumb: nothing is drawn unless a test wants that.
 OTHERS = re.compile(r"(?!HODO_LIBRARY$)HODO_.*|LC_.*|LANG|LD_PRELOAD|NO_COLOR|CLICOLOR_FORCE|PAGER|LESS|COLUMNS|LINES|TMUX")
 
 
 def program(name):
-    """The path of a program that CMakeLists.txt gives by that name; empty if it gives none."""
+    """The path of a program that CMakeLists.txt gives under that name; empty if it gives none."""
     return os.environ.get(name, "")
 
 
 def skip(why):
-    """Ends the script: there is nothing that can be tested here."""
+    """Ends the script: it cannot test anything here."""
     print(f"skipped: {why}")
     sys.exit(SKIPPED)
 
 
 def wait_for(what, condition, every_s=0.01):
-    """Waits until the condition holds, and returns what it gave. What is waited for may be a function, too."""
+    """Waits until the condition holds, and returns its value. `what` may be a function, too."""
     end = time.monotonic() + LIMIT_S
     while True:
         result = condition()
@@ -72,7 +72,7 @@ def wait_for(what, condition, every_s=0.01):
 # ------------------------------------------------------------------------ commands
 
 def environment(folder=None, **more):
-    """For commands; with a folder, who listens and is found is only who is started with it."""
+    """For commands; with a folder, only programs that are started with it listen there and are found."""
     env = {k: v for k, v in os.environ.items() if not OTHERS.fullmatch(k)}
     env.update(TERM="dumb", TZ="UTC", LC_ALL="C.UTF-8")
     if folder:
@@ -82,7 +82,7 @@ def environment(folder=None, **more):
 
 
 class Done(subprocess.CompletedProcess):
-    """A command that has ended: returncode, stdout, stderr; and, of hodo record, what it said at the end."""
+    """A command that has ended: returncode, stdout, stderr; and, for hodo record, what it said at the end."""
 
     def lines(self):
         return [line for line in self.stderr.splitlines() if line.startswith("hodo: ")]
@@ -92,13 +92,13 @@ class Done(subprocess.CompletedProcess):
         return sum(int(n) for n in re.findall(pattern, self.stderr))
 
     def lost(self):
-        """Lost events, all causes together."""
+        """Lost events, with any cause."""
         return self.number(r"hodo: (\d+) events? lost: ")
 
     def events(self):
         """Events and processes of the summary."""
-        found = re.search(r"hodo: (\d+) events? of (\d+) process", self.stderr)
-        return (int(found[1]), int(found[2])) if found else None
+        found = re.search(r"hodo: ([\d,]+) events? of (\d+) process", self.stderr)
+        return (int(found[1].replace(",", "")), int(found[2])) if found else None
 
 
 def _ended(done, status):
@@ -108,7 +108,7 @@ def _ended(done, status):
 
 
 def run(*command, status=None, **how):
-    """A command to its end, with nothing to read. status: what it must end with."""
+    """Runs a command to its end, with empty input. status: the exit status that it must have."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": LIMIT_S, **how}
     if how["text"]:
         how.setdefault("errors", "replace")
@@ -119,7 +119,7 @@ def run(*command, status=None, **how):
 
 
 def measured(*command, status=None, **how):
-    """As run(); and the KiB of memory that it had at the most."""
+    """As run(); and the largest amount of memory that it had, in KiB."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         args = [str(c) for c in command]
         with subprocess.Popen(args, **{"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **how}) as process:
@@ -141,11 +141,11 @@ def ok(*args, **how):
 
 def compare(recording, **how):
     """babeltrace2 reads the recording, and sees the same as hodo print."""
-    return run(sys.executable, COMPARE, HODO, recording, status=0, **how).stdout
+    return run(sys.executable, "-B", "-S", COMPARE, HODO, recording, status=0, **how).stdout
 
 
 def readable(recording, **how):
-    """babeltrace2 reads it; compare() takes too long for some."""
+    """babeltrace2 reads it; compare() takes too long for some recordings."""
     return run("babeltrace2", recording, "--component", "sink.utils.dummy", status=0, **how)
 
 
@@ -154,7 +154,7 @@ def json_lines(text):
 
 
 def events(recording, *options, **how):
-    """As hodo print has them."""
+    """The events as hodo print shows them."""
     return json_lines(ok("print", "-q", "--json", *options, recording, **how))
 
 
@@ -167,7 +167,8 @@ def info(recording, **how):
 
 
 def verbs():
-    return re.findall(r"(?m)^  ([a-z]+)  +\S", ok("--help").split("\n\n")[2])
+    lines = re.findall(r"(?m)^  ([a-z]+)  +\S.*?(?:; '([a-z]+)' [a-z ]+)?$", ok("--help").split("\n\n")[2])
+    return [verb for line in lines for verb in line if verb]
 
 
 # ----------------------------------------------------------------------- processes
@@ -185,7 +186,7 @@ def children(pid):
 
 
 def end(process):
-    """Of one that was started; its pipes, too."""
+    """Ends a process that was started, and closes its pipes."""
     if process.poll() is None:
         process.kill()
     process.wait()
@@ -196,7 +197,7 @@ def end(process):
 
 
 class Recorder(subprocess.Popen):
-    """hodo record, running. Its output goes to files: whoever outlives it may keep them."""
+    """hodo record, running. Its output goes to files: a process that outlives it may keep them open."""
 
     def __init__(self, case, *args, data=None, **how):
         self.files = [tempfile.NamedTemporaryFile("w+", dir=os.path.dirname(case.dir), encoding="utf-8",
@@ -212,7 +213,7 @@ class Recorder(subprocess.Popen):
             file.close()
 
     def said(self, which="err"):
-        """So far; which: or "out", where its command's output is."""
+        """What it has printed so far; which: "err", or "out", which has its command's output, too."""
         with open(self.files[which == "err"].name, encoding="utf-8", errors="replace") as file:
             return file.read()
 
@@ -229,16 +230,16 @@ class Recorder(subprocess.Popen):
 # --------------------------------------------------------------------------- cases
 
 class Case(unittest.TestCase):
-    """A test in a folder of its own, where its recording is `data`."""
+    """A test in a private folder, where its recording is `data`."""
     maxDiff = None
-    SHARED = False  # all tests of the class have one folder, in which they find what the first of them has made
+    SHARED = False  # all tests of the class share one folder, in which they find what the first of them has made
 
     def setUp(self):
         if not self.SHARED or "dir" not in vars(type(self)):
             base = tempfile.mkdtemp(prefix="hodo-test-")
             (self.addClassCleanup if self.SHARED else self.addCleanup)(shutil.rmtree, base, ignore_errors=True)
             (type(self) if self.SHARED else self).dir = os.path.join(base, "work")
-            os.chmod(base, 0o711)  # a test may let others into its folder
+            os.chmod(base, 0o711)  # a test may let other users into its folder
             os.mkdir(self.dir, mode=0o700)
         self.env = environment(os.path.dirname(self.dir))
         self.data = self.path("trace")
@@ -247,7 +248,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.dir, *names)
 
     def how(self, how):
-        """Where and with what a command runs; its env= adds to what all have."""
+        """Where and with which settings a command runs; env= adds to the common environment."""
         return {"cwd": self.dir, **how, "env": {**self.env, **(how.get("env") or {})}}
 
     def hodo(self, *args, **how):
@@ -258,7 +259,7 @@ class Case(unittest.TestCase):
         return ok(*args, **self.how(how))
 
     def fails(self, status, words, *args, **how):
-        """It prints nothing but one line, which says what is wrong and what to do; these words are in it."""
+        """It prints only one line, which says what is wrong and what to do; these words are in it."""
         done = self.hodo(*args, **how)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertRegex(done.stderr, r"\Ahodo: [^\n]+: [^\n]+\n\Z")
@@ -266,7 +267,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def generate(self, generator, scenario, *args, name=None):
-        """The name of a recording of a generator (GEN_TRACE, GEN_CALLS, GEN_REPORT), which is made once."""
+        """The name of a recording of a generator (GEN_TRACE, GEN_CALLS, GEN_REPORT), which runs only once for it."""
         name = name or "-".join(map(str, (scenario, *args)))
         if not os.path.exists(self.path(name)):
             run(program(generator), scenario, self.path(name), *args, status=0)
@@ -279,7 +280,7 @@ class Case(unittest.TestCase):
         return process
 
     def disk(self, size):
-        """A file system of that size. The test is skipped where none may be mounted."""
+        """A file system of that size. Skips the test where mounting is not permitted."""
         path = self.path("disk")
         os.mkdir(path)
         done = run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path)
@@ -296,7 +297,7 @@ class Case(unittest.TestCase):
         return self.recorder(*args, **how).done()
 
     def events(self, recording=None, *options):
-        """Of a recording that babeltrace2 reads, too."""
+        """The events of a recording that babeltrace2 reads, too."""
         compare(recording or self.data, **self.how({}))
         return events(recording or self.data, *options, **self.how({}))
 
@@ -307,23 +308,23 @@ class Case(unittest.TestCase):
         return info(recording or self.data, **self.how({}))
 
     def folders(self, recording=None):
-        """Of its processes, each with the files of one."""
+        """The folders of its processes, each with one process's files."""
         return sorted(os.listdir(recording or self.data))
 
     def metadata(self, folder, recording=None):
         return pathlib.Path(recording or self.data, folder, "metadata").read_text(encoding="ascii")
 
     def babeltrace(self, recording=None):
-        """Events [(ns, name, vtid)] and the sum of discarded ones, as babeltrace2 sees them."""
+        """Events [(ns, name, vtid)] and the number of discarded ones, as babeltrace2 sees them."""
         done = run("babeltrace2", "--clock-seconds", "--no-delta", recording or self.data, status=0,
                    errors="surrogateescape")
         found, anchors = [], {}
-        # Texts of a hostile process may hold what splitlines() takes for an end of a line.
+        # Texts of a hostile process may hold characters that splitlines() takes for the end of a line.
         for line in done.stdout.split("\n")[:-1]:
             parts = re.match(r"\[(\d+)\.(\d{9})\] (\S*:.*?:\(\d+\)) (.*?): (\{ ticks_begin = .*? \})"
                              r"(?:, \{ vtid = (\d+), window = )?", line)
             self.assertTrue(parts, line)
-            packet = parts[3], parts[5] # of a stream, which has no name here
+            packet = parts[3], parts[5] # identifies a stream, which has no name here
             if parts[4] == "hodo:anchor":
                 anchors[packet] = int(parts[6])
             else:
@@ -332,7 +333,7 @@ class Case(unittest.TestCase):
         return found, sum(int(n) for n in re.findall(r"discarded (\d+) event", done.stderr))
 
     def check_trace(self, done=None, recording=None):
-        """babeltrace2 and our reader see the same, event by event; so does the summary. Returns babeltrace2's events."""
+        """babeltrace2, our reader and the summary see the same, event by event. Returns babeltrace2's events."""
         found, discarded = self.babeltrace(recording)
         compare(recording or self.data)
         said = self.stat(recording)
@@ -345,13 +346,13 @@ class Case(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of the script, or those that its arguments name. If all are skipped, so is the script."""
+    """Runs the script's tests, or those that its arguments name. If all are skipped, so is the script."""
     result = unittest.main(module="__main__", exit=False, verbosity=1).result
     skipped = result.skipped and len(result.skipped) == result.testsRun
     sys.exit(not result.wasSuccessful() or (SKIPPED if skipped else 0))
 
 
 def scenes(functions, prefix="check_"):
-    """Runs the check_SCENE(folder) among the functions, in a folder of its own; SCENE is the first argument."""
+    """Runs the function check_SCENE(folder) in a private folder; SCENE is the first argument."""
     with tempfile.TemporaryDirectory(prefix="hodo-test-") as folder:
         functions[prefix + sys.argv[1]](folder)

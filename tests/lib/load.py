@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""load - what else a machine has to do while something is tested or measured."""
+"""load - load on the machine while something is tested or measured."""
 import contextlib
 import subprocess
 import sys
@@ -8,9 +8,10 @@ LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"  #
 
 
 @contextlib.contextmanager
-def busy(n):
-    """Beside n programs that want a CPU each."""
-    loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(n)]
+def busy(n, sessions=False):
+    """Runs n programs that each keep a CPU busy. With sessions, each has a separate session: otherwise a kernel
+    that groups by session (autogroup) gives all of them together no more than it gives another session."""
+    loops = [subprocess.Popen([sys.executable, "-c", LOOP], start_new_session=sessions) for _ in range(n)]
     try:
         yield
     finally:

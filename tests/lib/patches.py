@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""patches - where the code of a process is not as in the files that it is mapped from."""
+"""patches - where the code of a process differs from the files that it is mapped from."""
 import collections
 import os
 import pathlib
 
 PAGE = 4096
 JUMP = 5  # bytes
-MOST = 24  # bytes of a window, and of an instruction behind it
+MOST = 24  # bytes of a window and of one instruction behind it
 
 # now: the first byte that differs; was: what the file has from there on.
 Patch = collections.namedtuple("Patch", "path offset now was")
 
 
 def mappings(pid):
-    """Of code: (first address, size, offset in the file, path)."""
+    """Mappings of code: (first address, size, offset in the file, path)."""
     for line in pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         parts = line.split(maxsplit=5)
         if len(parts) == 6 and "x" in parts[1] and os.path.isfile(parts[5]):
@@ -22,7 +22,7 @@ def mappings(pid):
 
 
 def starts(was, now):
-    """Where bytes differ; a jump's may be as before between some that do."""
+    """Where bytes differ; within a jump, some bytes may be equal by chance."""
     last = -JUMP
     for page in range(0, len(was), PAGE):
         if was[page:page + PAGE] == now[page:page + PAGE]:
@@ -36,7 +36,7 @@ def starts(was, now):
 
 
 def patches(pid):
-    """All of them but libhodo's, which switches its own sites."""
+    """All patches except those in libhodo, which switches its own sites."""
     found = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
         for start, size, offset, path in mappings(pid):

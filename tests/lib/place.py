@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""place.py - why a test cannot be made where it runs. Each function returns a reason to skip, or None."""
+"""place.py - why a test cannot run on this machine. Each function returns a reason to skip, or None."""
 import functools
 import os
 import shutil
 import subprocess
+import tempfile
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -15,7 +16,7 @@ def no_root():
 
 
 def _refused(*command):
-    """The last line of a command that fails; None if it does not."""
+    """The last line of output of a command that fails; None if it succeeds."""
     if not shutil.which(command[0]):
         return f"no {command[0]}"
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
@@ -27,7 +28,7 @@ def _refused(*command):
 
 @functools.cache
 def no_mounts():
-    """A file system of the test's own, which nobody else sees."""
+    """A file system that only the test sees."""
     if no_root():
         return "a file system needs root to be mounted"
     why = _refused("unshare", "--mount", "sh", "-c", "mount -t tmpfs none /mnt")
@@ -43,6 +44,30 @@ def no_processes():
     return why and f"no namespace of processes may be made here ({why})"
 
 
+# A user who may not change the root directory may do so in a user namespace.
+CHROOT = ["chroot"] if os.geteuid() == 0 else ["unshare", "-r", "chroot"]
+
+
+@functools.cache
+def no_chroot():
+    """Another root directory."""
+    why = _refused(*CHROOT, "/", "true")
+    return why and f"no other root directory may be had here ({why})"
+
+
+def read_only(root):
+    """A command to put before another one, for which even root cannot write to that directory."""
+    return ["unshare", "-r", "-m", "sh", "-c", f'mount --bind "{root}" "{root}" && mount -o remount,ro,bind "{root}" && exec "$@"',
+            "sh"]
+
+
+@functools.cache
+def no_read_only():
+    with tempfile.TemporaryDirectory() as root:
+        why = _refused(*read_only(root), "true")
+    return why and f"no user namespace with mounts of its own may be made here ({why})"
+
+
 @functools.cache
 def no_nobody(*files):
     """Another user, who can read and run these files."""
@@ -56,6 +81,6 @@ def no_nobody(*files):
 
 @functools.cache
 def no_page(hodo):
-    """The page of hodo view, which is a part of hodo where npm was there when it was built."""
+    """The page of hodo view, which hodo contains only if npm was installed when it was built."""
     done = subprocess.run([hodo, "view", os.devnull], capture_output=True, text=True, check=False)
     return "hodo is built without the page of hodo view" if "without the page" in done.stderr else None

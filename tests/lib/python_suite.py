@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python_suite - CPython's own tests, for the python3 of Debian. They are its package libpython3-testsuite; where that
-is not installed, it is fetched once, and kept in $HODO_TEST_CACHE (~/.cache/hodo-test)."""
+"""python_suite - CPython's own tests, for Debian's python3. They are its package libpython3-testsuite; if that
+is not installed, this fetches it once, and keeps it in $HODO_TEST_CACHE (~/.cache/hodo-test)."""
 import os
 import pathlib
 import shutil
@@ -19,7 +19,7 @@ def has_tests(env):
 
 
 def fetch(folder, version):
-    """The tests beside those modules of the package `test` that python3 has without them."""
+    """The tests, beside those modules of the package `test` that python3 has without them."""
     unpacked, part = folder / "unpacked", f"usr/lib/python{version}/test"
     shutil.rmtree(folder, ignore_errors=True)
     unpacked.mkdir(parents=True)
@@ -35,7 +35,7 @@ def fetch(folder, version):
 
 
 def environment():
-    """In which `python3 -m test` has tests."""
+    """An environment in which `python3 -m test` finds tests."""
     env = dict(os.environ)
     if not os.path.exists(PYTHON):
         skip(f"no {PYTHON}")

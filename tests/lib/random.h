@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random.h - numbers that are the same in every run, of a state that begins with any number but 0. */
+/* random.h - numbers that are the same in every run, from a state that starts with any number except 0. */
 #ifndef HODO_TESTS_RANDOM_H
 #define HODO_TESTS_RANDOM_H
 

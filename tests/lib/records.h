@@ -2,7 +2,7 @@
 /*
  * records.h - the records of a packet as docs/format.md has them, for tests that write or read some by hand.
  *
- * Nothing here is shared with the writers, the recorder or the reader: it is what they are held against.
+ * Shares nothing with the writers, the recorder or the reader, since tests check those against it.
  */
 #ifndef HODO_TESTS_RECORDS_H
 #define HODO_TESTS_RECORDS_H
@@ -13,12 +13,12 @@
 
 enum record_form { RECORD_CALL, RECORD_RETURN, RECORD_EVENT, RECORD_ANCHOR };
 #define RECORD_CALL_BYTES 8u   /* a return, too */
-#define RECORD_EVENT_BYTES 6u  /* and its fields */
+#define RECORD_EVENT_BYTES 6u  /* and an event's fields */
 #define RECORD_ANCHOR_BYTES 16u
 
 /* ------------------------------------------------------------------- writing */
 
-/* Each puts a record at p and returns its bytes. Times are ticks, of which the two lowest bits are left out. */
+/* Each function puts a record at p and returns its bytes. Times are ticks, without their two lowest bits. */
 static inline size_t record_anchor(uint8_t *p, uint64_t time, uint32_t tid, uint64_t window)
 {
 	uint64_t words[2] = { time | RECORD_ANCHOR, tid | window / 256 << 24 };
@@ -48,12 +48,12 @@ static inline size_t record_call(uint8_t *p, enum record_form form, uint64_t tim
 
 /* What the last anchor of a packet says; all 0: there is none. */
 struct record_anchor {
-	uint64_t epoch; /* and 1 */
+	uint64_t epoch; /* the epoch, and 1 */
 	uint64_t window;
 	uint32_t tid;
 };
 
-/* Puts an anchor at p if the last one does not hold for a record of that thread and time, and of that frame's address
+/* Puts an anchor at p unless the last one holds for a record of that thread and time, and of that frame's address
  * (0: an event); returns its bytes, or 0. */
 static inline size_t record_anchor_for(uint8_t *p, struct record_anchor *last, uint64_t time, uint32_t tid,
 				       uint64_t frame)
@@ -74,7 +74,7 @@ struct record {
 	uint32_t tid;      /* of the last anchor */
 	uint64_t time;     /* multiple of 4 */
 	uint64_t window;   /* of the last anchor */
-	uint64_t function; /* of a call or return: as much of its address as there is */
+	uint64_t function; /* of a call or return: as much of its address as the record has */
 	uint64_t frame;
 };
 
@@ -84,7 +84,7 @@ static inline struct record record_begin(uint64_t timestamp_begin)
 	return (struct record){ .time = timestamp_begin & ~3ull };
 }
 
-/* Reads the record at p, behind the one that r is; returns its bytes, of an event without its fields. */
+/* Reads the record at p, which follows r's present record; returns its bytes, for an event without its fields. */
 static inline size_t record_take(struct record *r, const uint8_t *p)
 {
 	uint64_t first = 0, rest;

@@ -10,14 +10,14 @@ from hodo_test import SKIPPED, SOURCE, run, skip
 CACHE = os.environ.get("HODO_TEST_CACHE") or pathlib.Path.home() / ".cache/hodo-test"
 PROGRAMS = ("redis-server", "redis-cli", "redis-benchmark", "redis-check-aof", "redis-check-rdb")
 SHORT = ("unit/type/hash", "unit/type/incr", "unit/bitops", "unit/bitfield", "unit/keyspace", "unit/multi")
-# What needs no server of its own, and what does.
+# Tests that need no server of their own, and tests that do.
 SHARED = SHORT + ("unit/sort", "unit/type/zset", "unit/type/string", "unit/expire", "unit/scripting",
                   "unit/functions", "unit/type/stream-cgroups", "unit/pubsub")
 OWN = SHARED + ("unit/type/list", "unit/type/set", "unit/geo", "unit/dump", "unit/aofrw", "unit/acl", "unit/other",
                 "unit/scan", "unit/introspection", "unit/protocol", "unit/maxmemory", "integration/rdb",
                 "integration/aof", "integration/replication-2", "integration/replication-4", "integration/redis-cli")
 
-# The suite takes the process that it started for the server; of one that is run in a child the log says which it is.
+# The suite takes the process that it started for the server; if that runs in a child, the log has the child's ID.
 STARTS = """        set pid [exec /usr/bin/env ASAN_OPTIONS=allocator_may_return_null=1 {*}$cmd""" \
          """ >> $stdout 2>> $stderr &]
 """
@@ -44,7 +44,7 @@ def source(package):
 
 
 def prepare(folder, server=None):
-    """Makes a folder in which ./runtest runs the suite; server: what is run as its redis-server, in a child."""
+    """Makes a folder in which ./runtest runs the suite; server: the command that runs redis-server in a child."""
     if not shutil.which("tclsh"):
         skip("tclsh is not installed: tcl")
     if not shutil.which("redis-server"):
@@ -65,7 +65,7 @@ def prepare(folder, server=None):
 
 
 def command(units, *options):
-    """What runs them, in that folder; several may be run at a time."""
-    port = 22000 + os.getpid() % 30 * 1000  # the suite takes those 10000 above, too
+    """The command that runs these tests, in that folder; several may run at a time."""
+    port = 22000 + os.getpid() % 30 * 1000  # the suite also takes the ports that are 10000 above these
     return ["./runtest", "--no-latency", "--baseport", str(port), "--portcount", "900", *options,
             *(word for unit in units for word in ("--single", unit))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""terminal - programs on a terminal of their own, for tests of what is drawn there and of keys that are pressed."""
+"""terminal - runs programs on a private terminal, for tests of what they draw there and of keys."""
 import fcntl
 import os
 import pty
@@ -12,7 +12,7 @@ from hodo_test import LIMIT_S, wait_for
 
 
 class Terminal:
-    """A program on a terminal; what it shows is `shown`. Of a stream that goes to a file instead: its path."""
+    """A program on a terminal; `shown` is what it shows. For a stream that goes to a file instead: its path."""
 
     def __init__(self, case, *command, size=(24, 80), stdout=None, stderr=None, **how):
         how = case.how(how)
@@ -41,7 +41,7 @@ class Terminal:
         os.write(self.fd, keys)
 
     def _read(self):
-        """False: nobody holds the terminal any more."""
+        """Reads what there is. False: no process has the terminal open any more."""
         try:
             more = os.read(self.fd, 65536)
         except OSError:
@@ -50,13 +50,13 @@ class Terminal:
         return bool(more)
 
     def until(self, what, condition):
-        """Shows what there is until the condition holds."""
+        """Reads until the condition holds."""
         def holds():
             return condition() or select.select([self.fd], [], [], 0.02)[0] and not self._read() or condition()
         wait_for(lambda: f"{what}: {self.shown[-2000:]!r}", holds, every_s=0)
 
     def whole(self):
-        """To the end: the exit status, and what was shown."""
+        """Reads to the end; returns the exit status, and what was shown."""
         while self._read():
             pass
         self.wait()
@@ -64,5 +64,5 @@ class Terminal:
 
 
 def on_terminal(case, *command, **how):
-    """A program from its begin to its end: the exit status, and what was shown."""
+    """Runs a program to its end; returns the exit status, and what was shown."""
     return Terminal(case, *command, **how).whole()

@@ -8,11 +8,11 @@
 
 #define SKIPPED 77
 
-/* What the linker says of the section of unit.h. */
+/* The linker's bounds of the section of unit.h. */
 extern const struct unit_test *const __start_hodo_unit_tests[];
 extern const struct unit_test *const __stop_hodo_unit_tests[];
 
-/* Of a program that does not say TEST_PROGRAM(). */
+/* For programs without TEST_PROGRAM(). */
 __attribute__((weak)) const struct unit_program unit_program;
 
 static int by_place(const void *a, const void *b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.h - a unit test: one or several files of TEST()s, linked with unit.c, which has the main() of all (in CMake:
+ * unit.h - a unit test: one or several files of TEST()s, linked with unit.c, which has the main() for all (in CMake:
  * hodo_unit_test()). In a test, cmocka's assert_…() say what must hold.
  *
  *	#include <lib/unit.h>
@@ -10,8 +10,8 @@
  *		assert_int_equal(get("a"), 1);
  *	}
  *
- * Tests run in the order in which they stand. One that needs something made before it says so, and the first
- * statement of such a function of cmocka's is what it is everywhere: 0 is well.
+ * Tests run in the order of the source. A test that needs something made before names a function that makes it; as
+ * everywhere in cmocka, such a function returns 0 for success.
  *
  *	TEST(what_is_full_takes_nothing, .setup = fill, .teardown = clear)
  *	TEST_PROGRAM(.setup = open_all, .teardown = close_all);		// before the first test, after the last one
@@ -33,7 +33,7 @@ struct unit_test {
 	int (*setup)(void **state), (*teardown)(void **state);
 };
 
-/* A section of pointers, which the linker joins: a program's tests are found there, in any order. */
+/* A section of pointers, which the linker joins: it has a program's tests, in any order. */
 #define UNIT_ENTRY(name, test) \
 	static const struct unit_test *const name __attribute__((section("hodo_unit_tests"), used)) = test
 
@@ -49,7 +49,7 @@ struct unit_program {
 	/* Why the tests cannot be run here; NULL if they can. */
 	const char *(*lacks)(void);
 	int (*setup)(void **state), (*teardown)(void **state);
-	/* What the program does if it is given arguments; its exit status. */
+	/* What the program does if it has arguments; returns its exit status. */
 	int (*command)(int argc, char **argv);
 };
 extern const struct unit_program unit_program;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * life.c - tracing at every moment of a process's life; life SCENE. life.py
- * says what each scene must leave in the trace. Children exit with status 0
- * if all went well, and the scene with that of its children.
+ * says what each scene must leave in the trace. A child exits with status 0
+ * if all went well, and the scene fails if one of its children fails.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -60,7 +60,7 @@ static int scene_ends(void)
 	return 0;
 }
 
-/* Three generations; the last traces after its parent is gone. */
+/* Three generations; the last one traces after its parent has ended. */
 static int scene_fork(void)
 {
 	pid_t child;
@@ -83,7 +83,7 @@ static int scene_fork(void)
 	return wait_for(child);
 }
 
-/* fork as a program does that avoids libc's: no handlers run. */
+/* Forks as a program does that avoids libc's fork(): no handlers run. */
 static int scene_bare_clone(void)
 {
 	pid_t child;
@@ -108,7 +108,7 @@ static void *busy(void *arg)
 	return NULL;
 }
 
-/* vfork children that trace beside the parent's other threads, then exec or exit. */
+/* vfork children that trace at the same time as the parent's other threads, then exec or exit. */
 static int scene_vfork(void)
 {
 	pthread_t thread;
@@ -165,13 +165,13 @@ static int beside(void *arg)
 	return 0;
 }
 
-/* A vfork child has left one that shares the memory: it runs on beside the parent, in its thread-local storage. */
+/* A vfork child leaves a child that shares the memory: it runs beside the parent, in its thread-local storage. */
 static int scene_vfork_clone_vm(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 	pid_t child;
 
-	note("parent", 0); /* which has a ring of its own by then */
+	note("parent", 0); /* the parent has a ring of its own from here on */
 	child = vfork();
 	if (child == 0)
 		_exit(clone(beside, stack + sizeof(stack), CLONE_VM | CLONE_PARENT | SIGCHLD, NULL) < 0);
@@ -180,7 +180,7 @@ static int scene_vfork_clone_vm(void)
 	return wait_for(-1) + wait_for(-1);
 }
 
-/* A bare clone's child, whose first event is one of who shares its memory: it is recorded as long as it lives. */
+/* A bare clone's child, whose first event is that of a task in its memory: it is recorded as long as it lives. */
 static int in_bare_child(int (*run)(void))
 {
 	pid_t child;
@@ -190,7 +190,7 @@ static int in_bare_child(int (*run)(void))
 	if (child == 0) {
 		int bad = run();
 
-		usleep(200000); /* the recorder has seen its end, if that were the process's */
+		usleep(200000); /* the recorder sees the task's end meanwhile, and must not take it for the process's */
 		for (int i = 0; i < 100; i++)
 			note("child", i);
 		_exit(bad);
@@ -231,7 +231,7 @@ static void *thread_first_main(void *arg)
 {
 	cpu_set_t set;
 
-	/* Where the first thread goes on. */
+	/* On the CPU where the first thread continues. */
 	CPU_ZERO(&set);
 	CPU_SET((int)(intptr_t)arg, &set);
 	sched_setaffinity(0, sizeof(set), &set);
@@ -276,7 +276,7 @@ static int scene_exec(void)
 	return 1;
 }
 
-/* As daemons do: twice forked, a session of its own, every descriptor closed, alive when its ancestors are not. */
+/* As daemons do: forked twice, a new session, every descriptor closed, alive after its ancestors have ended. */
 static int scene_daemon(void)
 {
 	note("start", 0);
@@ -310,7 +310,7 @@ static int scene_signals(void)
 	for (int i = 0; handled < 200; i++) {
 		HODO_EVENT(life, loop, i);
 		for (volatile int k = 0; k < 3000; k++)
-			; /* some events to a handler, not a million */
+			; /* so that there are some events for each handler, not a million */
 	}
 	ualarm(0, 0);
 	note("handled", handled);
@@ -325,7 +325,7 @@ static int scene_abort(void)
 	return 0;
 }
 
-/* What the program may notice: descriptors, handlers, errno. */
+/* What the program could notice of us: descriptors, handlers, errno. */
 static int scene_unseen(void)
 {
 	struct sigaction action;
@@ -347,7 +347,7 @@ static int scene_unseen(void)
 
 #define PAGE 4096
 
-static char *guarded; /* memory that may not be read until the handler says so */
+static char *guarded; /* memory that cannot be read until the handler permits it */
 static volatile int mended;
 
 static void mend(int sig)
@@ -364,7 +364,7 @@ static void guard(void (*handler)(int))
 	mprotect(guarded, PAGE, PROT_NONE);
 }
 
-/* Faults that a handler mends, as garbage collectors' do, in memory that an event points to. */
+/* Faults that a handler repairs, as garbage collectors' handlers do, in memory that an event points to. */
 static int scene_mended(void)
 {
 	guard(mend);

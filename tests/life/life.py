@@ -57,7 +57,7 @@ def check_bare_clone(d):
 
 
 def check_bare_first(d):
-    """A bare clone's child is recorded as long as it lives, whoever in its memory has the first event there."""
+    """A bare clone's child is recorded as long as it lives, no matter which task in its memory has the first event."""
     for scene in ("bare_vfork", "bare_clone_vm", "bare_thread"):
         os.mkdir(f"{d}/{scene}")
         recorded = record(f"{d}/{scene}", [scene])
@@ -67,7 +67,7 @@ def check_bare_first(d):
 
 
 def check_vfork(d):
-    # A flight recorder would lose the children's events to the busy thread's; filters keep it quiet.
+    # A flight recorder would lose the children's events to the busy thread's; patterns leave those out.
     events = record(d, ["vfork"], "-e", "life:note", "-m", "16M")
     found = by_where(events)
     assert found["before"] == [list(range(200))] and found["after"] == [list(range(200))], found
@@ -85,7 +85,7 @@ def check_clone_vm(d):
 
 
 def check_vfork_clone_vm(d):
-    """Both write to the ring of those who have no thread-local storage of their own."""
+    """Both write to the ring for tasks without their own thread-local storage."""
     recorded = record(d, ["vfork_clone_vm"])
     found = by_where(recorded)
     assert found["beside"] == found["after"] == [list(range(100))], found
@@ -129,7 +129,7 @@ def check_unseen(d):
     assert found["errno"] == [list(range(10000))]
 
 
-# The writer that needs neither restartable sequences nor the processor's clock, in three ways; and the usual one.
+# The writer that needs neither restartable sequences nor the processor's clock, in two ways; and the usual one.
 WRITERS = {"usual": [(), ()], "clock": [("--clock", "monotonic"), ()],
            "no-rseq": [(), ("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0")]}
 
@@ -150,7 +150,7 @@ def check_crash_handler(d):
 
 
 def check_valgrind(d):
-    """No rseq there: the fallback path, with every access looked at."""
+    """valgrind has no rseq: the fallback path, with every access checked."""
     valgrind = ("valgrind", "-q", "--error-exitcode=9")
     found = by_where(record(d, ["ends"], prefix=valgrind))
     assert len(found) == 6 and found["key"] == [[7]], found
@@ -161,7 +161,7 @@ def check_valgrind(d):
 
 
 def check_children_of_children(d):
-    """A shell that starts others, in a pipe and in the background, several at once."""
+    """A shell that starts other programs, in a pipe and in the background, several at once."""
     script = f"{life} note a & {life} note b | {life} fork; ({life} spawn &) ; wait"
     trace = f"{d}/trace"
     hodo("record", "-q", "-o", trace, "sh", "-c", script, status=0)

@@ -2,9 +2,9 @@
 /*
  * fuzz_parts.c - a hostile recording in parts.
  *
- * Input as of tests/read/fuzz_recording.h. It is cut at a place that depends on the input, and
- * the pieces are files of one process in three parts; the last part's metadata is cut, too. What
- * the walks tell must agree, and a sound stream that was cut between two packets is to be read as before.
+ * Input as in tests/read/fuzz_recording.h. It is cut at a place that depends on the input, and
+ * the pieces become files of one process in three parts; the last part's metadata is cut, too. The walks
+ * must agree, and a sound stream that was cut between two packets must read as before.
  */
 #include <lib/fuzz.h>
 #include <read/fuzz_recording.h>
@@ -46,7 +46,7 @@ static void warn(void *data, const char *text)
 	warnings++;
 }
 
-/* Events of all walks, or UINT64_MAX if it cannot be opened. */
+/* The number of events in all walks, or UINT64_MAX if the recording cannot be opened. */
 static uint64_t walk(const char *dir)
 {
 	struct hodo_read_options o = { .size = sizeof(o), .warn = warn };
@@ -79,7 +79,7 @@ static uint64_t walk(const char *dir)
 	return n;
 }
 
-/* The end of the n-th sound packet, so that a cut there is one between packets. */
+/* The end of the n-th sound packet, so that a cut there is between packets. */
 static size_t packet_end(const uint8_t *data, size_t len, unsigned n)
 {
 	struct hodo_packet h;
@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	folder_write(folder_path("whole/kvd-1/metadata"), in.metadata, in.metadata_len);
 	folder_write(folder_path("whole/kvd-1/cpu0"), stream, len);
 	whole = walk("whole");
-	/* In damaged packets others may be found, which go beyond the cut. */
+	/* Readers may find other packets in damaged ones, and these may extend beyond the cut. */
 	sound = warnings == 0;
 
 	a = packet_end(stream, len, 1 + hash % 3);

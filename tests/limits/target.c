@@ -4,8 +4,8 @@
  *
  * Usage: target EVENTS [PROCESSES [THREADS [PACE [FILE]]]]
  *
- * Each thread of each process sends EVENTS times limits:tick, with its number and a
- * text that grows, and rests after each PACE of them (0: never). EVENTS 0: for ever.
+ * Each thread of each process emits limits:tick EVENTS times, with its number and a
+ * text that grows, and rests after every PACE events (0: never). EVENTS 0: for ever.
  * FILE gets the pid first. THREADS 0: one thread, on one CPU.
  */
 #define _GNU_SOURCE

@@ -21,7 +21,7 @@ CALC, TARGET = program("CALC"), program("TARGET")
 
 TINY = ("-m", "64K", "--packet-size", "1K")
 PACKET = 1024
-HEADER = 88  # of a packet
+HEADER = 88  # of a packet's header
 
 
 class Limits(Case):
@@ -35,7 +35,7 @@ class Limits(Case):
         return events(path or self.data)  # check_trace() has babeltrace2 read them
 
     def bytes_on_disk(self, path=None):
-        """Of packets: all but metadata and symbols."""
+        """The size of the packets: of all files except metadata and symbols."""
         total = 0
         for folder, _, files in os.walk(path or self.data):
             total += sum(os.path.getsize(os.path.join(folder, f)) for f in files
@@ -43,7 +43,7 @@ class Limits(Case):
         return total
 
     def check_sum(self, result, sent):
-        """All that the program sent is in the recording or counted, as printed, as read, and by each part."""
+        """All events that the program sent are recorded or counted, in messages, in the whole and in each part."""
         stat = self.stat()
         lost = stat["discarded"] + stat["overwritten"]
         self.assertEqual(stat["recorded"] + lost + stat["limited"], sent)
@@ -66,14 +66,14 @@ class Limits(Case):
         return stat
 
     def check_complete(self, part):
-        """The part is a recording of its own, ended in order."""
+        """The part is a complete recording, which ended properly."""
         info = self.info(os.path.join(self.data, part))
         self.assertTrue(info["processes"], part)
         for process in info["processes"]:
             self.assertTrue(process["complete"], part)
 
     def check_each_once(self, events, folder="pid"):
-        """Each thread's numbers: none twice, in order."""
+        """Each thread's numbers: each at most once, in order."""
         threads = {}
         for e in events:
             threads.setdefault((e[folder], e["fields"]["thread"]), []).append(e["fields"]["n"])
@@ -111,14 +111,14 @@ class Options(Limits):
             result = self.record("--rotate", value, TARGET, 10)
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertEqual(self.parts(), ["part-0001"], value)
-        # 5m is minutes, 5M is a size; both go together.
+        # 5m means minutes, 5M a size; both may be combined.
         result = self.record("--rotate", "5M", "--rotate", "5m", "--keep", "3", TARGET, 10)
         self.assertEqual(result.returncode, 3, result.stderr)
 
 
 class Parts(Limits):
     def test_hundreds_under_load(self):
-        """Full speed, more than can be written: whatever is lost is counted, part by part."""
+        """Full speed, more than the recorder can write: all losses are counted, part by part."""
         result = self.record(*TINY, "--rotate", "2K", TARGET, 40000, 2, 2)
         self.assertEqual(result.returncode, 3, result.stderr)
         self.check_sum(result, 160000)
@@ -130,7 +130,7 @@ class Parts(Limits):
         self.assertEqual(result.returncode, 3, result.stderr)
         stat = self.check_sum(result, 60000)
         self.assertEqual(len(stat["processes"]), 2)
-        # A part holds three packets of a kilobyte at most.
+        # A part holds at most three packets of a kilobyte.
         self.assertGreater(len(self.parts()), stat["recorded"] * 20 // 4096)
         self.assertGreater(len(self.parts()), 50)  # how many depends on the machine
         for part in self.parts():
@@ -140,7 +140,7 @@ class Parts(Limits):
         self.check_trace(result)
 
     def test_as_one(self):
-        """Read as a recording that was not in parts of the same program."""
+        """Reads the same as a recording of the same program that is not in parts."""
         plain = self.record("-m", "4M", "--packet-size", "4K", TARGET, 3000, 1, 0, 500)
         self.assertEqual(plain.lost(), 0)
         one = [(e["name"], e["fields"]) for e in self.events()]
@@ -168,7 +168,7 @@ class Parts(Limits):
                 uuids.add(re.search(r"/\*@hodo .*uuid=(\S+) ", text)[1])
                 clocks.add(re.search(r"/\*@clock .*\*/", text)[0])
         self.assertEqual(len(uuids), 1)
-        self.assertEqual(len(clocks), 1)  # the final one, in all of them
+        self.assertEqual(len(clocks), 1)  # the final one, in each part
 
     def test_by_time(self):
         result = self.record(*TINY, "--rotate", "0.05s", TARGET, 20000, 1, 0, 50)
@@ -179,7 +179,7 @@ class Parts(Limits):
         self.check_trace(result)
 
     def test_quiet_program(self):
-        """Of nothing there are no parts."""
+        """Without events there are no new parts."""
         self.record(*TINY, "--rotate", "0.01s", "sleep", "0.5")
         self.assertEqual(self.parts(), ["part-0001"])
 
@@ -193,7 +193,7 @@ class Parts(Limits):
         self.check_trace(result)
 
     def test_few_descriptors(self):
-        """Room for the processes, and not for all their streams: parts must not take any for good."""
+        """Enough descriptors for the processes, but not for all their streams: parts must not keep any open."""
         script = (f"ulimit -n 64; exec {HODO} record -q -o {self.data} {' '.join(TINY)} --rotate 4K"
                   f" {TARGET} 2000 12 1 100")
         done = run("sh", "-c", script, **self.how({}))
@@ -229,7 +229,7 @@ class Keep(Limits):
         self.check_trace()
 
     def test_with_max_size(self):
-        """What was removed is not on the disk: the recording goes on for ever."""
+        """Removed parts take no space on the disk: the recording goes on for ever."""
         result = self.record(*TINY, "--rotate", "4K", "--keep", "2", "--max-size", "16K", TARGET, 20000, 1, 0, 200)
         self.assertNotIn("max-size", result.stderr)
         self.assertLessEqual(self.bytes_on_disk(), 8192)
@@ -240,7 +240,7 @@ class Size(Limits):
         size = self.bytes_on_disk(path)
         streams = sum(len(p["streams"]) for p in self.info(path)["processes"])
         self.assertIn("has reached --max-size: the recording ends", result.stderr)
-        # A packet more would not have fitted; what was lost is reported by up to two empty ones a stream.
+        # One more packet would not have fitted; each stream may end with up to two empty ones that report losses.
         self.assertGreater(size, limit - PACKET)
         self.assertLessEqual(size, limit + 2 * HEADER * streams)
 
@@ -273,7 +273,7 @@ class Size(Limits):
 
 
 class ByThreads(Limits):
-    """Drained by several threads, of which one ends a part while others write their packets."""
+    """Several threads drain the rings; one ends a part while others write their packets."""
     def record(self, *args, **how):
         return super().record("--drain-threads", 4, *args, **how)
 
@@ -291,7 +291,7 @@ class ByThreads(Limits):
     def test_there_are_several(self):
         recording = self.start(HODO, "record", "-q", "--drain-threads", 4, "-o", self.data, *TINY, TARGET, 0, 4, 2,
                                start_new_session=True)
-        self.addCleanup(os.killpg, recording.pid, signal.SIGKILL)  # with the program, which does not end
+        self.addCleanup(os.killpg, recording.pid, signal.SIGKILL)  # also ends the program, which would run for ever
 
         def drains():
             tasks = glob.glob(f"/proc/{recording.pid}/task/*/comm")
@@ -313,7 +313,7 @@ class Rates(Limits):
         said = re.search(r"hodo: (\d+) events not recorded: over the rate", result.stderr)
         self.assertEqual(int(said[1]), stat["limited"])
         self.assertIn("OVER RATE", self.hodo("stat", self.data).stdout)
-        self.assertIn("over their rate", self.hodo("info", self.data).stdout)
+        self.assertIn("exceeded their rate", self.hodo("info", self.data).stdout)
         self.check_trace(result)
 
     def test_whole(self):
@@ -381,13 +381,13 @@ class Kill(Limits):
         for part in self.parts()[:-1]:
             self.check_complete(part)
             self.assertFalse(glob.glob(os.path.join(self.data, part, "*", ".metadata.new")))
-        # One thread on one CPU: its numbers go through all parts, without a gap or a double, unless some were lost.
+        # One thread on one CPU: its numbers run through all parts without gap or repetition, unless some were lost.
         numbers = self.numbers(self.data)
         if self.stat()["discarded"] == 0:
             self.assertEqual(numbers, list(range(len(numbers))))
         self.assertEqual(len(set(numbers)), len(numbers))
         last = os.path.join(self.data, self.parts()[-1])
-        if glob.glob(os.path.join(last, "*", "metadata")): # else it was only just begun
+        if glob.glob(os.path.join(last, "*", "metadata")): # otherwise the part had only just begun
             self.hodo("recover", "-q", "-o", self.path("mended"), last)
             self.babeltrace(self.path("mended"))
             self.assertEqual(self.numbers(self.path("mended")), self.numbers(last))
@@ -433,13 +433,13 @@ class Full(Limits):
 
 
 class Foreign(Limits):
-    """What is not ours is never removed."""
+    """Files that are not ours are never removed."""
 
     def test_in_a_part(self):
         recorder = self.recorder(*TINY, "--rotate", "4K", "--keep", "2", TARGET, 30000, 1, 0, 100)
         wait_for("a part", lambda: os.path.isdir(self.data) and len(self.parts()) >= 2 or recorder.poll() is not None)
         put = 0
-        while not put:  # parts go while we look at them
+        while not put:  # hodo removes parts while we look at them
             for part in self.parts():
                 with contextlib.suppress(FileNotFoundError), \
                         open(os.path.join(self.data, part, "mine"), "w", encoding="ascii") as f:
@@ -450,7 +450,7 @@ class Foreign(Limits):
         if len(self.parts()) > 2:
             self.assertIn("it holds files that are not the recording's", result.stderr)
             self.assertEqual(result.stderr.count("it holds files that are not"), 1)
-        # Nor is the whole taken for a recording, then.
+        # Then hodo does not take the whole folder for a recording, either.
         again = self.record(TARGET, 10)
         self.assertEqual(again.returncode, 1)
         self.assertIn("is not a recording", again.stderr)
@@ -478,7 +478,7 @@ class Foreign(Limits):
         self.assertTrue(os.path.isdir(self.path("elsewhere")))
 
     def test_program_called_part(self):
-        """A folder of a program that is called so is no part."""
+        """The folder of a program that has the name "part" is not a part."""
         part = self.path("part")
         shutil.copy(TARGET, part)
         self.record(part, 100)
@@ -490,7 +490,7 @@ class Foreign(Limits):
 
 
 class Damage(Limits):
-    """A part that was damaged, or is not there, costs its own events."""
+    """A part that is damaged or missing costs only its own events."""
 
     def setUp(self):
         super().setUp()
@@ -505,7 +505,7 @@ class Damage(Limits):
         return glob.glob(os.path.join(self.data, part, "*", name or self.stream))[0]
 
     def check(self, *without, warns=None):
-        """All events but some of these parts' are there; and who looks for them one part at a time sees the same."""
+        """All events are there, except some of these parts'; reading one part at a time shows the same."""
         numbers = [e["fields"]["n"] for e in self.events()]
         run = self.hodo("stat", "--json", self.data)
         self.assertEqual(json.loads(run.stdout)["recorded"], len(numbers))
@@ -553,7 +553,7 @@ class Damage(Limits):
         self.assertEqual(self.check(last, warns="no metadata"), len(self.by_part[last]))
 
     def test_fewer_events_known(self):
-        """The last metadata is not always the one that knows most."""
+        """The last metadata does not always have the most events."""
         path = self.file(self.parts()[-1], "metadata")
         with open(path, encoding="ascii") as f:
             text = f.read()
@@ -577,13 +577,13 @@ class Snapshots(Limits):
         self.assertRegex(error, r"\Ahodo: \S+made has 2 snapshots, snapshot-0001 to snapshot-0002: name one of them,"
                          r" as \S+made/snapshot-0002\n\Z")
         self.assertEqual(self.stat(os.path.join(made, "snapshot-0002"))["recorded"], 100)
-        # Beside a recording they are left alone.
+        # Beside a recording, snapshots are ignored.
         folder, = os.listdir(self.data)
         shutil.copytree(os.path.join(self.data, folder), os.path.join(made, folder))
         run = self.hodo("stat", "--json", made)
         self.assertEqual(json.loads(run.stdout)["recorded"], 100)
-        self.assertIn("2 snapshots in it are recordings of their own", run.stderr)
-        # All of it is ours.
+        self.assertIn("2 snapshots in it are separate recordings", run.stderr)
+        # All of it is ours: hodo moves it aside.
         self.data = made
         self.assertEqual(self.record(TARGET, 10).returncode, 3)
         self.assertEqual(self.record(TARGET, 10).returncode, 3)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cycle.c - cycle ROUNDS SEED PID SOCKET: records a process that listens, again and again, for moments, by the bare
- * protocol; what each recording holds must be whole events, in sequence for each thread.
+ * cycle.c - cycle ROUNDS SEED PID SOCKET: records a process that listens, again and again, for moments, using only
+ * the protocol; each recording must hold whole events, in sequence for each thread.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include <lib/records.h>
 #include <record/catalog.h>
 #include <record/conditions.h>
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 #include <record/ring_reader.h>
 
 #define THREADS_MAX 64
@@ -83,7 +83,7 @@ static int answer(int fd)
 	return a.result;
 }
 
-/* Triggers that are never met, or change nothing; rates that nobody reaches. */
+/* Triggers that never fire, or change nothing; rates that nothing reaches. */
 static void add_conditions(void)
 {
 	static const char *const texts[] = { "live:* if thread == 99 -> stop", "live:tick if n >= 0 -> start",
@@ -115,7 +115,7 @@ static void make_config(uint32_t cpus)
 	config.mode = rnd() % 2;
 	config.clock = rnd() % 4 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	config.packet_age_ticks = 1ull << 50;
-	if (rnd() % 3 == 0) { /* through the slow path, each event; programs of different sizes, which take all */
+	if (rnd() % 3 == 0) { /* each event takes the slow path; different programs, all of which accept every event */
 		static const char *const filters[] = {
 			"n >= 0 && thread < 64", "thread < 64", "!(thread == 77 || thread == 78) && n + 1 > 0",
 			"(thread & 0x40) == 0 ? !has(text) || len(text) >= 0 : text =~ \"*never*\"",
@@ -175,7 +175,7 @@ static const char *name_of(uint16_t id)
 	FAIL("unknown id %u", id);
 }
 
-/* Threads live as long as the process: the anchors say the same of one in all recordings. */
+/* Threads live as long as the process: the anchors give a thread the same number in all recordings. */
 static void check_thread(const char *name, uint32_t thread, uint32_t tid)
 {
 	static uint32_t tids[THREADS_MAX];
@@ -211,7 +211,7 @@ static void check_stack(const struct record *r)
 		     (unsigned long long)stack[i].frame);
 }
 
-/* Bytes of the fields of an event of that name. */
+/* Size of the fields of an event of that name. */
 static uint32_t take_fields(const char *name, const uint8_t *p, const struct record *r)
 {
 	uint64_t n;
@@ -243,7 +243,7 @@ static uint32_t take_fields(const char *name, const uint8_t *p, const struct rec
 	FAIL("event %s", name);
 }
 
-/* Bytes of an event about a function, whose fields are of many kinds. */
+/* Size of an event about a function, whose fields are of many kinds. */
 static uint64_t function_bytes(const uint8_t *p, const uint8_t *end)
 {
 	uint64_t bytes = hodo_layouts_size_at(&catalog.walk, p, (uint64_t)(end - p));
@@ -347,7 +347,7 @@ static void wait_ended(int fd, const char *socket)
 	struct pollfd p = { fd, POLLIN, 0 };
 	char byte;
 
-	if (rnd() % 2) { /* by another client; the process closes the connection then */
+	if (rnd() % 2) { /* another client ends it; then the process closes the connection */
 		int other = connect_to(socket);
 
 		ask(other, HODO_CONTROL_END, "");
@@ -376,7 +376,7 @@ static void one(const char *socket)
 	struct hodo_layout layout;
 	int fd = connect_to(socket), memfd, result;
 
-	/* The end of the one before is seen by us a moment before the process is done with it. */
+	/* We see the end of the previous recording a moment before the process has finished it. */
 	for (int i = 0;; i++) {
 		ask(fd, HODO_CONTROL_RECORD, "");
 		result = answer(fd);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cycle.py ROUNDS [VARIANT] - records a busy process ROUNDS times by the bare protocol (cycle.c).
+"""cycle.py ROUNDS [VARIANT] - records a busy process ROUNDS times, using only the protocol (cycle.c).
 
-VARIANT: plain; norseq, without restartable sequences; functions, traced too, by tracers at random."""
+VARIANT: plain; norseq, without restartable sequences; functions, which are traced, too, by tracers at random."""
 import os
 import subprocess
 import sys
@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory(prefix="hodo-live.") as directory:
         assert target.stdout.readline() == "ready\n"
         socket = f"{env['XDG_RUNTIME_DIR']}/hodo/{target.pid}"
         wait_for(socket, lambda: os.path.exists(socket))
-        time.sleep(0.05)  # it is busy by then
+        time.sleep(0.05)  # by then the process is busy
         more = {"CYCLE_FUNCTIONS": "1"} if functions else {}
         done = subprocess.run([program("CYCLE"), rounds, socket], check=False, timeout=500,
                               env={**env, "CYCLE_SEED": str(seed), **more})

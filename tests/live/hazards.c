@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hazards.c - what programs do that have a thread too many: hazards.py runs and asks them. A line read is a step. */
+/* hazards.c - programs with an additional thread and what that endangers: hazards.py runs them. A line is a step. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <hodo/control.h>
@@ -74,7 +74,7 @@ static int bare_child_exits(void)
 	return 0;
 }
 
-/* A program that allows itself no more descriptors does not keep a processor busy. */
+/* A program that limits itself to no more descriptors does not keep a processor busy. */
 static int no_descriptors(void)
 {
 	struct rlimit none = { 4, 4 };
@@ -89,7 +89,7 @@ static int no_descriptors(void)
 	return 0;
 }
 
-/* The end of a connection ends its recording, and not the one that the program began since. */
+/* The end of a connection ends its recording, but not one that the program has started since. */
 static int own_recording(void)
 {
 	struct hodo_flight_options options = { .size = sizeof(options), .directory = getenv("FLIGHT") };
@@ -104,7 +104,7 @@ static int own_recording(void)
 	return 0;
 }
 
-/* A client that asks and then says nothing keeps nobody waiting. */
+/* A client that requests a recording and then says nothing keeps nobody waiting. */
 static int silent_client(void)
 {
 	say("ready", 0);
@@ -116,14 +116,14 @@ static int silent_client(void)
 		if (child == 0)
 			_exit(0);
 		waitpid(child, NULL, 0);
-		if (setuid(getuid()) != 0) /* libc asks all threads */
+		if (setuid(getuid()) != 0) /* libc signals all threads */
 			return 3;
 		say("forked", i);
 	}
 	return 0;
 }
 
-/* A handler forks wherever it interrupts, and the child goes on there. */
+/* A handler forks wherever it interrupts, and the child continues there. */
 static volatile sig_atomic_t is_child, forks;
 
 static void fork_here(int signal)
@@ -201,7 +201,7 @@ static int runs_on(void)
 	return 0;
 }
 
-/* It listens when that is what it asked for last, even while a client has it leave. */
+/* The program listens if that was its last request, even while a client makes it stop listening. */
 void hodo_attach_(int64_t answer[3]); /* as hodo record -p calls it */
 
 static int listens_again(void)

@@ -74,7 +74,7 @@ def ask_record(s):
 
 
 def configure(s, hello, mode=0, conditions=b"", n=0, functions=b"", clock=0):
-    """Answers as a recorder; the memfd, or None."""
+    """Answers as a recorder; returns the memfd, or None."""
     cpus = struct.unpack_from("<I", hello, 16)[0]
     tsc = struct.unpack_from("<I", hello, 24)[0]
     head = struct.pack("<IHH16sIIQIIQQQIIIIIIII", MAGIC, VERSION, CONFIG, b"0123456789abcdef", cpus + 1, 4096, 65536,
@@ -143,9 +143,9 @@ def check_own_recording(_):
 
 
 def check_silent_client(_):
-    # Had fork() or setuid() waited, the process would have given up waiting for the recorder's answer first.
+    # If fork() or setuid() waited for us, the process would give up waiting for the recorder's answer first.
     with Target("silent_client") as t:
-        for _ in range(5): # on a machine that is busy enough it gives up, too
+        for _ in range(5): # on a very busy machine it gives up, too
             s = t.client()
             hello = ask_record(s)
             t.step()
@@ -159,7 +159,7 @@ def check_silent_client(_):
 
 
 def check_handler_forks(_):
-    # Triggers that are met by each event, and a rate that most are over.
+    # Triggers that each event meets, and a rate that most events exceed.
     pattern = b"hazard:*\0"
     trigger = struct.pack("<IIQQII", 3, 1 << 31, 0, 0, len(pattern), 0) + pattern
     rate = struct.pack("<IIQQII", 1, 0, 1 << 20, 1 << 21, len(pattern), 0) + pattern
@@ -226,7 +226,7 @@ def check_hostile_recorder(_):
     seed = int(os.environ.get("SEED", "1"))
     print("seed", seed, flush=True)
     random.seed(seed)
-    for clock in 0, 2: # by sequences, if they can be had; through the lock
+    for clock in 0, 2: # with restartable sequences, if there are any; through the lock
         hostile(clock)
 
 
@@ -234,7 +234,7 @@ def check_listens_again(_):
     with Target("listens_again", HODO_LISTEN="0") as t:
         for _ in range(300):
             leave_and_listen(t, False)
-    # What the program itself wanted stays, whenever it was said.
+    # The program's own request holds, whenever it was made.
     for i in range(40):
         with Target("listens_again", HODO_LISTEN="0", BY_ITSELF="1") as t:
             leave_and_listen(t, i % 2 == 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """late.py PROGRAM - without libhodo-func beside libhodo, events are recorded and functions are refused. A process that
-was started for its events alone has no libhodo-func, and its slots are no-ops; a recorder that comes and wants
+was started to record only events has no libhodo-func, and its slots are no-ops; a recorder that comes later and wants
 functions gets them, from all of its threads, and slots are no-ops again afterwards."""
 import os
 import pathlib
@@ -25,7 +25,7 @@ def has_func(pid):
 
 
 def slots(pid, program):
-    """How many bytes of its text are the no-op in the place of a call; none may differ otherwise, but by sites."""
+    """How many bytes of its text are a no-op in place of a call; only sites may make other bytes differ."""
     found = 0
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory, open(program, "rb") as file:
         for words in maps(pid):
@@ -48,7 +48,7 @@ def record(pid, out, *options):
 
 
 def alone(folder):
-    """libhodo, and no libhodo-func beside it."""
+    """Tests libhodo without libhodo-func beside it."""
     library = f"{folder}/libhodo.so"
     shutil.copy(LIBHODO, library)
     for options, status in (((), 0), (("--functions",), 1)):

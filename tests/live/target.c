@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * target.c - traced code that never rests, for recordings that begin and end while it runs: THREADS threads, each
- * with a counter in every event, and signals whose handlers trace. Runs until its standard input ends; 0 if it
- * found itself intact.
+ * with a counter in every event, and signals whose handlers trace. Runs until its standard input ends; exits with 0
+ * if it found itself intact.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the manual pages against the command, the headers and themselves.
+"""Compares the manual pages with the command, with the headers and with each other.
 
 HODO, SOURCE (the tree), CC, LIBHODO, LIBHODO_READ and, where functions can be traced, LIBFUNCTIONS (the built
 libraries) are in the environment.
@@ -34,17 +34,18 @@ def rendered(page):
 
 
 def sections(page):
-    """The names of its sections, in order, and their text."""
+    """The page's sections, in order: their names and text."""
     parts = re.split(r"(?m)^([A-Z][A-Z ]+)$", rendered(page))
     return dict(zip(parts[1::2], parts[2::2]))
 
 
 def verbs():
-    return re.findall(r"(?m)^  ([a-z]+)  +\S", run(HODO, "--help").split("\n\n")[2])
+    lines = re.findall(r"(?m)^  ([a-z]+)  +\S.*?(?:; '([a-z]+)' [a-z ]+)?$", run(HODO, "--help").split("\n\n")[2])
+    return [verb for line in lines for verb in line if verb]
 
 
 def unroff(line):
-    """A line of an example as it was before roff."""
+    """A line of an example without roff's escapes."""
     return line.replace(r"\-", "-").replace(r"\(aq", "'").replace(r"\(ti", "~").replace(r"\e", "\\")
 
 
@@ -89,7 +90,7 @@ class Pages(unittest.TestCase):
 
 class Options(unittest.TestCase):
     def check(self, page, help_text):
-        """What stands at the begin of lines as options on both sides is the same."""
+        """Both sides have the same options at the beginning of lines."""
         heads = re.findall(r"(?m)^ {4,8}(-.*)$", sections(page)["OPTIONS"])
         in_page = {o for head in heads for o in OPTION.findall(head)}
         in_help = {o for line in re.findall(r"(?m)^(usage:.*| +-.*)$", help_text)
@@ -105,7 +106,7 @@ class Options(unittest.TestCase):
                 self.assertEqual(run(HODO, verb, "--help"), run(HODO, "help", verb))
 
     def test_heads_are_the_tables(self):
-        """Each option of the verb's table has its place in the page, as it is written there, and no other has."""
+        """Each option of the verb's table is in the page, exactly as the table has it, and no other is."""
         run(str(SOURCE / "scripts/man-options"), "--check", HODO)
 
     def test_of_hodo(self):
@@ -131,7 +132,7 @@ class Headers(unittest.TestCase):
             re.findall(r"(?m)^#define (HODO_[A-Z]+)\(", (SOURCE / "include/hodo/trace_c.h").read_text()))
         self.assertGreaterEqual(len(public), 11)
         page = rendered(SOURCE / "docs/man/hodo-trace.3")
-        for name in sorted(public | {"HODO_DISABLE", "HODO_STATIC_KEYS"}):
+        for name in sorted(public | {"HODO_DISABLE", "HODO_STATIC_KEYS", "HODO_SPAN_CONTEXT", "hodo_span_traceparent"}):
             self.assertIn(name, page)
         self.assertEqual(set(re.findall(r"\bHODO_[A-Z]+\b", page)) - {"HODO_STATIC"} - public,
                          {"HODO_DISABLE", "HODO_SDT"})
@@ -147,8 +148,8 @@ class Headers(unittest.TestCase):
     def test_functions(self):
         named, declared = self.check_functions("hodo-control.3", "control.h")
         self.assertEqual(named, declared)
-        self.check_functions("hodo-trace.3", "control.h")
-        self.check_functions("hodo-read.3", "read.h")
+        self.check_functions("hodo-trace.3", "control.h trace_context.h")
+        self.check_functions("hodo-read.3", "read.h columns.h")
         named, declared = self.check_functions("hodo-tracer.3", "tracer.h roles.h")
         self.assertEqual(named, declared)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_memory.py [ROUNDS] - what the commands that read take at the most, of two recordings, one four times the other.
+"""test_memory.py [ROUNDS] - the most memory that reading commands take for two recordings, one four times the other.
 
-HODO, EMIT: the programs. ROUNDS: of the larger recording, twenty events each."""
+HODO, EMIT: the programs. ROUNDS: rounds of the larger recording, of twenty events each."""
 import pathlib
 import shutil
 import subprocess
@@ -15,9 +15,9 @@ from hodo_test import HODO, hodo, measured, program
 EMIT = program("EMIT")
 READERS = [["stat"], ["info"], ["list"], ["print"], ["print", "--json"], ["graph"], ["report"],
            ["report", "--by", "thread"]]
-LIMIT_KB = 500 << 10  # of any, whatever the recording
+LIMIT_KB = 500 << 10  # for each command and recording
 MAY_GROW_KB = 12 << 10
-# These hold so many slices, points or samples, and no more: they grow until then.
+# These hold a limited number of slices, points or samples: they grow up to that.
 BOUNDED_ELSE = {"view", "export firefox"}
 
 
@@ -31,7 +31,7 @@ def formats():
 
 
 def peak(command):
-    """(KiB at the most, seconds)"""
+    """(largest memory in KiB, seconds)"""
     begin = time.monotonic()
     _, kib = measured(*command, stdout=subprocess.DEVNULL, status=0)
     return kib, time.monotonic() - begin

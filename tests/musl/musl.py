@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs of musl are recorded as those of glibc are, by the same libraries; they and what they start run unharmed."""
+"""musl's programs are recorded as glibc's are, by the same libraries; they and the programs they start run unharmed."""
 import collections
 import os
 import re
@@ -32,7 +32,7 @@ class Musl(Case):
         return self.build("-shared", "-fPIC", source="plugin.c", out="plugin.so")
 
     def counts(self, *command, status, output, options=()):
-        """What is recorded of a command, which runs as it does alone."""
+        """The events of a command, which runs as it does alone."""
         alone = run(*command, **self.how({}))
         done = self.hodo("record", "-q", "-o", self.data, *options, "--", *command)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (status, output, ""))
@@ -49,7 +49,7 @@ class Life(Musl):
                 run(sys.executable, "-B", SOURCE / "tests/life/life.py", scene, env=env, status=0)
 
     def test_through_others(self):
-        """glibc's shell starts musl's program, which starts glibc's."""
+        """glibc's shell starts a musl program, which starts a glibc program."""
         life = self.build("-Wno-clobbered", "-pthread", source="../life/life.c", out="life")
         glibc = self.build("-Wno-clobbered", "-pthread", source="../life/life.c", out="other", compiler="gcc")
         both = self.build("-pthread", out="program")
@@ -60,7 +60,7 @@ class Life(Musl):
 
 class Objects(Musl):
     def test_opened(self):
-        """Also events of its constructors; a library that is not there changes nothing."""
+        """Also events of its constructors; a missing library changes nothing."""
         plugin = self.build_plugin()
         for place in ("-pie", "-no-pie"):
             built = self.build(place, out=f"program{place}")
@@ -68,7 +68,7 @@ class Objects(Musl):
             shutil.rmtree(self.data)
 
     def test_fork(self):
-        """fork() waits for the loader's lock, and who has that for libhodo's, in whatever order."""
+        """fork() waits for the loader's lock, and the lock's owner for libhodo's, in either order."""
         self.build_plugin()
         found = self.counts(self.build(), "fork", status=6, output="")
         self.assertEqual(found, {"program:child": 50, "plugin:up": 1})
@@ -93,7 +93,7 @@ class Running(Musl):
         self.assertEqual(process.returncode, 4)
 
     def test_listens(self):
-        """With a thread of libhodo's, which takes part when the program changes its user."""
+        """With a thread of libhodo, which takes part when the program changes its user."""
         process = self.tick({"HODO_LISTEN": "1", "LD_PRELOAD": LIBHODO})
         socket = os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", str(process.pid))
         wait_for("the listener", lambda: os.path.exists(socket))
@@ -102,7 +102,7 @@ class Running(Musl):
         self.end(process)
 
     def test_attached(self):
-        """Its loader takes no libhodo in later."""
+        """musl's loader does not load libhodo later."""
         process = self.tick()
         self.fails(1, "musl", "record", "-p", process.pid, "-o", self.data)
         self.end(process)
@@ -134,7 +134,7 @@ class Functions(Musl):
 
 class Linked(Musl):
     def test_archive(self):
-        """libhodo.a in the program, which has the other libc's headers nowhere in it."""
+        """libhodo.a, which uses nothing from the other libc's headers, in a program."""
         for n, kind in enumerate(("-static", "-static-pie", "-pie")):
             built = self.build(kind, "-fPIE", *ARCHIVE, source="../life/life.c", out=f"linked{n}")
             for scene, events in (("ends", 6), ("exec", 5), ("clone_vm", 242)):
@@ -146,7 +146,7 @@ class Linked(Musl):
 
 class Names(Musl):
     def test_known(self):
-        """musl has all that the libraries refer to, but for what they look at before they use it."""
+        """musl has all symbols that the libraries refer to, except those that they check before use."""
         def names(*options):
             lines = run("nm", "-D", *options, status=0).stdout.splitlines()
             return [re.match(r"(?:[0-9a-f]+)? *(\S) ([^@\s]+)", line).groups() for line in lines]

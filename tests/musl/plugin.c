@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c - what program.c opens. */
+/* plugin.c - the library that program.c opens. */
 #include <hodo/trace.h>
 
 void plugin_call(int n);

@@ -2,7 +2,7 @@
 /*
  * program.c - what programs do with objects, threads and functions. Built for musl by musl.py.
  *
- *	program PLUGIN      events of its own, of a library that it opens, and of a thread
+ *	program PLUGIN      its events, those of a library that it opens, and those of a thread
  *	program fork        forks while a thread opens libraries: an event of each child
  *	program wait        an event now and then until there is something to read
  */

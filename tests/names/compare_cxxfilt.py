@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare_cxxfilt.py SHORT_NAMES - short names of the functions of real libraries and programs, beside c++filt's full
-ones without what a short name leaves out."""
+"""compare_cxxfilt.py SHORT_NAMES - short names of the functions of real libraries and programs, compared with c++filt's
+full names without the parts that a short name leaves out."""
 import glob
 import re
 import shutil
@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 SKIP = 77
-LIMIT = 15000  # symbols of one file, spread over all
-# Not function names, or shown as they are.
+LIMIT = 15000  # symbols of one file, spread over all of its symbols
+# Not function names, or shown unchanged.
 SPECIAL = re.compile(r"_Z(T|G)")
 
 
@@ -27,7 +27,7 @@ def symbols(path):
 
 
 def closing(text, at):
-    """Index behind the bracket that closes the one at `at`; operators of < and > inside are known by their word."""
+    """Index after the bracket that closes the one at `at`; the word operator marks < and > that are no brackets."""
     pairs = {"(": ")", "<": ">", "{": "}", "[": "]"}
     stack = []
     while at < len(text):
@@ -68,7 +68,7 @@ def short(full):
         if cast and not re.search(r"\w$", out):
             out += "operator"
             at += cast.end()
-            # Up to the parameters: brackets of the type are those that something follows.
+            # Up to the parameters: brackets that something follows belong to the type.
             while at < len(full) and not (full[at] == "(" and closing(full, at) in (len(full), ) or
                                           re.match(r"\(\)( const)?( ?&&?)?($|::)", full[at:])):
                 at = closing(full, at) if full[at] in "<({[" and not full.startswith("(anon", at) else at + 1
@@ -88,7 +88,7 @@ def short(full):
         if full[at] in "<([":
             at = closing(full, at)
             if full[at - 1] == ")":
-                # Behind the parameters only a local entity goes on.
+                # After the parameters, only a local entity continues the name.
                 tail = re.match(r"( const| volatile)*( ?&&?)?::", full[at:])
                 if tail:
                     out += "::"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mangled.c - short names of C++ functions, one by one; compare_cxxfilt.py has the many. */
+/* test_mangled.c - short names of C++ functions, one by one; compare_cxxfilt.py tests many of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const struct {
 	{ "a.b.c", "a.b.c" },
 	{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
 	{ "_RNvC6_123foo3bar", "_RNvC6_123foo3bar" },
-	/* Not functions, and what is none of it. */
+	/* Not functions, and not names at all. */
 	{ "_ZTV1A", "_ZTV1A" },
 	{ "_ZThn16_N1A1fEv", "_ZThn16_N1A1fEv" },
 	{ "_ZGVZ1fvE1x", "_ZGVZ1fvE1x" },
@@ -114,7 +114,7 @@ TEST(test_texts)
 	assert_false(hodo_mangled_text("_Z", true, &t));
 }
 
-/* Templates that name twice the one before them: gigabytes, and soon over. */
+/* Each template names the previous one twice: gigabytes, if nothing ended it early. */
 TEST(test_endless_text)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -129,7 +129,7 @@ TEST(test_endless_text)
 	assert_int_equal(t.full_len, strlen("void f<int>(int)"));
 }
 
-/* Nesting, and parts that refer to parts, end by a limit and leave the name as it is. */
+/* Nesting, and parts that refer to parts, stop at a limit and leave the name unchanged. */
 TEST(test_limits)
 {
 	static const char *const units[] = { "P", "N1AI", "1AI", "Z", "ZN", "F", "X", "S_", "L_Z", "Dp", "T_I", "cl",

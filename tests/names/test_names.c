@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_names.c - symbols of loaded objects, hodo_names_function(), and texts of functions made sets; in this very
- * process and in copies of its file, whole and damaged.
+ * test_names.c - symbols of loaded objects, hodo_names_function(), and sets made of texts of functions; in this
+ * process itself and in copies of its file, whole and damaged.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <lib/unit.h>
 #include <func/func.h>
 
-/* In a namespace, as C++ would have it; a local one; and one that begins inside of another. */
+/* One in a namespace, as in C++; a local one; and one that begins inside another. */
 int mangled_one(int x) __asm__("_ZN4kept3box3putEi");
 __attribute__((noinline, used)) int mangled_one(int x) { __asm__ volatile(""); return x + 1; }
 static __attribute__((noinline, used)) int local_function(int x) { __asm__ volatile(""); return x + 2; }
@@ -104,7 +104,7 @@ TEST(test_section)
 	hodo_names_close(n);
 }
 
-/* Every function of libc by its dynamic symbols, and that the loader agrees. */
+/* Every function of libc by its dynamic symbols; the loader must agree. */
 TEST(test_dynamic)
 {
 	char name[256];
@@ -235,12 +235,12 @@ TEST(test_damaged)
 	size_t n = read_self(&bytes), sections;
 	uint32_t seed = 1;
 
-	own.dlpi_name = path; /* else the program's own file would stand in for it */
+	own.dlpi_name = path; /* otherwise the program's own file would be read instead */
 	close(mkstemp(path));
 	copy = malloc(n);
 	for (size_t cut = 0; cut < n; cut += n / 97 + 1)
 		try_file(path, bytes, cut);
-	/* The header, the section headers and the tables' starts: where bytes say where others are. */
+	/* The header, the section headers and the tables' starts: where bytes give the places of others. */
 	sections = ((const ElfW(Ehdr) *)bytes)->e_shoff;
 	for (int i = 0; i < 400; i++) {
 		memcpy(copy, bytes, n);
@@ -252,7 +252,7 @@ TEST(test_damaged)
 		}
 		try_file(path, copy, n);
 	}
-	/* Another file of the same shape is not the one that is loaded. */
+	/* Another file of the same shape is not the loaded one. */
 	memcpy(copy, bytes, n);
 	for (int i = 0; i < own.dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &((const ElfW(Phdr) *)(copy + ((const ElfW(Ehdr) *)copy)->e_phoff))[i];
@@ -281,11 +281,21 @@ static struct hodo_function functions[8];
 static const void *const addresses[] = { (const void *)mangled_one, (const void *)local_function,
 					 (const void *)kv_get, (const void *)kv_hash };
 
-/* The functions in the set that the text stands for: bit i for addresses[i]; or negative errno. */
-static int selected(const char *text)
+static unsigned chosen; /* as a plan sees it: bit i for addresses[i] */
+
+bool hodo_planned_chose(uintptr_t function)
+{
+	for (int i = 0; i < 4; i++)
+		if (function == (uintptr_t)addresses[i])
+			return chosen >> i & 1;
+	return false;
+}
+
+/* The functions in the set: in the same form; or a negative errno. */
+static int members(int set)
 {
 	struct hodo_func_object *o = &hodo_func_objects[HODO_FUNC_OBJECTS_MAX - 1];
-	int set = hodo_select_get(text), got = 0;
+	int got = 0;
 
 	if (set < 0)
 		return set;
@@ -307,6 +317,24 @@ static int selected(const char *text)
 	}
 	hodo_select_put(set);
 	return got;
+}
+
+static int selected(const char *text)
+{
+	return members(hodo_select_get(text));
+}
+
+/* Only the recorder understands patterns that name source files, and only in its own requests. */
+TEST(test_sources)
+{
+	static const char kv[] = "kv.c:*", mixed[] = "*\0!kv.c:kv_*", scoped[] = "kv::get*\0kv_get";
+
+	for (chosen = 0; chosen < 16; chosen++) {
+		assert_int_equal(members(hodo_select_recorded(kv, 1, sizeof(kv))), chosen);
+		assert_int_equal(members(hodo_select_recorded(mixed, 2, sizeof(mixed))), chosen);
+		assert_int_equal(members(hodo_select_recorded(scoped, 2, sizeof(scoped))), 4);
+		assert_int_equal(selected("kv.c:*"), 0);
+	}
 }
 
 TEST(test_select)
@@ -362,7 +390,7 @@ TEST(test_sets)
 		if (i != 5)
 			hodo_select_put(bits[i]);
 	assert_int_equal(hodo_select_active(), 0);
-	/* A bit that is used for another text forgets what it meant. */
+	/* A bit that is used for another text forgets its old meaning. */
 	assert_int_equal(selected("kv_get"), 4);
 	assert_int_equal(selected("kv_get"), 4);
 	for (n = 0; n < 63; n++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* auditor.c - an auditor (rtld-audit(7)) with events of its own. */
+/* auditor.c - an auditor (rtld-audit(7)) that has events. */
 #define _GNU_SOURCE
 #include <link.h>
 

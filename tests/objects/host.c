@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.c - a program with events of its own that opens libraries with events in the ways that there are.
+ * host.c - a program with events that opens libraries with events, in all possible ways.
  *
  * Usage: host TIMES [HOW LIBRARY]...
- * HOW: open, new (in a namespace of its own), or the same and closed again: close, renew
+ * HOW: open, new (in a new namespace), or the same and closed again: close, renew
  *
- * Each is called TIMES times, as is an event of the program's own before, between and after them. With SWITCH in the
- * environment another thread meanwhile switches their events, so that their code is changed while they come and go.
+ * Each is called TIMES times; before, between and after these calls the program writes TIMES events. With SWITCH in the
+ * environment another thread meanwhile switches their events, so that their code changes while they come and go.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c - all events there are, a tracepoint's probe and a role; prints what came of it. */
+/* program.c - all kinds of events, a tracepoint's probe and a role; prints their results. */
 #include "version.h"
 #include <hodo/roles.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects that come later than the program, and those whose events cannot be recorded: these are named."""
+"""Objects that are loaded after the program, and objects whose events cannot be recorded: messages name these."""
 import collections
 import errno
 import json
@@ -18,7 +18,7 @@ class Objects(Case):
         return dict(collections.Counter(e["name"] for e in self.events()))
 
     def warnings(self):
-        """What the recording says of its processes."""
+        """The warnings about its processes in the recording."""
         return [text for process in self.info()["processes"] for text in process["warnings"]]
 
 
@@ -45,7 +45,7 @@ class Version(Objects):
 
 
 class Programs(Objects):
-    """Of headers that libhodo does not know: they run as they do without it, and it is said why there are no events."""
+    """With unknown headers, programs run as without libhodo, and a message says why there are no events."""
 
     def setUp(self):
         super().setUp()
@@ -66,7 +66,7 @@ class Programs(Objects):
         self.check_done(done, errno.EINVAL, 0)
         self.assertEqual(done.stderr.count(why), 1, done.stderr)
         self.assertEqual(self.names(), {})
-        # A flight recorder says so in its file.
+        # A flight recorder has the same message in its file.
         done = run(path, **self.how({"env": {**preloaded, "HODO_FLIGHT": self.path("flights")}}))
         self.check_done(done, errno.EINVAL, 0)
         self.ok("recover", "-q", "-o", "recovered", "flights")
@@ -81,7 +81,7 @@ class Programs(Objects):
 
 
 class Namespaces(Objects):
-    """What dlmopen(3) and rtld-audit(7) keep apart from the program is recorded with it, by its libhodo alone."""
+    """Objects in dlmopen(3)'s and rtld-audit(7)'s namespaces are recorded with the program, by one libhodo."""
 
     def check(self, names, *words):
         done = self.record(*words)
@@ -101,7 +101,7 @@ class Namespaces(Objects):
         self.check({"host:step": 810, "plugin:work": 800}, HOST, 10, *again)
 
     def test_switched_meanwhile(self):
-        """Code that is being unmapped in another namespace is not changed."""
+        """Code that is being unmapped in another namespace stays unchanged."""
         done = self.record("env", "SWITCH=1", HOST, 10, "renew", SECOND, *["renew", PLUGIN] * 199)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.names()["host:step"], 2010)
@@ -113,7 +113,7 @@ class Namespaces(Objects):
         self.assertEqual(len(entries), 10, done.stderr)
 
     def test_programs_without_libhodo_before(self):
-        """The namespace brings it: the program's events are recorded from then on."""
+        """The namespace loads libhodo: from then on the program's events are recorded."""
         done = self.record("env", "-u", "LD_PRELOAD", HOST, 10, "new", SECOND)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.names(), {"plugin:work": 10, "host:step": 10})
@@ -140,7 +140,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class Bare(Objects):
-    """Where /proc is not mounted, as in a container of somebody's own making."""
+    """Where /proc is not mounted, as in a home-made container."""
     NO_PROC = "mount -t tmpfs none /proc || exit 77; exec"
 
     def bare(self, *command):
@@ -155,7 +155,7 @@ class Bare(Objects):
         self.assertEqual(self.warnings(), [])
 
     def test_code_that_cannot_be_changed(self):
-        """By neither way: what is missing is said."""
+        """If neither way works, a message says what is missing."""
         if os.uname().machine != "x86_64":
             self.skipTest("the filter is for x86-64")
         self.bare(sys.executable, "-c", DENY_CODE, HOST, 3, "open", PLUGIN)

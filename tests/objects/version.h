@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* version.h - included first. VERSION: built with headers of another version, as far as they say so. */
+/* version.h - included first. VERSION: makes the program claim to be built with headers of another version. */
 #include <hodo/abi.h>
 #ifdef VERSION
 #undef HODO_ABI_VERSION

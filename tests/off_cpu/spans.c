@@ -2,7 +2,7 @@
 /*
  * spans.c SCENE - spans whose thread sleeps, computes, waits for a lock: off:sleeps, off:spins, off:locks.
  *
- * What a span computes is said by off:spun behind it, by the thread's own clock.
+ * After a span, off:spun says how long it computed, by the thread's own clock.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MS 1000000
-#define TURNS 40000 /* of two threads that wake each other: some 40,000 records are what a buffer holds */
+#define TURNS 40000 /* of two threads that wake each other: a buffer holds some 40,000 records */
 
 static int64_t now_ns(clockid_t clock)
 {
@@ -109,7 +109,7 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* Threads, a child that forks on, and the program that it becomes. */
+/* Threads, a child that forks another one, and the program that this one becomes. */
 static void scene_many(const char *self)
 {
 	pthread_t thread[3];
@@ -130,7 +130,7 @@ static void scene_many(const char *self)
 	wait(NULL);
 }
 
-/* Runs before it is recorded; then once more for each line that comes. */
+/* Waits until the recording runs; then works once for each line of input. */
 static void *respond(void *unused)
 {
 	char line[16];
@@ -166,7 +166,7 @@ static void *answer(void *unused)
 	return NULL;
 }
 
-/* With all threads to come on one CPU, where each wait is a switch. */
+/* Together with all later threads on one CPU, where each wait is a switch. */
 static void stay_here(void)
 {
 	cpu_set_t here;
@@ -176,7 +176,7 @@ static void stay_here(void)
 	sched_setaffinity(0, sizeof(here), &here);
 }
 
-/* Switches more often than a recorder that stands can take. */
+/* Switches more often than a stopped recorder can take. */
 static void scene_storm(void)
 {
 	pthread_t other;

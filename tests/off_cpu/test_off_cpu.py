@@ -22,7 +22,7 @@ class OffCpu(Case):
         return [e for e in events if e["name"] == f"off:{name}.end"]
 
     def holds(self, events, spans, counted):
-        """What each span of SPANS says of itself."""
+        """What the recording says about each span of SPANS."""
         self.assertEqual({n: len(self.ends(events, n)) for n in spans}, spans)
         for e in (e for name in spans for e in self.ends(events, name)):
             self.assertLessEqual(e["off_cpu_ns"], e["duration_ns"], e)
@@ -31,14 +31,14 @@ class OffCpu(Case):
             self.assertGreaterEqual(e["off_cpu_ns"], 15 * MS, e)
             self.assertTrue(not counted or e["waits"] >= 1, e)
         for e in self.ends(events, "locks"):
-            # It may come to the lock when it is free.
+            # The thread may reach the lock when it is free.
             self.assertTrue(e["off_cpu_ns"] >= 5 * MS or e["duration_ns"] < 10 * MS, e)
         spun = {(e["pid"], e["tid"]): e["fields"]["ns"] for e in events if e["name"] == "off:spun"}
         for e in self.ends(events, "spins"):
             ran = e["duration_ns"] - e["off_cpu_ns"]
             cpu = spun[e["pid"], e["tid"]]
-            # A switch itself, some microseconds, is of the thread's CPU time, and it is off by then; on a CPU is also
-            # who is interrupted there, or whose virtual CPU does not run.
+            # A switch takes some microseconds of CPU time after the thread is counted as off; a thread also
+            # counts as on a CPU while it is interrupted there, or while its virtual CPU does not run.
             switches = e["waits"] + e["preempted"] if counted else 0
             self.assertGreaterEqual(ran, cpu - MS // 2 - switches * MS // 50, e)
             self.assertLessEqual(ran, cpu + (cpu if counted else 5 * MS), e)
@@ -71,13 +71,21 @@ class Switches(OffCpu):
         self.assertEqual(slow["off_cpu_ns"], slow["end"]["off_cpu_ns"])
         text = self.ok("report", "-q", data)
         self.assertEqual(len(re.findall(r"(?m)^ .*OFF CPU", text)), 2, text)
-        self.assertIn("waits", text)  # off CPUs, and why
+        self.assertIn("waits", text)  # columns for times off CPUs, and for their reasons
+        graph = self.ok("graph", "-q", data)
+        self.assertRegex(graph, r"\A# DURATION    OFF CPU ")
+        self.assertRegex(graph, r"(?m)^ *\S+ ms +\S+ ms +\d+ \S+ +\| off:sleeps;$")
+        self.assertNotIn("sched:switch", graph)
+        shown = [json.loads(line) for line in self.ok("graph", "-q", "--json", data).splitlines()]
+        end, = self.ends([e for e in shown if "name" in e], "sleeps")
+        self.assertEqual(end["off_cpu_ns"], slow["off_cpu_ns"])
 
     def test_none(self):
-        """Without the option nothing says how long a thread did not run."""
+        """Without the option, no command says how long a thread did not run."""
         self.record(SPANS)
         self.assertFalse([e for e in self.events() if "off_cpu_ns" in e])
-        self.assertNotIn("OFF CPU", self.ok("report", self.data))
+        for verb in ("report", "graph"):
+            self.assertNotIn("OFF CPU", self.ok(verb, self.data))
         self.assertEqual(self.ok("print", "-q", "--filter", "$off_cpu >= 0", self.data), "")
 
 
@@ -100,8 +108,8 @@ class CpuTime(OffCpu):
 
 class Options(OffCpu):
     def test_wrong(self):
-        self.fails(2, "--off-cpu is switches, cpu_time", "record", "--off-cpu=all", "true")
-        self.fails(2, "with --overwrite it is cpu_time", "record", "--overwrite", "--off-cpu=switches", "true")
+        self.fails(2, "--off-cpu is switches or cpu_time", "record", "--off-cpu=all", "true")
+        self.fails(2, "with --overwrite use cpu_time", "record", "--overwrite", "--off-cpu=switches", "true")
         self.fails(2, "known when a recording is read", "record", "--filter", "$off_cpu > 5ms", "true")
         self.fails(2, "known when a recording is read", "record", "--overwrite", "--trigger",
                    "off:sleeps if $off_cpu > 5ms", "true")
@@ -111,7 +119,7 @@ class Processes(OffCpu):
     def test_threads_fork_exec(self):
         self.needs_switches()
         done = self.record("--off-cpu=switches", SPANS, "many")
-        # The one that execs is an image before and after.
+        # The process that execs is one image before and one after.
         self.assertEqual((done.returncode, done.lost(), done.events()[1]), (0, 0, 4), done.stderr)
         self.holds(self.events(), {"sleeps": 5, "spins": 5}, counted=True)
 
@@ -119,7 +127,7 @@ class Processes(OffCpu):
         self.needs_switches()
         done = self.record("--off-cpu=switches", "-m", "16K", "--rotate", "16K", "--compress", SPANS, "many")
         self.assertEqual((done.returncode, done.lost()), (0, 0), done.stderr)
-        # Which is compressed: nothing for babeltrace2.
+        # The recording is compressed: babeltrace2 cannot read it.
         self.holds(events_of(self.data), {"sleeps": 5, "spins": 5}, counted=True)
 
 
@@ -142,7 +150,7 @@ class Attached(OffCpu):
 
 class Lost(OffCpu):
     def test_lost(self):
-        """A recorder that stands loses switches: they are counted, and spans around them are not known."""
+        """A stopped recorder loses switches: they are counted, and times off CPU of spans around them are unknown."""
         self.needs_switches()
         recorder = self.recorder("--off-cpu=switches", SPANS, "storm", stdin=-1)
         wait_for("the first span", lambda: "ready" in recorder.said("out"))
@@ -164,13 +172,13 @@ class Lost(OffCpu):
         self.assertNotIn("off_cpu_ns", storm)
         first, last = self.ends(events, "sleeps")
         self.assertGreaterEqual(first["off_cpu_ns"], 15 * MS)
-        # It may have begun before the recorder went on.
+        # It may have begun before the recorder continued.
         self.assertGreaterEqual(last.get("off_cpu_ns", 15 * MS), 15 * MS)
 
 
 class Refused(OffCpu):
     def test_refused(self):
-        """Where perf events are not allowed, it is said why and what helps, and CPU times are taken."""
+        """Where perf events are not allowed, a message says why and what helps, and CPU times are used."""
         done = run(REFUSE, HODO, "record", "-o", self.data, "--off-cpu", SPANS, **self.how({}))
         self.assertEqual(done.returncode, 0, done.stderr)
         said = [line for line in done.stderr.splitlines() if "--off-cpu" in line]
@@ -182,6 +190,19 @@ class Refused(OffCpu):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"\Ahodo: [^\n]*--off-cpu=cpu_time\n\Z")
         self.assertFalse(os.path.exists(self.path("other")))
+
+    def test_doctor(self):
+        """hodo doctor says which means a recording would use."""
+        def said(*before):
+            done = run(*before, HODO, "doctor", "--json", **self.how({}))
+            found, = [c for c in json.loads(done.stdout)["checks"] if c["name"] == "off-cpu"]
+            return found
+        refused = said(REFUSE)
+        self.assertEqual(refused["state"], "warn")
+        self.assertRegex(refused["text"], "sysctl kernel.perf_event_paranoid=2|refused, by a sandbox")
+        self.assertIn("CPU times", refused["hint"])
+        allowed = self.hodo("record", "-q", "-o", self.path("try"), "--off-cpu=switches", "true").returncode == 0
+        self.assertEqual(said()["state"], "ok" if allowed else "warn")
 
 
 main()

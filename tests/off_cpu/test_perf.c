@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perf.c - the kernel's records of the switches of this very thread, and of one that it makes. */
+/* test_perf.c - the kernel's records of the switches of this thread itself, and of one that it makes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -65,7 +65,7 @@ static void *nap_too(void *unused)
 	return NULL;
 }
 
-/* On each CPU a thread comes and leaves in turn, also one that is watched twice. */
+/* On each CPU a thread arrives and leaves in turn, even if it is watched twice. */
 TEST(own_switches)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -87,7 +87,7 @@ TEST(own_switches)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	hodo_perf_look(perf);
 	own.end_ns = hodo_clock_ns(CLOCK_MONOTONIC);
-	nap(); /* what is behind the look is not taken */
+	nap(); /* records from after the look are not taken */
 	for (uint32_t cpu = 0; cpu < (uint32_t)cpus; cpu++)
 		assert_in_range(hodo_perf_take(perf, cpu, take, NULL), 0, 16);
 	hodo_perf_close(perf);
@@ -99,7 +99,7 @@ TEST(own_switches)
 	assert_int_equal(other.twice, 0);
 }
 
-/* A process that is not there. */
+/* A process that does not exist. */
 TEST(nobody)
 {
 	struct hodo_perf *perf;

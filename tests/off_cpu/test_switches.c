@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_switches.c - how long a thread did not run, from events made by hand: in order, missing, and mad. */
+/* test_switches.c - how long a thread did not run, from hand-made events: in order, missing, and nonsensical. */
 #include <string.h>
 
 #include <lib/unit.h>
+#include <read/internal.h>
 #include <read/off_cpu.h>
 
 static const struct hodo_read_field switch_fields[] = {
@@ -17,7 +18,7 @@ static const struct hodo_read_class classes[] = {
 	{ .name = "sched:switch_out", .nfields = 1, .fields = out_fields },
 	{ .name = "sched:watched" },
 	{ .name = "sched:sched_wakeup", .nfields = 1, .fields = wake_fields },
-	{ .name = "sched:sched_switch", .nfields = 1, .fields = wake_fields }, /* none that is known */
+	{ .name = "sched:sched_switch", .nfields = 1, .fields = wake_fields }, /* with unknown fields */
 	{ .name = "a:span.begin" },
 	{ .name = "a:span.end", .ncontext = 1, .context = context },
 };
@@ -92,7 +93,7 @@ static void unknown(const struct hodo_off_mark *mark, int64_t ts, uint32_t tid)
 	assert_false(hodo_off_cpu_since(off, &e, mark, &result));
 }
 
-/* By both kinds of events: waits of 100 and 50, and 30 in which another one was let run. */
+/* By both kinds of events: waits of 100 and 50, and 30 in which another thread ran instead. */
 TEST(test_order)
 {
 	for (int by_switch = 0; by_switch < 2; by_switch++) {
@@ -117,7 +118,7 @@ TEST(test_order)
 	}
 }
 
-/* What began before the first switch is not known, but of a thread that was watched. */
+/* Times since before the first switch are unknown, except for a thread that is watched. */
 TEST(test_begin)
 {
 	struct hodo_off_mark early, late, watched, idle;
@@ -128,7 +129,7 @@ TEST(test_begin)
 	late = mark_at(11, 7);
 	unknown(&early, 12, 7);
 	known(&late, 13, 7, 0, 0, 0);
-	unknown(&late, 13, 8); /* of which there is nothing */
+	unknown(&late, 13, 8); /* there is no event about this thread */
 
 	give(WATCHED, 20, 30, NULL);
 	watched = mark_at(30, 30);
@@ -136,7 +137,7 @@ TEST(test_begin)
 	give(IN, 60, 30, NULL);
 	known(&watched, 70, 30, 20, 1, 0);
 
-	give(WATCHED, 80, 31, NULL); /* off until it comes */
+	give(WATCHED, 80, 31, NULL); /* off until it is switched in */
 	give(IN, 90, 31, NULL);
 	idle = mark_at(95, 31);
 	leave(96, 31, true);
@@ -145,7 +146,7 @@ TEST(test_begin)
 	hodo_off_cpu_free(off);
 }
 
-/* A switch that is missing is noticed, and what came behind it counts again. */
+/* A missing switch is noticed, and what comes after it counts again. */
 TEST(test_missing)
 {
 	struct hodo_off_mark a, b;
@@ -155,10 +156,10 @@ TEST(test_missing)
 		give(IN, 10, 7, NULL);
 		a = mark_at(20, 7);
 		leave(30, 7, false);
-		if (how == 0) { /* it leaves twice */
+		if (how == 0) { /* it is switched out twice */
 			leave(50, 7, false);
 			give(IN, 60, 7, NULL);
-		} else if (how == 1) { /* it comes twice */
+		} else if (how == 1) { /* it is switched in twice */
 			give(IN, 50, 7, NULL);
 			give(IN, 60, 7, NULL);
 		} /* or has an event while it is off */
@@ -189,7 +190,7 @@ TEST(test_lost)
 	hodo_off_cpu_free(off);
 }
 
-/* Events that mean nothing here, threads with numbers of their own, and times that run back. */
+/* Events that mean nothing here, threads of another PID namespace, and times that run back. */
 TEST(test_others)
 {
 	const struct hodo_read_value pid = { .i = 7 };
@@ -233,7 +234,7 @@ TEST(test_cpu_time)
 	time.u = 1950; /* read a little later than the event's time */
 	assert_true(hodo_off_cpu_since(off, &e, &a, &result));
 	assert_int_equal(result.ns, 0);
-	time.u = 999; /* no clock runs back */
+	time.u = 999; /* a clock that runs back is not believed */
 	assert_false(hodo_off_cpu_since(off, &e, &a, &result));
 	hodo_off_cpu_free(off);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_frames.c - a compressed file, all of it hostile: what is read in pieces is what is read at once. */
+/* fuzz_frames.c - a compressed file, all of it hostile: reading in pieces gives the same as reading at once. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tree.c - a packed recording, all of it hostile: what is listed can be opened, and leads nowhere else. */
+/* fuzz_tree.c - a packed recording, all of it hostile: all listed files can be opened, and none leads elsewhere. */
 #include <string.h>
 #include <unistd.h>
 

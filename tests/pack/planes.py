@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""planes - a compressed file's bytes as they were, by zstd and by what docs/format.md says, and not by hodo."""
+"""planes - restores a compressed file's bytes, by zstd and by what docs/format.md says, and not by hodo."""
 import os
 import struct
 
@@ -9,7 +9,7 @@ MARK = struct.pack("<II", 0x184D2A51, 8)
 
 
 def joined(planes, record):
-    """Bytes of records of one size, of which there are first all first bytes, then all second ones."""
+    """Restores records of one size from planes, which have first all first bytes, then all second ones, and so on."""
     n = len(planes) // record
     out = bytearray(planes)
     for byte in range(record):
@@ -18,7 +18,7 @@ def joined(planes, record):
 
 
 def plain(data):
-    """What a compressed file was made of; one with frames in planes needs its table at the end."""
+    """The original of a compressed file; one with frames in planes needs its table at the end."""
     out = run("zstd", "-dc", input=data, status=0, text=False).stdout
     if MARK not in data:
         return out
@@ -36,7 +36,7 @@ def plain(data):
 
 
 def expand(*paths):
-    """In place of each compressed file, which is called NAME.zst, the one that it was."""
+    """Replaces each compressed file, NAME.zst, by its original, NAME."""
     for path in paths:
         with open(path, "rb") as file:
             data = plain(file.read())

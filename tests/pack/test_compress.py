@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo record --compress: what is written, what every verb reads of it, and what is lost."""
+"""hodo record --compress: what it writes, what every verb reads from that, and what is lost."""
 import glob
 import os
 import pathlib
@@ -16,7 +16,7 @@ from planes import MARK, expand
 
 TARGET, CALC = program("TARGET"), program("CALC")
 TINY = ("-m", "64K", "--packet-size", "1K")
-FULL = ("-m", "4M", "--packet-size", "64K", "-e", "limits:tick")  # packets, however late the program goes on
+FULL = ("-m", "4M", "--packet-size", "64K", "-e", "limits:tick")  # full packets, however late the program runs
 TABLE, TABLE_END = 0x184D2A5E, 0x8F92EAB1
 
 
@@ -26,7 +26,7 @@ class Case(hodo_test.Case):
                       if p.endswith(suffix))
 
     def compressed(self, *args, **how):
-        """A recording of which all streams are compressed, and nothing else is."""
+        """A recording in which all streams are compressed, and no other file is."""
         done = self.record("--compress", *args, **how)
         files = {os.path.basename(p) for p in glob.glob(self.path("trace", "**"), recursive=True) if os.path.isfile(p)}
         self.assertTrue(self.streams())
@@ -35,7 +35,7 @@ class Case(hodo_test.Case):
         return done
 
     def expanded(self, recording=None):
-        """A copy as the recording would be without --compress, not made by hodo."""
+        """A copy as the recording would be without --compress, made without hodo."""
         path = self.path("expanded")
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(recording or self.data, path)
@@ -43,7 +43,7 @@ class Case(hodo_test.Case):
         return path
 
     def check(self, done=None):
-        """babeltrace2 reads what it was made of, and hodo sees the same in both."""
+        """babeltrace2 reads the expanded recording, and hodo sees the same in both."""
         expanded = self.expanded()
         found = self.check_trace(done, expanded)
         self.assertEqual(self.ok("print", "-q", "--json", self.data), self.ok("print", "-q", "--json", expanded))
@@ -61,7 +61,7 @@ class Record(Case):
         self.assertLess(info(self.data)["bytes"] * 3, info(expanded)["bytes"])
 
     def test_table(self):
-        """A packet is a frame, and the table at the end says where each is, as zstd's seekable format has it."""
+        """A packet is a frame, and the table at the end says where each is, as in zstd's seekable format."""
         self.compressed(*TINY, TARGET, 3000, 1, 0, 100)
         for path in self.streams():
             with open(path, "rb") as f:
@@ -110,7 +110,7 @@ class Record(Case):
             self.fails(2, "--compress is a level from 1 (fast) to 19 (small)", "record", f"--compress={level}", "true")
 
     def test_again(self):
-        """A compressed recording is a recording: it makes way for the next one."""
+        """A compressed recording counts as a recording: the next one moves it aside."""
         for n in (10, 20, 30):
             self.compressed(TARGET, n, 1, 0, 0)
         self.assertEqual(len(self.check()), 30)
@@ -123,7 +123,7 @@ class Read(Case):
                  "perfetto", "chrome", "csv", "jsonl", "folded", "callgrind", "speedscope", "firefox"))
 
     def test_verbs(self):
-        """All say the same of it as of the recording that it was made of."""
+        """All verbs say the same about it as about the uncompressed recording."""
         self.compressed("--functions", CALC, *["2*(3+4)*(1+2+3)"] * 50)
         expanded = self.expanded()
         os.rename(self.data, self.path("compressed"))
@@ -139,14 +139,14 @@ class Read(Case):
         self.assertGreaterEqual(some, len(self.VERBS) - 1)
 
     def test_a_while(self):
-        """--since and --until within it; the counts of what is lost are of all of it."""
+        """--since and --until within it; the counts of losses are those of the whole recording."""
         self.compressed("-m", "16K", "--packet-size", "1K", TARGET, 30000, 1, 1, 0)
         expanded, said = self.expanded(), info(self.data)
         begin, third = said["begin_ns"], (said["end_ns"] - said["begin_ns"]) // 3
         a_while = ("--since", f"{begin + third}ns", "--until", f"{begin + 2 * third}ns")
         a, b = (self.hodo("print", "--json", *a_while, path) for path in (self.data, expanded))
         self.assertEqual((a.returncode, a.stdout), (0, b.stdout))
-        # Where all of that time was lost, that is said, with the name.
+        # Where everything in that time was lost, a message says so, with the name.
         self.assertEqual(a.stderr.replace(self.data, str(expanded)), b.stderr)
 
     def test_process_folder(self):
@@ -154,7 +154,7 @@ class Read(Case):
         self.assertEqual(self.stat(self.path("trace", self.folders()[0]))["recorded"], 500)
 
     def test_twice(self):
-        """A stream is there as it was, too."""
+        """The same stream is there uncompressed, too."""
         self.compressed(TARGET, 500, 1, 0, 0)
         path = self.streams()[0]
         run("zstd", "-d", "-q", path, status=0)
@@ -164,7 +164,7 @@ class Read(Case):
 
 
 class Planes(Case):
-    """Packets that hold much of one kind are compressed in another order of their bytes."""
+    """Packets with many bytes of one kind are compressed with their bytes in another order."""
     def marks(self):
         return [mark for path in self.streams() for mark in
                 re.findall(re.escape(MARK) + b"(....)(....)", pathlib.Path(path).read_bytes(), re.DOTALL)]
@@ -176,7 +176,7 @@ class Planes(Case):
         self.assertEqual(len(self.check()), 50000 - len(range(3, 50000, 7)))
 
     def test_calls(self):
-        """They have eight bytes, and compress to a fraction of what they do as they are."""
+        """They have eight bytes, and compress to a fraction of their size in the original order."""
         self.compressed("--functions", "--tracer", "record", "-m", "4M", CALC, "+".join(["1"] * 20000))
         records = [struct.unpack("<I", record)[0] for _, record in self.marks()]
         self.assertTrue(records)
@@ -187,7 +187,7 @@ class Planes(Case):
         self.assertLess(sum(os.path.getsize(p) for p in self.streams()), len(packed))
 
     def test_again(self):
-        """What hodo unpack makes is what was written."""
+        """hodo unpack restores what was written."""
         self.compressed(*FULL, TARGET, 50000)
         self.ok("unpack", "-q", "-o", self.path("unpacked"), self.data)
         for path in self.streams(self.expanded(), ""):
@@ -219,7 +219,7 @@ class Damage(Case):
         return [e["fields"]["n"] for e in hodo_test.json_lines(done.stdout)], done.stderr
 
     def recovered(self):
-        """The numbers that are in what hodo recover makes, which is sound, and compressed as well."""
+        """The numbers in hodo recover's output, which is sound, and compressed as well."""
         out = self.path("recovered")
         shutil.rmtree(out, ignore_errors=True)
         self.hodo("recover", "-q", "-o", out, self.data)
@@ -242,12 +242,12 @@ class Damage(Case):
         self.assertEqual(missing, list(range(missing[0], missing[-1] + 1)))
         self.assertLess(len(missing), 100)
         self.assertEqual(self.recovered(), numbers)
-        # The packet's header says how many there were.
+        # The packet's header says how many events there were.
         self.assertEqual(sum(s["damaged"] for p in self.stat()["processes"] for s in p.get("streams", []))
                          or len(missing), len(missing))
 
     def test_cut(self):
-        """Wherever it is cut, the whole frames before that are read."""
+        """Wherever the file is cut, the whole frames before the cut can be read."""
         some = range(self.ends[0] - 3, len(self.bytes), len(self.bytes) // 12)
         for cut in [*some, *self.ends[:-1:max(1, self.frames // 5)]]:
             with self.subTest(cut=cut):
@@ -269,7 +269,7 @@ class Damage(Case):
 
 class Killed(Case):
     def test_recorder(self):
-        """Packets that are far from full are on disk all the same, whole, when the recorder dies."""
+        """When the recorder dies, even packets that are far from full are on disk, whole."""
         pid_file = self.path("pid")
         recorder = self.recorder("--compress", "-m", "64M", TARGET, 0, 1, 0, 10, pid_file)
         wait_for("events on disk", lambda: self.hodo("stat", "-q", "--json", self.data).returncode == 0
@@ -298,7 +298,7 @@ class Limits(Case):
         self.check_trace(done, self.expanded())
 
     def test_file_size(self):
-        """The recorder's files may not grow beyond 100,000 bytes: what is there stays valid, the rest is counted."""
+        """The recorder's files may not grow beyond 100,000 bytes: what is written stays valid, the rest is counted."""
         go = self.path("go")
         recorder = self.recorder("--compress", *TINY, "sh", "-c",
                                  f"touch up; while [ ! -e {go} ]; do sleep 0.01; done; exec {TARGET} 100000 1 0 500")
@@ -311,7 +311,7 @@ class Limits(Case):
         self.assertEqual(done.events()[0] + done.lost(), 100000)
         stat = self.stat()
         self.assertEqual((stat["recorded"], stat["discarded"]), (done.events()[0], done.lost()))
-        # There may be no room for the packet that says what was lost.
+        # There may be no room for the packet that reports losses.
         readable(self.expanded())
 
     def test_max_size(self):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_frames.c - what is compressed is read again, whole or not; what is hostile is bounded. */
+/* test_frames.c - what is compressed can be read again, whole or not; hostile input stays within bounds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 #define HEAD 88u
 
-/* A file being made, and what it was made of. */
+/* A file that is being made, and its original. */
 struct file {
 	struct hodo_compressor *compressor;
 	struct hodo_seek_table table;
@@ -45,7 +45,7 @@ static size_t add_frame(struct file *f, const uint8_t *plain, size_t head, size_
 	return (size_t)n;
 }
 
-/* Bytes that compress somewhat, and are not the same in any two places. */
+/* Bytes that compress somewhat, and differ in any two places. */
 static void fill(uint8_t *p, size_t n, uint32_t seed)
 {
 	for (size_t i = 0; i < n; i++)
@@ -83,7 +83,7 @@ static void free_file(struct file *f)
 	free(f->plain);
 }
 
-/* The file as it is read. */
+/* The file as it is when it is read. */
 struct reading {
 	struct hodo_frames_pool pool;
 	struct hodo_frames *frames;
@@ -138,7 +138,7 @@ TEST(what_was_written_is_read)
 
 		check_bytes(&r, f.plain, from, n < f.size - from ? n : f.size - from);
 	}
-	/* Beginnings of frames, from a pool that keeps none; and what is behind the end. */
+	/* Beginnings of frames, from a pool that keeps none; and reads after the end. */
 	for (size_t at = 0; at < f.size; at += 30000) {
 		hodo_frames_rest(r.frames);
 		check_bytes(&r, f.plain, at, HEAD);
@@ -148,7 +148,7 @@ TEST(what_was_written_is_read)
 	free_file(&f);
 }
 
-/* Records of so many bytes, as a tracer writes them: one field grows a little each time, and the others are few. */
+/* Records of that many bytes, as a tracer writes them: one field grows a little each time, the others vary little. */
 static void fill_records(uint8_t *p, size_t n, uint32_t record, uint32_t seed)
 {
 	uint64_t random = seed + 1, time = 0;
@@ -162,7 +162,7 @@ static void fill_records(uint8_t *p, size_t n, uint32_t record, uint32_t seed)
 	}
 }
 
-/* Frames of records, 60,000 bytes each and a head; a tail where records do not fill them. */
+/* Frames of records, 60,000 bytes each and a head; a tail where records do not fill a frame. */
 static struct file make_records(uint32_t frames, uint32_t record)
 {
 	struct file f = { .compressor = hodo_compressor_new(1) };
@@ -216,7 +216,7 @@ TEST(what_has_no_records_stays)
 	free_file(&f);
 }
 
-/* The search for the next frame behind a damaged place finds its mark, too. */
+/* The search for the next frame after a damaged place finds the mark of planes, too. */
 TEST(behind_damage_a_mark_is_found)
 {
 	struct file f = make_records(4, 8);
@@ -248,7 +248,7 @@ TEST(a_mark_that_makes_no_sense_is_none)
 	assert_false(hodo_planes_read_mark(mark, &planes));
 }
 
-/* More before the records than there is in the frame. */
+/* The head before the records is longer than the frame. */
 TEST(a_mark_that_says_too_much_is_a_fault)
 {
 	struct file f = make_records(2, 8);
@@ -272,7 +272,7 @@ TEST(a_beginning_needs_no_rest)
 
 	memset(f.bytes + f.n / 2, 0xaa, f.n / 2); /* the body is damaged, the header is not */
 	r = open_bytes(f.bytes, f.n);
-	/* The blocks' headers must lead to the end still. */
+	/* The blocks' headers must still lead to the end. */
 	find(&r, f.n);
 	if (hodo_frames_size(r.frames) == f.size) {
 		assert_int_equal(hodo_frames_read(r.frames, r.fd, to, HEAD, 0), HEAD);
@@ -317,7 +317,7 @@ TEST(a_damaged_frame_is_zeros_and_the_others_are_read)
 	uint8_t *to = malloc(f.size);
 	size_t second = f.table.entries[0].bytes;
 
-	f.bytes[second + f.table.entries[1].bytes - 2] ^= 1; /* its checksum */
+	f.bytes[second + f.table.entries[1].bytes - 2] ^= 1; /* the frame's checksum */
 	r = open_bytes(f.bytes, f.n);
 	find(&r, f.n);
 	assert_int_equal(hodo_frames_size(r.frames), f.size);
@@ -349,7 +349,7 @@ TEST(any_byte_may_be_damaged)
 		find(&r, f.n);
 		n = hodo_frames_read(r.frames, r.fd, to, room, 0);
 		assert_int_equal(n, hodo_frames_size(r.frames));
-		/* Three of four are as they were, wherever they are now: all, in the table. */
+		/* Three of the four frames are intact, wherever they are; all four, if the damage is in the table. */
 		sound = 0;
 		for (size_t i = 0; i < 4; i++)
 			sound += memmem(to, (size_t)n, f.plain + i * 700, 700) != NULL;
@@ -364,7 +364,7 @@ TEST(any_byte_may_be_damaged)
 	free_file(&f);
 }
 
-/* A frame of single segment whose size has four bytes, of one block that repeats a byte. */
+/* A single-segment frame whose size has four bytes, with one block that repeats a byte. */
 static size_t bomb(uint8_t *to, uint32_t claim)
 {
 	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd, 0xa0 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo pack and hodo unpack: what goes in comes out, every verb reads it, and what is hostile leads nowhere."""
+"""hodo pack and hodo unpack: unpacking restores all, every verb reads archives, and hostile ones lead nowhere."""
 import base64
 import glob
 import io
@@ -37,7 +37,7 @@ def read(path):
 
 
 def view_slices(page):
-    """How many the page has, by the head of its data (tests/view has all of it)."""
+    """How many events the page has, by the head of its data (tests/view tests all of it)."""
     data = zlib.decompress(base64.b64decode(re.search(rb'id="hodo-main">([A-Za-z0-9+/=]*)<', page).group(1)))
     return json.loads(data[16:16 + struct.unpack_from("<I", data, 12)[0]])["tables"]["slices"]["n"]
 
@@ -61,7 +61,7 @@ class Case(hodo_test.Case):
 
 class Whole(Case):
     def test_back(self):
-        """Byte for byte, whatever there is in a recording."""
+        """Byte for byte, whatever a recording contains."""
         for args in ((TARGET, 3000, 2, 2, 100), ("--functions", CALC, "2*(3+4)"),
                      (*TINY, "--rotate", "20K", TARGET, 5000, 1, 0, 100),
                      ("--packet-size", "4M", "-m", "32M", TARGET, 9)):
@@ -73,7 +73,7 @@ class Whole(Case):
                 self.assertEqual(self.check_trace(recording=out), self.check_trace())
 
     def test_compressed(self):
-        """Of a compressed recording and of what it was made of, the same file is packed; it is unpacked alike."""
+        """A compressed recording and its original make the same archive, and unpack the same."""
         self.record("--compress", "--functions", *TINY, CALC, *["(1+2)*3"] * 40)
         self.pack()
         out = self.unpacked()
@@ -104,7 +104,7 @@ class Whole(Case):
         self.assertEqual(read(copy + ".hodo"), read(self.packed))
 
     def test_tar(self):
-        """It is an archive of compressed files, for tar and zstd."""
+        """It is an archive of compressed files, which tar and zstd can read."""
         self.record("--functions", CALC, "1+2")
         self.pack()
         os.mkdir(self.path("tar"))
@@ -117,19 +117,41 @@ class Whole(Case):
 
     def test_messages(self):
         self.record(TARGET, 100, 1, 0, 0)
-        self.fails(2, "-o is a file", "pack", "-o", "-", self.data)
+        self.fails(2, "-o must be a file", "pack", "-o", "-", self.data)
         self.fails(1, "no such recording", "pack", self.path("none"))
-        self.fails(1, "no packed recording", "unpack", TARGET)
-        self.fails(2, "no file given", "unpack")
+        self.fails(1, "not a packed recording", "unpack", TARGET)
+        self.fails(2, "give a file that 'hodo pack' made", "unpack")
         done = self.hodo("pack", self.data)
         self.assertRegex(done.stderr, rf"\Ahodo: [\d.]+ KiB in {self.packed}\n\Z")
-        self.fails(1, "is packed already", "pack", self.packed)
+        self.fails(1, "is already packed", "pack", self.packed)
         self.fails(1, "exists", "unpack", self.packed)
         self.fails(1, "exists", "pack", "-o", self.packed, self.data)
         os.rename(self.data, self.path("before"))
         done = self.hodo("unpack", self.packed)
         self.assertRegex(done.stderr, rf"\Ahodo: [\d.]+ KiB in {self.data}\n\Z")
         self.assertEqual(contents(self.data), contents(self.path("before")))
+
+    def test_file_beside_the_recording(self):
+        """A packed recording is replaced without asking; what somebody else put under its name is not."""
+        self.record(TARGET, 100, 1, 0, 0)
+        with tarfile.open(self.path("other.tar"), "w") as tar:
+            tar.add(TARGET, "target")
+        for mine in (b"", b"mine\n", read(self.path("other.tar"))):
+            with open(self.packed, "wb") as f:
+                f.write(mine)
+            self.fails(1, "exists, and 'hodo pack' did not make it: give --force", "pack", self.data)
+            self.assertEqual(read(self.packed), mine)
+        self.pack()
+        whole = read(self.packed)
+        for level in (1, 6):
+            self.assertEqual(self.hodo("pack", "-q", "-l", level, self.data).returncode, 0)
+        self.assertEqual(read(self.packed), whole)
+        os.remove(self.packed)
+        with open(self.path("precious"), "wb") as f:
+            f.write(whole)
+        os.symlink("precious", self.packed)
+        self.fails(1, "is a symbolic link: give --force", "pack", self.data)
+        self.assertTrue(os.path.islink(self.packed))
 
     def test_being_written(self):
         go = self.path("go")
@@ -143,13 +165,16 @@ class Whole(Case):
         self.pack()
 
     def test_guests(self):
-        """What is no recording's is left out: links are not followed."""
+        """Files that are not the recording's are left out; hodo pack does not follow links."""
         self.record(TARGET, 100, 1, 0, 0)
         before = contents(self.data)
         os.symlink("/etc/passwd", os.path.join(self.data, self.folders()[0], "link"))
         os.mkfifo(os.path.join(self.data, "fifo"))
         self.pack()
         self.assertEqual(contents(self.unpacked()), before)
+        self.assertIn("2 files in it do not belong to a recording", self.hodo("pack", "-f", self.data).stderr)
+        os.unlink(os.path.join(self.data, "fifo"))
+        self.assertIn("1 file in it does not belong to a recording", self.hodo("pack", "-f", self.data).stderr)
 
 
 class Read(Case):
@@ -174,7 +199,7 @@ class Read(Case):
         self.same_info()
 
     def same_info(self):
-        """What info says is the same but for the sizes of files, which are those in the archive."""
+        """hodo info says the same, except for the sizes of files, which are those in the archive."""
         def without_sizes(value):
             if isinstance(value, dict):
                 return {k: without_sizes(v) for k, v in value.items() if k != "bytes"}
@@ -191,7 +216,7 @@ class Read(Case):
         self.assertIn(" SIZE", text[0])
 
     def test_functions(self):
-        """With the names of functions that are in it, where the program is not."""
+        """With the names of functions from the archive, where the program is missing."""
         calc = self.path("calc")
         shutil.copy(CALC, calc)
         self.record("--functions", calc, *["2*(3+4)"] * 20)
@@ -204,8 +229,34 @@ class Read(Case):
         self.same((*TINY, "--rotate", "20K", TARGET, 5000, 2, 1, 100),
                   (("print", "--json"), ("stat", "--json"), ("list",)))
 
+    def test_packed_parts(self):
+        """Parts that are packed one by one are one recording; a damaged one is named, and the others are read."""
+        self.record(*TINY, "--rotate", "8K", "--functions", CALC, *["(1+2)*3"] * 400)
+        parts = [n for n in self.folders() if n.startswith("part-")]
+        self.assertGreater(len(parts), 3)
+        whole = self.ok("print", self.data)
+        report = self.ok("report", "--json", self.data)
+        os.mkdir(self.path("parts"))
+        for name in parts:
+            self.ok("pack", "-q", "-o", self.path("parts", name + ".hodo"), os.path.join(self.data, name))
+        os.symlink("/etc/passwd", self.path("parts", "part-0000.hodo"))
+        with open(self.path("parts", "part-9999.hodo"), "wb") as f:
+            f.write(b"no archive")
+        self.assertEqual(self.ok("print", self.path("parts")), whole)
+        self.assertEqual(self.ok("report", "--json", self.path("parts")), report)
+        self.assertEqual([p["name"] for p in self.info(self.path("parts"))["parts"]], parts)
+        self.ok("unpack", "-q", self.path("parts"), "-o", self.path("out"))
+        self.assertEqual(self.ok("print", self.path("out")), whole)
+        # A directory of the same name comes first.
+        shutil.copytree(os.path.join(self.data, parts[0]), self.path("parts", parts[0]))
+        self.assertEqual(self.ok("print", self.path("parts")), whole)
+        os.truncate(self.path("parts", parts[1] + ".hodo"), 3000)
+        done = self.hodo("stat", self.path("parts"))
+        self.assertIn(parts[1], done.stderr)
+        self.assertIn("is cut short", done.stderr)
+
     def test_view(self):
-        """The same page, with events and names of functions in it."""
+        """The same page, with the events and names of functions in it."""
         self.record("--functions", CALC, *["2*(3+4)"] * 20)
         self.pack()
         pages = []
@@ -219,7 +270,7 @@ class Read(Case):
         self.assertGreater(view_slices(pages[1]), 100)
 
     def test_damaged(self):
-        """What is left of a stream with a damaged frame is shown, and that it is not all."""
+        """What is left of a stream with a damaged frame is shown, with a message that it is not all."""
         self.record(*TINY, TARGET, 50000, 1, 0, 100)
         self.pack()
         with open(self.packed, "r+b") as f:
@@ -236,7 +287,7 @@ class Read(Case):
 
 
 class Hostile(Case):
-    """Archives that nobody of ours has written."""
+    """Archives that hodo did not write."""
 
     def setUp(self):
         super().setUp()
@@ -256,7 +307,7 @@ class Hostile(Case):
             f.write(out.getvalue())
 
     def unpack(self):
-        """What hodo unpack makes of it, with nothing beside it."""
+        """What hodo unpack makes of it; it must write nothing elsewhere."""
         jail = self.path("jail")
         shutil.rmtree(jail, ignore_errors=True)
         os.mkdir(jail)
@@ -271,13 +322,13 @@ class Hostile(Case):
     def test_paths(self):
         data = self.members[1][1]
         before = contents(self.data)
-        for name in ("../x.zst", "/tmp/x.zst", "a/../../x.zst", "./x.zst", "a//x.zst", "a/b/c/d.zst", "x", ".zst",
+        for name in ("../x.zst", "/tmp/x.zst", "a/../../x.zst", "./x.zst", "a//x.zst", "a/b/c/d/e.zst", "x", ".zst",
                      "a/.zst", "..zst/..zst"):
             with self.subTest(name=name):
                 self.write(sorted(self.members + [(tarfile.TarInfo(name), data)], key=lambda m: m[0].name != ".hodo"))
                 done, found = self.unpack()
                 self.assertEqual(done.returncode, 1)
-                self.assertIn("bytes are not read", done.stderr)
+                self.assertIn("bytes cannot be read", done.stderr)
                 self.assertEqual(found, before)
                 self.assertEqual(self.stat(self.packed)["recorded"], 100)
 
@@ -296,10 +347,10 @@ class Hostile(Case):
         self.write(self.members + self.members[1:])
         done, found = self.unpack()
         self.assertEqual((done.returncode, found), (1, before))
-        self.assertIn("occurs twice, or out of order", done.stderr)
+        self.assertIn("occurs twice", done.stderr)
 
     def test_file_and_folder(self):
-        """A name that is a file's and a folder's."""
+        """One name for both a file and a folder."""
         name = self.members[-1][0].name
         self.write(self.members + [(tarfile.TarInfo(name.removesuffix(".zst") + "/x.zst"), self.members[-1][1])])
         done, _ = self.unpack()
@@ -318,7 +369,7 @@ class Hostile(Case):
                     self.assertEqual(self.unpack()[0].returncode, 1)
 
     def test_header(self):
-        """A member without a sound header is left out, those behind it are read."""
+        """A member without a sound header is left out, and those after it are read."""
         at = self.good.index(b"metadata.zst")
         with open(self.packed, "wb") as f:
             f.write(self.good[:at] + b"X" + self.good[at + 1:])
@@ -328,7 +379,7 @@ class Hostile(Case):
         self.assertEqual(len(found), len(contents(self.data)) - 1)
 
     def test_frame(self):
-        """What a damaged frame had in it is missing, and that is said."""
+        """What was in a damaged frame is missing, and a message says so."""
         data = next(d for m, d in self.members if m.name.endswith("cpu0.zst") or "/cpu" in m.name)
         at = self.good.index(data) + len(data) // 2 - 20
         with open(self.packed, "wb") as f:
@@ -338,7 +389,7 @@ class Hostile(Case):
         self.assertRegex(done.stderr, r"compressed data at byte \d+ is (damaged|cut short): \d+ bytes of the file")
         done, _ = self.unpack()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("1 files are damaged: 'hodo recover", done.stderr)
+        self.assertIn("1 file is damaged: 'hodo recover", done.stderr)
 
     def test_version(self):
         with open(self.packed, "wb") as f:
@@ -347,7 +398,7 @@ class Hostile(Case):
         self.fails(1, "newer version", "unpack", self.packed)
 
     def test_large(self):
-        """A length beyond the file."""
+        """A length that goes beyond the end of the file."""
         header = bytearray(self.good[2 * BLOCK:3 * BLOCK])
         header[124:136] = b"77777777777\0"
         header[148:156] = b" " * 8

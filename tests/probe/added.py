@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""added - probes that are added to a recording that runs, and removed: hodo probe add, list, remove. What was recorded
+"""added - probes that are added to a running recording, and removed: hodo probe add, list, remove. What was recorded
 before goes on without a gap, also where the new probe shares its window."""
 import json
 import os
@@ -10,7 +10,7 @@ from hodo_test import Case, HODO, main, wait_for
 
 SERVED, STATIC, THREADS = os.environ["SERVED"], os.environ["STATIC"], 3
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "served.c"), encoding="utf-8") as source:
-    LINE = [n for n, line in enumerate(source, 1) if "the line that is probed" in line][0]
+    LINE = [n for n, line in enumerate(source, 1) if "the line that has the probe" in line][0]
 STEP = "probe:step(thread, n)"
 
 
@@ -21,7 +21,7 @@ class Added(Case):
         return p
 
     def started(self, *args):
-        """Recorded from its start; its number is that of the recorder's child."""
+        """Records the program from its start; returns the recorder, whose child the program is."""
         return self.program(HODO, "record", "-q", "-o", "trace", *args, "--", SERVED)
 
     @staticmethod
@@ -47,7 +47,7 @@ class Added(Case):
         return [e["fields"] for e in events if e["name"] == name]
 
     def without_gaps(self, events, counts):
-        """Each call of each thread, and nothing else."""
+        """Checks that the events are those of each call of each thread, and no others."""
         for thread, n in enumerate(counts):
             numbers = [f["n"] for f in self.of(events, "probe:step") if f["thread"] == thread]
             self.assertEqual(numbers, list(range(numbers[0], n)))
@@ -55,7 +55,7 @@ class Added(Case):
         return True
 
     def test_beside_others(self):
-        """In windows that are on, and that others were on for."""
+        """The new probes are in windows that are on, some of which serve other probes already."""
         recorder = self.started("-e", STEP)
         said = self.add(recorder.pid, "part(n)", f"served.c:{LINE}(n)")
         self.assertEqual(said, "hodo: probe:part(n) is recorded as probe:part, in 1 process\n"
@@ -74,14 +74,14 @@ class Added(Case):
         self.assertTrue(self.without_gaps(events, counts))
         for name in ("probe:part", f"probe:served.c:{LINE}", "probe:step%return"):
             self.assertGreater(len(self.of(events, name)), 10, name)
-        # Until it was removed, each call; the child's too.
+        # Each call has an event until the probe was removed; the child's calls, too.
         parts = [f["n"] for f in self.of(events, "probe:part")]
         self.assertLess(len(parts), len(self.of(events, "probe:step")))
         self.assertEqual([f["n"] for f in self.of(events, "probe:step") if f["thread"] == THREADS], list(range(10)))
         self.assertEqual({f["retval"] for f in self.of(events, "probe:step%return")}, {1})
 
     def test_where_there_was_none(self):
-        """The recording has no plan so far, and the process none of what it takes."""
+        """The recording has no plan so far, and the process has nothing that a plan needs."""
         recorder = self.started()
         self.add(recorder.pid, STEP)
         self.ask(recorder)
@@ -92,7 +92,7 @@ class Added(Case):
         return self.events()
 
     def test_attached(self):
-        """Beside functions that are traced; added and removed again and again."""
+        """Beside traced functions; probes are added and removed again and again."""
         p = self.program(SERVED)
         recorder = self.recorder("-q", "-e", STEP, "--functions=step,part", "-p", p.pid)
         wait_for(recorder.said, lambda: self.named_or_none(p.pid))
@@ -109,7 +109,7 @@ class Added(Case):
         self.assertGreater(len(self.of(events, "probe:part")), 20)
         report = json.loads(self.ok("report", "--json", "trace"))
         calls = {f["function"]: f["calls"] for f in report["functions"]}
-        # While the plan changes, calls may be missed; events are not.
+        # Calls may be missed while the plan changes; events must not be.
         self.assertGreater(calls["step"], 0.5 * len(self.of(events, "probe:step")))
 
     def named_or_none(self, pid):
@@ -134,7 +134,7 @@ class Added(Case):
 
     @staticmethod
     def guarded(p):
-        """How many of 100 calls found the semaphore up."""
+        """Returns in how many of 100 calls the semaphore was up."""
         p.stdin.write("x")
         p.stdin.flush()
         return int(p.stdout.readline().split()[0])
@@ -145,16 +145,16 @@ class Added(Case):
         refused = [
             (["add", other.pid, "part"], 1, "is not being recorded: 'hodo record -e probe:PROBE -p"),
             (["add", recorder.pid, "nothing_like_it"], 1, "probe_served: there is no function nothing_like_it"),
-            (["add", recorder.pid, "step"], 1, "has a probe of that name already: remove it first"),
+            (["add", recorder.pid, "step"], 1, "already has a probe of that name: remove it first"),
             (["add", recorder.pid, "step(no_such)"], 1, "there is no variable no_such here"),
             (["add", recorder.pid, "step("], 2, "step("),
             (["add", recorder.pid, "sdt:one"], 2, "give it as sdt:PROVIDER:NAME"),
             (["remove", recorder.pid, "part"], 1, "has no such probe"),
             (["add", 1 << 30, "part"], 1, "there is no process"),
-            (["list", "no_such_program"], 1, "no process of no_such_program is recorded"),
+            (["list", "no_such_program"], 1, "no process of no_such_program is being recorded"),
             (["list", "./no_such_program"], 1, "no_such_program"),
-            (["add", recorder.pid], 2, "'add' takes probes, too"),
-            (["add"], 2, "takes the number of a process, or a program"),
+            (["add", recorder.pid], 2, "'add' also takes probes"),
+            (["add"], 2, "takes a process ID or a program"),
             (["list", recorder.pid, "step"], 2, "no probes"),
         ]
         for words, status, text in refused:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""events - probes of a program that nobody prepared, by -e probe:…: their values beside what the program has, compiled
+"""events - probes of a program that nobody prepared, by -e probe:…: their values compared with the program's, compiled
 with and without optimisation, started and attached to; and that they are events like any other."""
 import os
 import subprocess
@@ -15,7 +15,7 @@ PART = ("probe:parts(part->number, next=part->next->number, part->name, other=pa
 DEEP = sum(10 * t + i % 3 + 1 for t in range(4) for i in range(100))
 FAULT = "(fault)"
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "probed.c"), encoding="utf-8") as source:
-    LINE = [n for n, line in enumerate(source, 1) if "the line that is probed" in line][0]
+    LINE = [n for n, line in enumerate(source, 1) if "the line that has the probe" in line][0]
 NUMBERS = [{"a": i, "b": i % 256, "c": i * 1000000000, "d": i / 4, "e": bool(i & 1)} for i in range(-2, 3)]
 FIRST = {"number": 1 << 40, "next": -7, "name": "first", "other": "second", "low": 5, "high": 8000, "good": True,
          "own": "eight888"}
@@ -60,7 +60,7 @@ class Events(Case):
                 self.check_parts(self.fields(events, "probe:parts"))
                 # Inlined copies, too.
                 self.assertEqual([f["n"] for f in self.fields(events, "probe:twice")], [1, 11, 21])
-                # 4 threads, and main()'s own.
+                # 4 threads, and main()'s own call.
                 deep = [f["n"] for f in self.fields(events, "probe:deep")]
                 self.assertEqual(len(deep), DEEP + 5 + 4)
 
@@ -80,11 +80,11 @@ class Events(Case):
                 self.assertEqual(self.returned(events, "numbers"), [2 * f["a"] for f in NUMBERS])
                 self.assertEqual(self.returned(events, "parts", "long"),
                                  [1 << 40, 1 << 40, 0, 0, int.from_bytes(b"\0\0\0\0last", "little")])
-                # One is left by longjmp.
+                # One call is left by longjmp.
                 self.assertEqual(self.fields(events, "probe:leaves%return"), [{"duration": ANY}])
                 durations = [f["duration"] for f in self.fields(events, "probe:deep%return")]
                 self.assertTrue(all(0 <= d < 10**9 for d in durations), durations)
-                # Recursion, in 4 threads: each call in its caller, which takes longer than it.
+                # Recursion, in 4 threads: each call lies within its caller's, which takes longer.
                 self.assertEqual(len(durations), DEEP + 5 + 4)
                 inner = [e["fields"] for e in events if e["name"] == "probe:deep%return"][-4:]
                 self.assertEqual([f["retval"] for f in inner], [0, 1, 3, 6])
@@ -97,10 +97,10 @@ class Events(Case):
         done = self.hodo("record", "-q", "-o", "tail", "-e", "probe:tail%return", "--", LEVELS["O2"], input="x")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(self.returned(self.events("tail"), "tail"), [-1, 0])
-        self.assertIn("what is returned has no value at 1 of 2 exits: returned by another function", done.stderr)
+        self.assertIn("the result has no value at 1 of 2 exits: returned by another function", done.stderr)
 
     def test_exceptions(self):
-        """A function's entry, its returns and its calls at once."""
+        """Probes of a function's entry, its returns and its calls at once."""
         done = self.hodo("record", "-q", "-o", "thrown", "-e", "probe:shop::basket::add(n, this->owner._M_dataplus._M_p)",
                          "-e", "probe:shop::basket::add%return", "-e", "probe:outer%return",
                          "--functions=outer,shop::basket::add", "--", os.environ["THROWN"])
@@ -112,7 +112,7 @@ class Events(Case):
             self.assertEqual(self.returned(events, name), wanted)
         self.assertEqual([(f["n"], f["_M_p"]) for f in self.fields(events, "probe:shop::basket::add")],
                          [(n, "somebody") for n in range(1, 31)])
-        # A place is in front of the call's record, and of the record of its end.
+        # A probe's event comes before the record of the call, and before the record of the call's end.
         own = [e["name"] for e in events if e["name"].startswith(("probe:shop", "func:"))]
         self.assertEqual(own.count("func:entry"), 60)
         for i, name in enumerate(own):
@@ -120,7 +120,7 @@ class Events(Case):
                 self.assertEqual(own[i + 1], "func:exit" if name.endswith("%return") else "func:entry")
 
     def test_together(self):
-        """Several probes at one place, and behind each other in one window."""
+        """Several probes at one place, and one after the other in one window."""
         done = self.hodo("record", "-q", "-o", "together", "-e", "probe:numbers(a)", "-e", "probe:numbers(b)", "-e",
                          "probe:numbers%return", "--", LEVELS["O2"], input="x")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -28,7 +28,7 @@
 #define STOPS_MAX  1024u
 #define HITS_MAX   4096u
 
-/* Where a probe is met. */
+/* The place where a probe is hit. */
 struct stop {
 	uint64_t address;
 	uint32_t probe;
@@ -81,7 +81,7 @@ static uint64_t extended(uint64_t v, unsigned bits, bool is_signed)
 	return is_signed && v >> (bits - 1) ? v | ~((UINT64_C(1) << bits) - 1) : v;
 }
 
-/* False: a load faulted, which only one may that says so. */
+/* False if a load faulted; only loads that are marked so may fault. */
 static bool fetch(const struct fetched *t, const struct hodo_fetch *f, uint64_t *to)
 {
 	uint64_t v = 0;
@@ -99,7 +99,7 @@ static bool fetch(const struct fetched *t, const struct hodo_fetch *f, uint64_t 
 		case HODO_FETCH_CONSTANT:
 			v = (uint64_t)s->number;
 			break;
-		case HODO_FETCH_THREAD: /* of USDT's operands alone, as the next */
+		case HODO_FETCH_THREAD: /* only in USDT's operands, as is the next one */
 		case HODO_FETCH_INDEX:
 			fail_msg("a value's program has none of these");
 			break;
@@ -232,7 +232,7 @@ static void put_hits(const struct fetched *t, uint64_t address, struct hodo_text
 
 /* -------------------------------------------------------------------------- probes */
 
-/* The number of the line that has it. */
+/* The number of the line that contains the mark. */
 static unsigned line_of(const char *source, const char *mark)
 {
 	HODO_AUTO_FCLOSE FILE *f = fopen(source, "re");
@@ -330,7 +330,7 @@ static uint8_t original(const struct fetched *t, uint64_t address)
 	return byte;
 }
 
-/* Waits until it stops with SIGTRAP. False: it has exited, with 0. */
+/* Waits until the process stops with SIGTRAP. False if it has exited with 0. */
 static bool stopped(const struct fetched *t)
 {
 	int status;

@@ -6,8 +6,8 @@
 #include <base/text.h>
 
 /*
- * Runs the program once alone, takes from its output what is expected (values.h), and once with these probes. Adds the
- * lines to `expected` and `found`. source: where a LINE in a probe's text stands, as a comment.
+ * Runs the program once alone, to take the expected values from its output (values.h), and once with these probes.
+ * Adds the lines to `expected` and `found`. LINE in a probe stands for the line with that comment in `source`.
  */
 void fetched_run(const char *program, const char *source, struct hodo_text *expected, struct hodo_text *found);
 

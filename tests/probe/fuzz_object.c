@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_object.c - ELF files of any bytes: their functions, windows, copies and places for these. */
+/* fuzz_object.c - ELF files of any bytes: their functions, windows, the windows' copies and their places. */
 #include <lib/folder.h>
 #include <lib/fuzz.h>
 #include <probe/place.h>

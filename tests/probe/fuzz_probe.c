@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_probe.c - any bytes as code, and as .eh_frame: the planner finds what it finds, within its bounds. The first
- * byte says how many functions the code is cut into.
+ * fuzz_probe.c - any bytes as code, and as .eh_frame: the planner stays within its bounds whatever it finds. The
+ * first byte is the number of functions into which the code is cut.
  */
 #include <errno.h>
 #include <lib/fuzz.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_spec.c - any text as a probe's. */
+/* fuzz_spec.c - any text as the text of a probe. */
 #include <lib/fuzz.h>
 #include <probe/spec.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_values.c - values of probes in ELF files of any bytes: debug information that is damaged. */
+/* fuzz_values.c - values of probes in ELF files of any bytes: the debug information is damaged. */
 #include <lib/folder.h>
 #include <lib/fuzz.h>
 #include <probe/resolve.h>

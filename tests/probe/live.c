@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - see live.h. Between the writes of live_set() nothing is called: it may be libc that is written to. */
+/* live.c - see live.h. Between the writes of live_set() it calls nothing, since it may be writing to libc. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,7 +19,7 @@
 #define MAPS_BYTES (1u << 20)
 #define INDEX_MASK ((1u << 20) - 1)
 
-/* Where a trap was, and where it goes on. */
+/* Where a trap is, and where execution goes on. */
 static struct {
 	uint64_t addr, to;
 } *traps;
@@ -60,7 +60,7 @@ static void read_maps(struct hodo_probe_space *s)
 
 /* ------------------------------------------------------------------------- slots */
 
-/* Flags, registers and the red zone are kept. */
+/* The hook preserves flags, registers and the red zone. */
 static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	static const uint8_t code[HOOK_BYTES] = {
@@ -163,18 +163,18 @@ void live_open(struct live *l, const char *name, unsigned how)
 
 /* ------------------------------------------------------------------------ running */
 
-/* Calls nothing, and is in no library that is written to. */
+/* Calls nothing, and is in no library whose code is changed. */
 static void serve(int signal, siginfo_t *info, void *context)
 {
 	greg_t *at = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uint64_t addr = (uint64_t)*at - (signal == SIGTRAP); /* int3 has gone past itself */
+	uint64_t addr = (uint64_t)*at - (signal == SIGTRAP); /* int3 leaves the address after itself */
 	uint32_t i = (uint32_t)(addr * 0x9e3779b97f4a7c15ull >> 40) & INDEX_MASK;
 
 	(void)info;
 	while (traps[i].addr && traps[i].addr != addr)
 		i = (i + 1) & INDEX_MASK;
 	if (!traps[i].addr)
-		__builtin_trap(); /* not one of ours: the signal is blocked here, and ends the process */
+		__builtin_trap(); /* not one of our traps: the signal is blocked here, and ends the process */
 	served->trapped += signal == SIGTRAP;
 	served->undefined += signal == SIGILL;
 	*at = (greg_t)traps[i].to;

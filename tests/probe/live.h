@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.h - a library of this process with a probe on every function's entry and exits: each counts. One thread, and the
- * code is written as data is: what is tried is the plan, not how code that runs is changed.
+ * live.h - a library of this process with a probe that counts on every function's entry and exits. It takes one
+ * thread, and writes code like data: this tests the plan, not the way in which running code is changed.
  */
 #ifndef HODO_TESTS_PROBE_LIVE_H
 #define HODO_TESTS_PROBE_LIVE_H
@@ -22,15 +22,15 @@ struct live {
 	struct hodo_probe_object object;
 	struct hodo_probe_plan plan;
 	struct hodo_probe_space space;
-	struct live_probe *probes; /* as the plan's windows */
-	unsigned jumps, traps;     /* of the windows */
-	uint64_t trapped, undefined; /* signals that were served: SIGTRAP, SIGILL */
+	struct live_probe *probes; /* one for each window of the plan */
+	unsigned jumps, traps;     /* windows of that kind */
+	uint64_t trapped, undefined; /* signals that were handled: SIGTRAP, SIGILL */
 };
 
-/* Plans all of the library that is loaded and whose path ends so. */
+/* Plans the whole of the loaded library whose path ends in `name`. */
 enum {
-	LIVE_ENTER = 1,     /* also windows that known jumps enter */
-	LIVE_UNDEFINED = 2, /* what int3 in the highest byte of a jump reaches is taken: others trap there */
+	LIVE_ENTER = 1,     /* also windows into which known jumps lead */
+	LIVE_UNDEFINED = 2, /* what int3 in a jump's highest byte reaches is taken, so that other bytes trap there */
 	LIVE_TRAPS = 4      /* no jumps */
 };
 void live_open(struct live *l, const char *name, unsigned how);
@@ -38,7 +38,7 @@ void live_set(struct live *l);
 void live_unset(struct live *l);
 /* How many probes were hit, and how often. */
 unsigned live_hit(const struct live *l, uint64_t *calls);
-/* Entries and exits that were counted. */
+/* Entries and exits that the probes counted. */
 void live_balance(const struct live *l, uint64_t *entries, uint64_t *exits);
 void live_close(struct live *l);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """plan - what hodo doctor says of every library and program at hand: nearly all entries and exits can have a probe by a
-jump, what cannot says why, and all is counted. Names one of these on standard output if it is not installed."""
+jump, the others have a reason, and all are counted. Objects that are not installed are named on standard output."""
 import glob
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 from hodo_test import Case, HODO, LIBHODO, main, run
 
-# Of each: a name, and where Debian has it.
+# A name for each, and its place in Debian.
 OBJECTS = {
     "libc": "/usr/lib/x86_64-linux-gnu/libc.so.6",
     "libm": "/usr/lib/x86_64-linux-gnu/libm.so.6",
@@ -23,14 +23,14 @@ OBJECTS = {
     "redis": "/usr/bin/redis-server",
     "nginx": "/usr/sbin/nginx",
 }
-# The tests' own needs bring these.
+# Packages that the tests need bring these.
 ALWAYS = {"libc", "libm", "libstdc++", "libz", "libsqlite3", "python3"}
 ENTRIES, EXITS = 98.0, 84.0  # % by a jump, at least
-FEW = 100                    # functions, below which a percentage says little
+FEW = 100                    # with fewer functions, a percentage says little
 
 
 def survey(path):
-    """What hodo doctor says of the object."""
+    """hodo doctor's answer for the object."""
     done = run(HODO, "doctor", "--json", path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["objects"]
@@ -48,7 +48,7 @@ def reasons(o):
 
 class Plan(Case):
     def check(self, o):
-        """What holds of any object."""
+        """Checks what is true of any object."""
         for what in ("entries", "exits"):
             for how in ("trap", "none"):
                 self.assertEqual(sum(r[what][how] for r in o["reasons"]), o[what][how], (o["object"], what, how))
@@ -76,7 +76,7 @@ class Plan(Case):
         self.assertEqual(found["plt"]["entries"]["trap"], 0)
 
     def test_functions_are_those_of_the_symbols(self):
-        """Parts that were moved away are none; what a stripped copy has is the same."""
+        """Parts that the compiler moved away do not count; a stripped copy gives the same numbers."""
         names = subprocess.run(["nm", "-C", HODO], check=True, capture_output=True, text=True).stdout.splitlines()
         wanted = {line.split()[0] for line in names if line.split()[1] in "tTwW" and not line.endswith("[clone .cold]")}
         whole = survey(HODO)
@@ -102,7 +102,7 @@ class Plan(Case):
         self.assertEqual(survey(os.path.join(self.dir, "made"))["refused"], "machine")
 
     def test_the_vdso(self):
-        """As it is in memory."""
+        """The vDSO as it is in memory."""
         with open("/proc/self/maps") as maps:
             ranges = [line.split()[0].split("-") for line in maps if line.rstrip().endswith("[vdso]")]
         if not ranges:
@@ -116,7 +116,7 @@ class Plan(Case):
         self.assertEqual(survey(path)["refused"], "vdso")
 
     def test_a_function_that_the_file_does_not_have(self):
-        """A symbol that says it is longer than its segment."""
+        """A symbol that claims to be longer than its segment."""
         o = self.made(".s", ".globl f\n.type f,@function\nf: ret\n.size f,1<<24\n", "-shared", "-nostdlib")
         self.assertEqual(reasons(o)["no-code"]["entries"]["none"], 1)
 
@@ -130,7 +130,7 @@ class Plan(Case):
             self.assertIn("no probes: ", text.stdout)
 
     def made(self, suffix, text, *flags):
-        """What hodo doctor says of what the source is compiled to."""
+        """Compiles the source; returns hodo doctor's answer for the result."""
         source, made = os.path.join(self.dir, "source" + suffix), os.path.join(self.dir, "made")
         with open(source, "w") as f:
             f.write(text)
@@ -138,12 +138,12 @@ class Plan(Case):
         return survey(made)
 
     def test_an_object_without_functions(self):
-        """Neither symbols nor .eh_frame."""
+        """The object has neither symbols nor .eh_frame."""
         o = self.made(".s", ".globl _start\n_start: mov $60,%eax\nxor %edi,%edi\nsyscall\n", "-nostdlib", "-static", "-s")
         self.assertEqual(o["refused"], "no-functions")
 
     def test_our_own_sites_and_slots(self):
-        """Where a line of ours stands in an entry's window, a probe is by a trap; a slot is left alone."""
+        """Where hodo's own site is in an entry's window, a probe is by a trap; a slot is not touched."""
         sites = self.made(".c", '#include <hodo/trace.h>\nvoid f(void) { HODO_MARK("a", "b", "c"); }\n'
                                 "int main(void) { f(); return 0; }\n")
         self.assertIn("site", reasons(sites))
@@ -152,7 +152,7 @@ class Plan(Case):
         self.assertGreaterEqual(reasons(slots)["site"]["entries"]["none"], 1)
 
     def test_restartable_sequences(self):
-        """They are found by their section, whose addresses are relocations."""
+        """Doctor finds them by their section, whose addresses are relocations."""
         o = self.made(".s", """
             .globl f
             .type f,@function
@@ -165,7 +165,7 @@ class Plan(Case):
         self.assertEqual(reasons(o)["rseq"]["entries"]["none"], 1)
 
     def test_signal_trampolines(self):
-        """By their frame descriptions, and the body of libc's by its bytes, where the description begins early."""
+        """Doctor finds them by their frame descriptions, and libc's by its bytes, as its description begins early."""
         text = """
             .globl f
             .type f,@function
@@ -219,7 +219,7 @@ class Plan(Case):
         self.assertRegex(text, r"(?m)^ *[0-9,]+ .* /.*/libc\.so\.6$")
 
     def test_a_program_by_its_name(self):
-        """As a shell has it."""
+        """A name is looked up as a shell does."""
         said = json.loads(run(HODO, "doctor", "--json", "sleep").stdout)
         self.assertTrue(said["objects"][0]["object"].endswith("/sleep"))
 

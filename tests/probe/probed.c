@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probed.c - a program that nobody prepared, for events.py: says what its values are, once for each line of its
- * standard input, in a line that begins with the function's name.
+ * probed.c - a program that nobody prepared, for events.py: for each line of its standard input it prints its values
+ * once, in lines that begin with the function's name.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -30,7 +30,7 @@ static volatile long sink;
 
 APART static int numbers(int a, unsigned char b, long c, double d, bool e)
 {
-	sink += a + b + c + (long)d + e; /* the line that is probed */
+	sink += a + b + c + (long)d + e; /* the line that has the probe */
 	return a * 2;
 }
 
@@ -71,7 +71,7 @@ APART static void leaves(jmp_buf *to, int n)
 	sink += n;
 	if (n)
 		longjmp(*to, n);
-	sink += 2; /* more code than a jump has bytes */
+	sink += 2; /* more code than a jump is long */
 }
 
 static void *run(void *arg)
@@ -83,7 +83,7 @@ static void *run(void *arg)
 	return arg;
 }
 
-/* Texts at the end of a page behind which nothing is. */
+/* A text at the end of a page, which no mapped page follows. */
 static char *page_end(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

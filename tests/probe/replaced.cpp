@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * replaced.cpp - a program that nobody prepared, for replaced.py: what its functions return, called once each, in a
- * child, in what it becomes by exec; and threads that call one of them all the time, and know what it may return.
+ * replaced.cpp - a program that nobody prepared, for replaced.py: prints what its functions return, each called once,
+ * in a child, or after exec; or has threads that call one of them all the time and know what it may return.
  *
  * Usage: replaced once|fork|exec|threads|changed
  */
@@ -27,7 +27,7 @@ APART long throws(long n)
 		throw std::runtime_error("original");
 	return n;
 }
-long tiny(long n); /* no room for a jump */
+long tiny(long n); /* too short for a jump */
 long looper(long n); /* begins with a loop */
 APART double many(double a, double b, double c, float d, long e, long f, long g, long h, long i, long j, long k)
 {
@@ -79,7 +79,7 @@ static void call()
 	}
 }
 
-/* tiny()'s first instruction, in the other of its two forms. */
+/* Writes tiny()'s first instruction in the other of its two forms. */
 static bool change_code()
 {
 	auto at = reinterpret_cast<uintptr_t>(tiny);
@@ -90,7 +90,7 @@ static bool change_code()
 	return tiny(7) == 7;
 }
 
-/* Each line of standard input is answered by how often it was which since the last one. */
+/* Answers each line of standard input by how often each of them was called since the last line. */
 static int run_threads()
 {
 	std::vector<std::thread> threads;

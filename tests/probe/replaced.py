@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""replaced - functions of programs that nobody prepared, called as others while a recording runs: hodo record
+"""replaced - functions of programs that nobody prepared are replaced while a recording runs: hodo record
 --replace."""
 import os
 import subprocess
@@ -17,7 +17,7 @@ ALL = {"work=./with.so:work2": ("work", "1003"),
        "box::Crate::weigh=./with.so:weigh2": ("weigh", "40"),
        "box::Crate::operator===./with.so:equal2": ("equal", "1"),
        "libc.so.6!toupper=./with.so:upper2": ("upper", "130")}
-TRAP = "hodo: warning: --replace tiny=./with.so:tiny2: it takes a breakpoint, 2 us each call: "
+TRAP = "hodo: warning: --replace tiny=./with.so:tiny2: it takes a breakpoint, which costs 2 us for each call: "
 COPIES = "of it, inlined or made for some callers, "
 
 
@@ -39,12 +39,12 @@ class Replaced(Case):
         return self.printed(done), done.stderr
 
     def test_each(self):
-        """One after another: all others are as they were."""
+        """One replacement at a time: all other functions are as they were."""
         for text, (name, value) in ALL.items():
             with self.subTest(text):
                 printed, said = self.replaced([text])
                 self.assertEqual(printed, OWN | {name: value})
-                # How many copies there are depends on which debug information of libc is installed.
+                # The number of copies depends on which debug information of libc is installed.
                 told = said.startswith(TRAP) if name == "tiny" else said == "" or (name == "upper" and COPIES in said)
                 self.assertTrue(told, said)
 
@@ -57,7 +57,7 @@ class Replaced(Case):
                 self.assertIn(TRAP, said)
 
     def test_several_libraries(self):
-        """Of which the name of one begins as that of the other."""
+        """The name of one library begins with that of the other."""
         os.rename(self.path("with.so"), self.path("with.so.1"))
         run("cc", "-shared", "-fPIC", "-x", "c", "-", "-o", self.path("with.so"), status=0,
             input="long one(long n) { return 1; }\n")
@@ -73,7 +73,7 @@ class Replaced(Case):
         self.assertEqual(self.printed(done), OWN | dict(ALL.values()))
 
     def test_beside_events_and_calls(self):
-        """At its entry an event comes first; behind it is the other function, which may call the first one."""
+        """The event at the entry comes first; then runs the other function, which may call the first one."""
         printed, _ = self.replaced(["work=./with.so:work2"], "once", "-e", "probe:work(n)", "-e", "probe:work%return",
                                    "-e", "probe:tiny", "--functions")
         self.assertEqual(printed, OWN | {"work": "1003"})
@@ -88,7 +88,7 @@ class Replaced(Case):
         return [int(n) for n in p.stdout.readline().split()]
 
     def test_attached(self):
-        """Again and again, under threads that call it: each call is of one or the other, and it is put back."""
+        """Again and again, while threads call it: each call runs one or the other, and the original is put back."""
         p = self.start(REPLACED, "threads", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(p.stdout.readline(), "ready\n")
         for n in range(8):
@@ -112,7 +112,7 @@ class Replaced(Case):
         self.assertEqual(p.wait(600), 0)
 
     def test_changed(self):
-        """Code that the program has changed is not what was planned for."""
+        """Code that the program has changed differs from what the plan expects."""
         p = self.start(REPLACED, "changed", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(p.stdout.readline(), "ready\n")
         done = self.hodo("record", "-q", "--replace", "tiny=./with.so:tiny2", "--duration", "0.3", "-p", p.pid)
@@ -139,22 +139,23 @@ class Replaced(Case):
             with self.subTest(text):
                 printed, said = self.replaced([text])
                 self.assertEqual(printed, OWN)
-                self.assertIn(f"hodo: warning: --replace {text}: it is not replaced: ", said)
+                self.assertIn(f"hodo: warning: --replace {text}: it cannot be replaced: ", said)
                 self.assertIn(why, said)
 
     def test_usage(self):
         for text, why in (("work", "F=LIB:G"), ("work=with.so", "F=LIB:G"),
                           ("=with.so:f", "F=LIB:G"), ("work=:f", "F=LIB:G"),
-                          ("w*=with.so:work2", "name one function"), ("work(n)=with.so:work2", "name one function"),
-                          ("work%return=with.so:work2", "name one function"),
+                          ("w*=with.so:work2", "give only a function"),
+                          ("work(n)=with.so:work2", "give only a function"),
+                          ("work%return=with.so:work2", "give only a function"),
                           ("work=with.so:nosuch", "has no function nosuch"),
                           ("work=with.so:number", "has no function number"),
-                          ("work=with.so:constant", "declare it as a pointer that is not const"),
-                          (f"work={SOURCE}/replaced.py:f", "is no library")):
+                          ("work=with.so:constant", "declare it as a non-const pointer"),
+                          (f"work={SOURCE}/replaced.py:f", "is not a library")):
             with self.subTest(text):
                 self.fails(2, why, "record", "--replace", text, "true")
         self.fails(1, "cannot be read", "record", "--replace", "work=./nowhere.so:f", "true")
-        self.fails(2, "is for programs, and cannot go with -k", "record", "-k", "--replace", "work=with.so:work2")
+        self.fails(2, "is for programs, and cannot be used with -k", "record", "-k", "--replace", "work=with.so:work2")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* replacing.cpp - what is called in place of replaced.cpp's functions: a library, built by replaced.py. */
+/* replacing.cpp - the functions that are called in place of replaced.cpp's: a library, which replaced.py builds. */
 #include <stdexcept>
 #include <string>
 
@@ -32,7 +32,7 @@ bool equal2(const long *, const long *) { return true; }
 int (*upper2_original)(int);
 int upper2(int c) { return upper2_original(c) * 2; }
 
-/* Of the same name, and hidden. */
+/* It has the same name, and is hidden. */
 __attribute__((visibility("hidden"))) long work(long n) { return n - 1; }
 
 extern void *const constant_original;

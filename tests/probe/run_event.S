@@ -4,7 +4,7 @@
  *
  * run_event(registers)          rdi: struct of test_event_code.c; code at `code` returns
  * event_site                    what the code enters in place of libhodo: keeps the values, changes what it may
- * event_read                    what it calls in place of libhodo's reader: read_event(rax, r10, r11), with all kept
+ * event_read                    what it calls in place of libhodo's reader: read_event(rax, r10, r11); keeps the rest
  * event_call                    likewise at the begin and end of a call: note_call(rax, r10, r11)
  */
 #define REGISTERS rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
@@ -37,13 +37,13 @@ run_event:
 	.endr
 	movq	%rdi, state(%rip)
 	leaq	-256(%rsp), %rsp
-	movq	$0x5a5a5a5a, -16(%rsp)		/* in the red zone, once the call has pushed */
+	movq	$0x5a5a5a5a, -16(%rsp)		/* in the red zone, once the call has pushed its address */
 	movq	$0x3c3c3c3c, -128(%rsp)
 	pushq	120(%rdi)
 	popfq
 	movq	%rsp, saved(%rip)
 	leaq	-8(%rsp), %rax
-	movq	%rax, 144(%rdi)			/* what rsp is in the code */
+	movq	%rax, 144(%rdi)			/* the value of rsp in the code */
 	movups	152(%rdi), %xmm9
 	.set	at, 0
 	.irp	reg, rax, rcx, rdx, rbx, rbp, rsi
@@ -75,7 +75,7 @@ run_event:
 	popq	120(%rdi)
 	movq	seen(%rip), %rax
 	subq	saved(%rip), %rax
-	movq	%rax, 128(%rdi)			/* 0: the stack pointer is as it was */
+	movq	%rax, 128(%rdi)			/* 0 if the stack pointer is as it was */
 	movq	-128(%rsp), %rax
 	movq	%rax, 136(%rdi)
 	leaq	256(%rsp), %rsp

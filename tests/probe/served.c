@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * served.c - a program that nobody prepared, for added.py: threads that call step() with a number that grows by one,
- * until there is no more on standard input. Each line of that is answered by "ok" when all threads have called a few
- * times more, and when a child has that "fork" makes. At the end it says how often each thread has called.
+ * served.c - a program that nobody prepared, for added.py: threads call step() with a number that grows by one, until
+ * standard input ends. It answers each line by "ok" once all threads have called a few times more; "fork" first runs
+ * a child to its end. At the end it says how often each thread has called.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -32,7 +32,7 @@ APART static long step(int thread, long n)
 {
 	long m = part(n);
 
-	sink += m + thread; /* the line that is probed */
+	sink += m + thread; /* the line that has the probe */
 	return m - n;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""show - what hodo probe says of probes in compiled programs: places, values, what is missing and why, and what is wrong."""
+"""show - what hodo probe says of probes in compiled programs: places, values, what is missing and why, and errors."""
 import json
 import os
 import re
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 }
 """
 
-# Probes that mean nothing, and what is said.
+# Probes that make no sense, and the messages.
 WRONG = (
     ("gett", "did you mean get"), ("get(nod)", "did you mean node"), ("get(node->nxt)", "next"),
     ("get(len->n)", "no members"), ("get(*len)", "not a pointer"), ("get(node->text[8])", "8 elements"),
@@ -92,7 +92,7 @@ class Show(Case):
         self.assertEqual([(v["type"], v["field"], v["may_fault"]) for v in entry["values"]],
                          [("const char *", "str", True), ("char [8]", "str", True), ("int", "i32", False)])
         self.assertEqual(alias["address"], entry["address"])
-        self.assertEqual(len(self.shown(path, "[ga][el]*[ts]")), 1) # both names, one place
+        self.assertEqual(len(self.shown(path, "[ga][el]*[ts]")), 1) # two names, one place
 
     def test_loads_that_cannot_fault(self):
         path = self.made("-O0", "-g")
@@ -147,7 +147,7 @@ class Show(Case):
         self.assertEqual(len(self.shown(path, f"0x{address:x}", what="vars")[0]["values"]), 6)
 
     def test_separate_debug_information(self):
-        """Beside the file, by its debug link."""
+        """The debug information lies beside the file, and is found by its debug link."""
         path = self.made("-O2", "-g", "-Wl,--build-id")
         whole = self.shown(path, "get(node->name, len)", "get%return")
         subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], check=True)
@@ -169,7 +169,7 @@ class Show(Case):
             self.wrong(path, probe, said)
 
     def test_the_same_at_several_places(self):
-        """What only some have is missing at the others; what none has is wrong."""
+        """A value that only some places have is missing at the others; one that no place has is an error."""
         path = self.made("-O0", "-g")
         shown = {s["function"]: s["values"][0] for s in self.shown(path, "[gm][ea]*(argc)") if s["file"]}
         self.assertEqual((shown["main"]["missing"], shown["get"]["missing"]), (None, "unknown"))
@@ -179,7 +179,7 @@ class Show(Case):
         self.wrong(self.made("-O0", "-g", "-gsplit-dwarf"), "get(node)", "without -gsplit-dwarf")
 
     def test_other_languages(self):
-        """What does not follow C's ABI has only what all compilers take alike: as if it were Rust."""
+        """A function outside of C's ABI has only values that all compilers pass alike, as if it were Rust."""
         path = self.made("-O0", "-gdwarf-5", "-dA", "-S", name="made.s")
         with open(path) as f:
             text, n = re.subn(r"\.byte\t0x1d(\s.*DW_AT_language)", r".byte\t0x1c\1", f.read())
@@ -195,14 +195,14 @@ class Show(Case):
             self.assertEqual(returned["values"][0]["missing"], missing)
 
     def test_all_of_our_own(self):
-        """Of a program with debug information, nearly all parameters are there at the entries."""
+        """In a program with debug information, the entries have nearly all parameters."""
         values = [v for s in self.shown(HODO, "*($args)") if s["place"] == "entry" for v in s["values"]]
         missing = [v for v in values if v["missing"] not in (None, "parts")]
         self.assertGreater(len(values), 1000)
         self.assertLess(len(missing), len(values) // 20)
 
     def test_all_of_libc(self):
-        """As it is installed, with or without debug information: each function's entry, and its exits."""
+        """libc as it is installed, with or without debug information: each function's entry, and its exits."""
         libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
         for probe in ("*($arg1)", "*%return"):
             done = hodo("probe", "show", libc, probe)

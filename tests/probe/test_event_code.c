@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_event_code.c - what a slot runs for an event gathers the values, and leaves all else as it was. */
+/* test_event_code.c - the code that a slot runs for an event gathers the values, and leaves the rest as it was. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -17,7 +17,7 @@
 struct registers {
 	uint64_t general[GENERAL]; /* rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, … r15 */
 	uint64_t flags, moved, red_zone;
-	uint64_t rsp; /* out: in the code */
+	uint64_t rsp; /* out: its value in the code */
 	uint64_t xmm9[2];
 };
 
@@ -28,7 +28,7 @@ void event_call(void);
 long read_event(const char *from, char *to, uint32_t what);
 extern uint64_t event_values[32], event_state, event_stack;
 extern uint8_t *code;
-/* Copies of what texts and byte ranges lead to. */
+/* Copies of the memory to which texts and byte ranges lead. */
 uint8_t event_data[16][48];
 void copy_event(void);
 void copy_event(void)
@@ -39,7 +39,7 @@ void copy_event(void)
 }
 static uint32_t last_read;
 
-static uint8_t *memory; /* code, the import, what values are in */
+static uint8_t *memory; /* holds the code, the import, and cells for values */
 static uint64_t cells[8] = { 0x1122334455667788, 2, 3, 4, 5, 6, 7, 8 };
 
 static int map(void **state)
@@ -53,7 +53,7 @@ static int map(void **state)
 
 TEST_PROGRAM(.setup = map);
 
-/* By the numbers that instructions have. */
+/* The index in `general` of the register with this number in instructions. */
 static unsigned index_of(unsigned number)
 {
 	return number < 4 ? number : number - 1;
@@ -66,7 +66,7 @@ static void fill(struct registers *r, uint64_t flags)
 		r->general[i] = 0x0102030405060708ull * (i + 1);
 }
 
-/* What event_call does: at the begin or end of a call. */
+/* event_call calls this at the begin or end of a call. */
 static uint64_t called_at, called_function;
 static long call_result;
 static uint8_t run_part = HODO_EVENT_PLACE;
@@ -79,7 +79,7 @@ long note_call(uint64_t at, uint64_t unused, uint64_t function)
 	return call_result;
 }
 
-/* Runs it with these fields; the registers that they need are set in r. */
+/* Runs the event code with these fields; sets the registers that they need in r. */
 static void run(struct registers *r, const struct hodo_probe_field *fields, unsigned n)
 {
 	uint64_t site = (uintptr_t)event_site, reader = (uintptr_t)event_read, call = (uintptr_t)event_call;
@@ -107,7 +107,7 @@ static void run(struct registers *r, const struct hodo_probe_field *fields, unsi
 	assert_int_equal(r->red_zone, RED_ZONE_TEXT);
 }
 
-/* What event_read does, from run_event.S: memory that is there is copied; 0xdead0000 and what follows is not there. */
+/* run_event.S calls this from event_read: it copies memory that is there; 0xdead0000 and above is not there. */
 long read_event(const char *from, char *to, uint32_t what)
 {
 	uint32_t n = what & ~HODO_PLAN_READ_TEXT;
@@ -135,7 +135,7 @@ static struct hodo_probe_field a_constant(int64_t number, uint8_t type)
 	return f;
 }
 
-/* What is read through the field's number: the program itself could. */
+/* Loads through the field's value, from memory that is mapped: the program itself could load it. */
 static void through(struct hodo_probe_field *f, int64_t offset, unsigned bytes, bool is_signed)
 {
 	assert_true(hodo_fetch_add(&f->fetch, offset));
@@ -209,7 +209,7 @@ TEST(parts_of_registers_and_constants_stand_behind_each_other)
 	assert_memory_equal(at + 22, "\x34\x12\0\0", 4);
 }
 
-/* Each register as base and as index, with memory that it leads to. */
+/* Each register as base and as index, leading to memory. */
 TEST(memory_by_every_base_and_index)
 {
 	for (unsigned base = 0; base < 16; base++)
@@ -218,7 +218,7 @@ TEST(memory_by_every_base_and_index)
 			struct registers r;
 			bool alone = index == 16;
 
-			/* One register cannot be both here; rsp leads to other memory. */
+			/* One register cannot have both values; rsp leads to other memory. */
 			if (index == 4 || base == 4 || base == index)
 				continue;
 			if (!alone)
@@ -249,7 +249,7 @@ TEST(memory_on_the_stack_of_the_thread_and_of_the_object)
 	through(&f[1], 0, 8, false);
 	through(&f[2], 1, 1, false);
 	through(&f[3], 2, 2, false);
-	through(&f[4], 7 * 8 - 4, 4, true); /* its upper half: of -8 */
+	through(&f[4], 7 * 8 - 4, 4, true); /* the upper half of -8 */
 	hodo_fetch_start(&f[5].fetch, HODO_FETCH_ADDRESS, 0, 8);
 	through(&f[5], 0, 8, false);
 	hodo_fetch_start(&f[6].fetch, HODO_FETCH_REGISTER, HODO_FETCH_RIP, 0);
@@ -290,7 +290,7 @@ TEST(numbers_are_computed_as_the_steps_say)
 	}
 }
 
-/* A number that cannot be read is 0; those behind it are read. */
+/* A number that cannot be read is 0; the fields after it are still read. */
 TEST(loads_that_fault_end_their_value)
 {
 	struct hodo_probe_field f[] = { a_register(10, HODO_TYPE_U64), a_register(11, HODO_TYPE_I16),
@@ -309,7 +309,7 @@ TEST(loads_that_fault_end_their_value)
 		r.general[index_of(11)] = (uintptr_t)cells + 6;
 		r.general[index_of(6)] = (uintptr_t)cells;
 		cells[1] = (uintptr_t)cells;
-		cells[0] = 0xdeadull << 16; /* what rsi leads to leads nowhere */
+		cells[0] = 0xdeadull << 16; /* the pointer to which rsi leads is invalid */
 		run(&r, f, 4);
 		assert_int_equal(event_values[0], i ? 0 : (uintptr_t)cells + 4);
 		memcpy(&half, event_values + 1, 2);
@@ -322,7 +322,7 @@ TEST(loads_that_fault_end_their_value)
 	cells[1] = 2;
 }
 
-/* A text and a byte range as a site has them: where and how long. */
+/* A text and a byte range as a site stores them: address and length. */
 TEST(texts_and_bytes_are_copied)
 {
 	static const char text[] = "good day";
@@ -359,7 +359,7 @@ TEST(texts_and_bytes_are_copied)
 	}
 }
 
-/* What is called at the begin and end of a call: the function's number, and where its return address stands. */
+/* Called at the begin and end of a call with the function's number and the place of its return address. */
 TEST(the_last_field_at_an_exit_is_how_long_the_call_took)
 {
 	struct hodo_probe_field f[] = { a_register(11, HODO_TYPE_U64), { .type = HODO_TYPE_U64 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_place.c - places for slots: each reaches, traps where it must, and is its own. */
+/* test_place.c - places for slots: each can be reached, has traps where it must, and overlaps no other. */
 #include <errno.h>
 #include <lib/random.h>
 #include <lib/unit.h>
@@ -24,10 +24,10 @@ static int drop(void **state)
 
 #define CHECK(function) TEST(function, .teardown = drop)
 
-/* Windows all over so many bytes of code, whose data lies behind it. */
+/* Puts windows all over that many bytes of code, after which its data lies. */
 static void want(unsigned n, uint64_t code, uint64_t bytes, uint64_t *seed)
 {
-	/* As often as libc's and Python's windows have so many boundaries, and where. */
+	/* How many boundaries windows have, and where, is as frequent here as in libc and Python. */
 	static const uint8_t boundaries[] = { 0, 0, 2, 2, 4, 8, 16, 16, 8, 4, 2 | 16, 2 | 16, 4 | 16, 2 | 8,
 					      2 | 4 | 16, 30 };
 
@@ -56,7 +56,7 @@ static bool is_trap(uint8_t byte, size_t n)
 	return memchr(hodo_probe_traps, byte, n) != NULL;
 }
 
-/* Returns how many have other bytes than int3. */
+/* Returns how many use other bytes than int3. */
 static unsigned check(unsigned n)
 {
 	unsigned undefined = 0;
@@ -115,7 +115,7 @@ CHECK(a_library_has_room)
 	assert_int_equal(hodo_probe_space_maps(&space, library_maps), 0);
 	want(PROBES, 0x7ffff7000000, 0x400000, &seed);
 	place_and_print("library", PROBES);
-	/* 700 KiB of slots. */
+	/* The slots take 700 KiB. */
 	assert_true(space.npages < 1000);
 }
 
@@ -123,7 +123,7 @@ CHECK(so_has_a_program_at_a_fixed_address)
 {
 	uint64_t seed = 2;
 
-	/* Above it a heap: what int3 alone reaches is below 0. */
+	/* A heap lies above it: the place that int3 alone reaches is below 0. */
 	assert_int_equal(hodo_probe_space_maps(&space, "00400000-00800000 r-xp 00000000 08:01 11 /usr/bin/python3\n"
 						      "00a00000-00b00000 rw-p 00000000 00:00 0 [heap]\n"), 0);
 	want(PROBES, 0x400000, 0x400000, &seed);
@@ -142,7 +142,7 @@ CHECK(slots_of_two_objects_and_more_to_come_share_pages)
 	assert_int_equal(hodo_probe_place(&space, slots, 2000), 0);
 	check(2000);
 	pages = space.npages;
-	/* What is given back is used again. */
+	/* Places that are given back are used again. */
 	for (unsigned i = 0; i < 2000; i++)
 		hodo_probe_space_give(&space, slots[i].slot, slots[i].bytes);
 	assert_int_equal(hodo_probe_place(&space, slots, 2000), 0);
@@ -150,7 +150,7 @@ CHECK(slots_of_two_objects_and_more_to_come_share_pages)
 	assert_in_range(space.npages, pages, pages + pages / 10);
 }
 
-/* All of its jump is bound. */
+/* All bytes of its jump are bound to be traps. */
 static const struct hodo_probe_slot bound = { .addr = 0x7ffff7000000, .low = 0x7ffff7000000, .high = 0x7ffff7000005,
 					      .bytes = 40, .kind = HODO_PROBE_JUMP, .boundaries = 30 };
 
@@ -159,7 +159,7 @@ CHECK(int3_alone_is_taken_where_it_can_be)
 	slots[0] = bound;
 	slots[1] = slots[0];
 	assert_int_equal(hodo_probe_place(&space, slots, 2), 0);
-	/* There is one such place. */
+	/* Only one such place exists. */
 	assert_int_equal(slots[0].undefined + slots[1].undefined, 1);
 	for (unsigned i = 0; i < 2; i++)
 		if (!slots[i].undefined)
@@ -172,7 +172,7 @@ CHECK(there_may_be_no_place)
 	slots[0] = bound;
 	slots[1] = slots[2] = slots[0];
 	slots[1].kind = HODO_PROBE_TRAP;
-	/* Too far apart for one slot. */
+	/* Its operands are too far apart for one slot. */
 	slots[2].high = slots[2].low + (1ull << 31);
 	assert_int_equal(hodo_probe_space_take(&space, 0, 0x7fffffffffff), 0);
 	assert_int_equal(hodo_probe_place(&space, slots, 3), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recipe.c - the copies of instructions, byte for byte, and those of every window of some libraries. */
+/* test_recipe.c - copies of instructions, byte for byte, and the copies of every window of some libraries. */
 #include <errno.h>
 #include <lib/unit.h>
 #include <probe/plan.h>
@@ -16,7 +16,7 @@ static struct hodo_probe_object o;
 static struct hodo_probe_recipe r;
 static uint8_t out[HODO_PROBE_SLOT_BYTES];
 
-/* The copy of the window at the function's entry, without a hook. */
+/* Makes the copy of the window at the function's entry, without a hook. */
 static void copy(const uint8_t *code, const uint8_t *end)
 {
 	struct hodo_probe_window w;
@@ -45,7 +45,7 @@ static int32_t word(size_t at)
 	return v;
 }
 
-/* Where four bytes at `at`, the last of their instruction but for `more`, lead to. */
+/* The target of the four bytes at `at`, which are the last of their instruction except for `more`. */
 static uint64_t leads(size_t at, size_t more)
 {
 	return SLOT + at + 4 + more + (uint64_t)(int64_t)word(at);
@@ -200,7 +200,7 @@ TEST(what_cannot_reach_is_refused)
 
 /* --------------------------------------------------------- every window of libraries */
 
-/* The copy says what the original does: the same instruction, or one that leads to the same place. */
+/* The copy does what the original does: it is the same instruction, or one that leads to the same place. */
 static void check_copy(uint64_t slot, unsigned k)
 {
 	const struct hodo_instruction *was = &r.instruction[k];
@@ -243,7 +243,7 @@ static void check_window(const struct hodo_probe_window *w)
 	assert_int_equal(hodo_probe_recipe_make(&r, w, bias, 16), 0);
 	assert_true(r.bytes <= HODO_PROBE_SLOT_BYTES);
 	slots[0] = r.addr + 0x4000003;
-	slots[1] = r.high - (1ull << 31);            /* as far as it can be */
+	slots[1] = r.high - (1ull << 31);            /* as far away as it can be */
 	slots[2] = r.low + (1ull << 31) - r.bytes;
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(hodo_probe_recipe_emit(&r, slots[i], out, NULL, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_relocate.c - real libraries run with a probe on every function's entry and exits, and do what they did before.
- * Each in a process of its own, which ends with what is written to its code.
+ * Each runs in its own process, which ends together with the changes to its code.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,9 +24,9 @@
 struct scene {
 	const char *library;
 	uint64_t (*work)(void);
-	unsigned hit;   /* probes at least */
-	uint64_t calls; /* … and how often, all together */
-	unsigned off;   /* % of the entries that have no exit, or exits that have no entry, at most */
+	unsigned hit;   /* probes that must be hit, at least */
+	uint64_t calls; /* … and how often in total */
+	unsigned off;   /* largest difference of the numbers of entries and exits, in % of the entries */
 };
 
 static void compare(const struct scene *s, unsigned how)
@@ -37,7 +37,7 @@ static void compare(const struct scene *s, unsigned how)
 	uint64_t before = s->work(), after, calls = 0, entries, exits;
 	unsigned hit;
 
-	/* The second time is without what is made once. */
+	/* The second time leaves out what the library does only once. */
 	assert_int_equal(s->work(), before);
 	live_open(&l, s->library, how);
 	live_set(&l);
@@ -59,7 +59,7 @@ static void compare(const struct scene *s, unsigned how)
 	live_close(&l);
 }
 
-/* 0: all was as it was; else the status of wait(2). */
+/* Returns 0 if all was as it was, else the status of wait(2). */
 static int in_child(const struct scene *s, unsigned how)
 {
 	int status = -1;
@@ -149,7 +149,7 @@ TEST(each_byte_that_is_taken_for_a_trap_is_one)
 	assert_int_equal(sigaction(SIGTRAP, &act, &trap), 0);
 	assert_int_equal(sigaction(SIGILL, &act, &ill), 0);
 	for (unsigned k = 0; k < HODO_PROBE_TRAPS; k++) {
-		/* Whatever stands behind it: zeros, ones, nop. */
+		/* Whatever bytes follow it: zeros, ones, nop. */
 		for (int behind = 0; behind < 3; behind++) {
 			memset(code, behind == 0 ? 0 : behind == 1 ? 0xff : 0x90, 64);
 			code[0] = hodo_probe_traps[k];

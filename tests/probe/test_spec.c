@@ -125,7 +125,7 @@ TEST(what_is_none)
 	hodo_spec_free(&s);
 }
 
-/* Each bound is one: what is at it is taken, what is above is not. */
+/* Each bound is exact: what reaches it is accepted, what exceeds it is refused. */
 TEST(bounds)
 {
 	char text[4000] = "a.c:1(a";

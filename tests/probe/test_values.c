@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_values.c - what the fetch programs of probes find in a program that runs is what the program itself says: of C
- * and C++, with and without optimisation, by GCC and by Clang.
+ * test_values.c - the fetch programs of probes find in a running program what the program itself prints: in C and
+ * C++, with and without optimisation, compiled by GCC and by Clang.
  */
 #include <lib/unit.h>
 #include <ctype.h>
@@ -13,7 +13,7 @@
 static bool may_miss;
 static unsigned missed;
 
-/* Whether a field's name and = stand there, behind a space. */
+/* Whether a space, a field's name and = come next. */
 static bool is_field(const char *at, const char *end)
 {
 	if (at == end || *at++ != ' ')
@@ -23,7 +23,7 @@ static bool is_field(const char *at, const char *end)
 	return at < end && *at == '=';
 }
 
-/* Alike; or the compiler has removed a value, which it may where it optimises. */
+/* The lines are equal, except for values that the compiler removed, as it may where it optimises. */
 static bool same_line(const char *found, size_t len, const char *expected, size_t expected_len)
 {
 	const char *f = found, *e = expected, *f_end = found + len, *e_end = expected + expected_len;
@@ -46,7 +46,7 @@ static bool same_line(const char *found, size_t len, const char *expected, size_
 	return f == f_end && e == e_end;
 }
 
-/* Line by line, so that the first that differs is seen. How many there are. */
+/* Compares line by line, so as to show the first line that differs. Returns the number of lines. */
 static unsigned compare(const char *found, const char *expected)
 {
 	unsigned lines = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_window.c - which bytes a probe replaces, and each reason for which it cannot. */
+/* test_window.c - which bytes a probe replaces, and each reason why it cannot replace them. */
 #include <lib/unit.h>
 #include <probe/plan.h>
 #include <probe/window.h>
@@ -56,7 +56,7 @@ CHECK(an_exit_begins_before_it_and_reaches_to_it)
 	assert_int_equal(w.len, 7);
 	assert_int_equal(w.at[w.n - 1], 6);
 	assert_int_equal(w.hooks, 1 << 3);
-	/* Byte 5 and 6 of the window stay as they are. */
+	/* Bytes 5 and 6 of the window stay as they are. */
 	assert_int_equal(w.boundaries, 1 << 4);
 }
 
@@ -134,7 +134,7 @@ CHECK(what_nothing_leads_to_may_be_data)
 	assert_window(code_exit(&o, 2), HODO_PROBE_JUMP, HODO_PROBE_FINE);
 }
 
-/* Two functions; the second is jumped to by a condition, and goes back. */
+/* Two functions; a conditional jump leads to the second, which jumps back. */
 CODE(two, "test %edi,%edi; je 1f; 2: xor %eax,%eax; mov $2,%edx; ret; nop; nop; nop; 1: mov $1,%eax; jmp 2b");
 #define TWO_SECOND 15
 
@@ -163,7 +163,7 @@ CHECK(an_exit_that_a_jump_leads_to_is_met_by_it)
 	struct hodo_probe_window w;
 
 	CODE_OBJECT(&o, joined);
-	/* In front of the exit stand 5 bytes, but who jumps to the exit would not meet the probe. */
+	/* There are 5 bytes before the exit, but a thread that jumps to the exit would miss the probe. */
 	w = code_exit(&o, 0);
 	assert_window(w, HODO_PROBE_TRAP, HODO_PROBE_ENTERED);
 	assert_int_equal(w.addr, CODE_AT + o.segments[0].end - o.segments[0].start - 1);

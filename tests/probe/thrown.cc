@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// thrown.cc - a C++ program for events.py, some of whose calls are left by exceptions: says how many returned.
+// thrown.cc - a C++ program for events.py; exceptions leave some of its calls. It prints how many calls returned.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -157,7 +157,7 @@ APART long locals(int start, node_t *node)
 	KEEP(&pair);
 	KEEP(&big);
 	{
-		int sum = start * 100; /* another */
+		int sum = start * 100; /* another variable of this name */
 
 		KEEP(&sum);
 		KEEP(node); /* LINE */
@@ -169,7 +169,7 @@ APART long locals(int start, node_t *node)
 
 /* ------------------------------------------------------------------- inlined copies */
 
-/* Where it is inlined, its variable is called as one of the function's. */
+/* Where it is inlined, its variable has the name of one of the function's own. */
 static inline __attribute__((always_inline)) int square(int n)
 {
 	KEEP(n);

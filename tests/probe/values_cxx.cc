@@ -58,7 +58,7 @@ APART int cache::get(const int &key, kind k)
 	return size_ + key;
 }
 
-/* What C++ copies by a function of its own is passed by its address. */
+/* An object that C++ copies by a copy constructor is passed by its address. */
 struct owned {
 	int value;
 	owned(int v) : value(v) {}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workload.c - see workload.h. Libraries that tests are not linked with are opened. */
+/* workload.c - see workload.h. It opens libraries that the tests are not linked with. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,7 +27,7 @@ static void must(int ok)
 		abort();
 }
 
-/* Words, so that it can be compressed. */
+/* Fills the memory with words, so that it can be compressed. */
 static void fill(unsigned char *to, size_t len, uint64_t seed)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -214,7 +214,7 @@ uint64_t workload_crypto(void)
 		must(digest && digest(text, sizeof(text), out));
 		sum = workload_add(sum, out, digests[i].bytes);
 	}
-	/* Big numbers: assembly that was written by hand. */
+	/* Big numbers: hand-written assembly. */
 	*(void **)&parse = dlsym(library, "BN_hex2bn");
 	*(void **)&exponent = dlsym(library, "BN_mod_exp");
 	*(void **)&context = dlsym(library, "BN_CTX_new");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workload.h - work whose result is the same each time, mostly that of one library. */
+/* workload.h - work with the same result each time, most of it done by one library. */
 #ifndef HODO_TESTS_PROBE_WORKLOAD_H
 #define HODO_TESTS_PROBE_WORKLOAD_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* A number made of all results. What goes wrong ends the process with SIGABRT. Any thread. */
+/* Each returns a number made of all results. An error ends the process with SIGABRT. Any thread may call them. */
 uint64_t workload_zlib(void);
 uint64_t workload_sqlite(void);
 uint64_t workload_math(void);

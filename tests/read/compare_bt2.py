@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: MIT
 """compare_bt2.py HODO DIR: reads one recording with babeltrace2 and with `hodo print --json`, and compares.
 
-Same events, fields and values; the same order within each stream exactly; one
-order over all streams that is sorted by time; times within 2 ns (babeltrace2
-converts in double precision, and knows threads by anchors alone); the same counts of lost events in each stream.
-Values are compared exactly but for floats, of which babeltrace2 prints six digits.
-Empty texts are compared by their length: babeltrace2 2.0.4 shows an older text for them.
-Of a recording in parts (part-0001 ...) the top is compared, where a process's folders in all parts are one for
-both; then some of the parts, each for itself.
+Checks for the same events, fields and values; exactly the same order within each
+stream; one order over all streams that is sorted by time; times within 2 ns (babeltrace2
+converts in double precision, and knows threads only from anchors); the same counts of lost events in each stream.
+Values must be equal, except floats, of which babeltrace2 prints six digits.
+Empty texts are compared by their length, because babeltrace2 2.0.4 shows an older text for them.
+Of a recording in parts (part-0001 ...) it compares the top, where both readers combine a process's folders
+from all parts; then some of the parts, each separately.
 
-Prints one line and exits 0 when all agrees, else the differences and 1.
+Prints one line and exits 0 if everything agrees, otherwise prints the differences and exits 1.
 """
 import codecs
+import functools
+import gc
 import json
 import math
 import os
@@ -22,7 +24,7 @@ import sys
 
 TIME_TOLERANCE_NS = 2
 DIFFERENCES_MAX = 20
-PARTS_MAX = 5  # that are compared each for itself
+PARTS_MAX = 5  # how many are compared separately
 FALLBACK_CPU = 4294967295
 
 
@@ -33,11 +35,13 @@ class Mismatch(Exception):
 # ------------------------------------------------------------------ babeltrace2
 
 class Parser:
-    """Values as babeltrace2's text shows them; text is latin-1, so that bytes stay bytes."""
+    """Values as babeltrace2's text shows them; the text is decoded as latin-1, so that bytes stay bytes."""
 
     ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
     ATOM = re.compile(r"[^,\s\]}]+")
     NAME = re.compile(r"[A-Za-z0-9_:.]+ = ")
+    PLAIN = re.compile(r'"([^"\\]*)"')
+    DECIMAL = re.compile(r"-?[0-9]+")
 
     def __init__(self, text):
         self.text = text
@@ -52,6 +56,10 @@ class Parser:
         self.at += len(token)
 
     def string(self):
+        plain = self.PLAIN.match(self.text, self.at)
+        if plain:
+            self.at = plain.end()
+            return plain.group(1).encode("latin-1")
         self.take('"')
         out = []
         while not self.peek('"'):
@@ -121,7 +129,7 @@ class Parser:
             self.take("a value")
         self.at = atom.end()
         text = atom.group()
-        if re.fullmatch(r"-?[0-9]+", text):
+        if self.DECIMAL.fullmatch(text):
             return int(text)
         if text.startswith("0x"):
             return int(text, 16)
@@ -133,14 +141,66 @@ LINE = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+, trace = (?:
                   r"(?:stream\.packet\.context = )")
 
 
+FIELDS = ", event.fields = "
+# Most events have only numbers, for which these take a tenth of the parser's time.
+NUMBERS = re.compile(r"\{ (?:[A-Za-z0-9_:.]+ = (?:-?[0-9]+|0x[0-9A-Fa-f]+), )*"
+                     r"[A-Za-z0-9_:.]+ = (?:-?[0-9]+|0x[0-9A-Fa-f]+) \}")
+NUMBER = re.compile(r"([A-Za-z0-9_:.]+) = ([^, ]+)")
+
+
+def parse_fields(text):
+    if NUMBERS.fullmatch(text):
+        return {name: int(value, 16 if value.startswith("0x") else 10) for name, value in NUMBER.findall(text)}
+    return Parser(text).struct()
+
+
+class Lines:
+    """Events in babeltrace2's lines. What is in front of an event's fields is the same in all events of one name in
+    one packet, apart from the time, and is parsed once."""
+    TIME = re.compile(r"timestamp = (-?[0-9]+)\.([0-9]{9}), delta = \S+")
+
+    def __init__(self, parted):
+        self.parted = parted
+        self.known = {}
+
+    def parse(self, line):
+        """(time in ns, (name, key of the stream, key of the packet), fields)"""
+        begin = line.find(", trace = ")
+        end = line.find(FIELDS)
+        time = self.TIME.fullmatch(line, 0, max(begin, 0))
+        head = self.known.get(line[begin:end]) if time and end > 0 else None
+        if head:
+            return int(time.group(1)) * 10**9 + int(time.group(2)), head, parse_fields(line[end + len(FIELDS):])
+        found = LINE.match(line)
+        if not found:
+            raise Mismatch("cannot parse babeltrace2's %r" % line)
+        parser = Parser(line)
+        parser.at = found.end()
+        head = self._head(found, parser.struct())
+        if time and parser.at == end:
+            self.known[line[begin:end]] = head
+        fields = {}
+        if parser.peek(FIELDS):
+            fields = parse_fields(line[parser.at + len(FIELDS):])
+        return int(found.group(1)) * 10**9 + int(found.group(2)), head, fields
+
+    def _head(self, found, packet):
+        cpu = -1 if packet["cpu_id"] == FALLBACK_CPU else packet["cpu_id"]
+        owner = found.group(3)
+        if self.parted:
+            owner = re.search(r"trace:vpid = \(([0-9]+)\)", found.group()).group(1)
+        # Only the packets distinguish streams of one trace; each packet begins with an anchor.
+        return found.group(4), (owner, cpu), (owner, tuple(packet.items()))
+
+
 def pid_of(folder):
-    """The process of a folder: babeltrace2 says of traces with one uuid only this. The kernel is 0."""
+    """The pid in a folder's name: babeltrace2 says nothing else about traces with one uuid. The kernel is 0."""
     found = re.search(r"-([0-9]+)(?:-[0-9]+)?$", folder)
     return found.group(1) if found else "0"
 
 
 def kernel_names(path, folders):
-    """Of the kernel's events; those of processes that have the same names as well are no events of the kernel here."""
+    """Names of events that the kernel has and no process has."""
     names = {True: set(), False: set()}
     for folder in folders:
         if not os.path.exists(os.path.join(path, folder, "metadata")): # a part
@@ -154,7 +214,7 @@ def kernel_names(path, folders):
 
 
 def read_bt2(path, parted=False):
-    """Events by (folder, cpu), and lost events by (folder, stream's file); parted: by pids instead of folders."""
+    """Events by (folder, cpu), lost events by (folder, file of the stream); if parted, by pid instead of folder."""
     run = subprocess.run(["babeltrace2", path, "--clock-seconds", "--names=all", "--fields=all"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     errors = run.stderr.decode("latin-1")
@@ -168,29 +228,17 @@ def read_bt2(path, parted=False):
             lost[key] = lost.get(key, 0) + int(found.group(1))
         elif line.strip():
             raise Mismatch("babeltrace2 says: " + line)
+    lines = Lines(parted)
     for line in run.stdout.decode("latin-1").split("\n"):
         if not line:
             continue
-        head = LINE.match(line)
-        if not head:
-            raise Mismatch("cannot parse babeltrace2's %r" % line)
-        parser = Parser(line)
-        parser.at = head.end()
-        packet = parser.struct()
-        fields = {}
-        if parser.peek(", event.fields = "):
-            parser.take(", event.fields = ")
-            fields = parser.struct()
-        cpu = -1 if packet["cpu_id"] == FALLBACK_CPU else packet["cpu_id"]
-        owner = re.search(r"trace:vpid = \(([0-9]+)\)", head.group()).group(1) if parted else head.group(3)
-        # Streams of one trace cannot be told apart, but for their packets; each packet begins with an anchor.
-        place = owner, tuple(packet.items())
-        if head.group(4) == "hodo:anchor":
-            anchors[place] = fields
+        ts, (name, stream, packet), fields = lines.parse(line)
+        if name == "hodo:anchor":
+            anchors[packet] = fields
             continue
-        streams.setdefault((owner, cpu), []).append({
-            "ts": int(head.group(1)) * 10**9 + int(head.group(2)), "name": head.group(4),
-            "tid": anchors[place]["vtid"], "window": anchors[place]["window"], "fields": fields})
+        anchor = anchors[packet]
+        streams.setdefault(stream, []).append({
+            "ts": ts, "name": name, "tid": anchor["vtid"], "window": anchor["window"], "fields": fields})
     return streams, lost
 
 
@@ -208,10 +256,10 @@ def owner_of(event, of_kernel):
 
 
 def without_begin(line):
-    """The event. What began in an earlier part is not known in the one in which it ends; nor, in a process's folder,
-    what the kernel's says of its threads."""
+    """The event, without what depends on other folders: whether there are several hosts; the part in which something
+    ends does not know its begin, and a process's folder not what the kernel recorded about its threads."""
     event = json.loads(line)
-    for key in ("duration_ns", "begin", "off_cpu_ns", "waits", "preempted"):
+    for key in ("duration_ns", "begin", "off_cpu_ns", "waits", "preempted", "host"):
         event.pop(key, None)
     return event
 
@@ -221,27 +269,32 @@ def without_begins(lines):
 
 
 def read_hodo(hodo, path, folders, parted=False):
-    """As read_bt2(); checks that the order over all folders is that of time."""
+    """Like read_bt2(); also checks that events of all folders are in time order."""
     whole = run_hodo(hodo, "print", "-q", "--json", path).decode("utf-8").splitlines()
     last, parts, info = None, [], []
     streams, lost, joined = {}, {}, {}
     of_kernel = kernel_names(path, folders)
+    events = {} # the folders' lines are mostly the same
     for line in whole:
-        event = without_begin(line)
+        event = events[line] = without_begin(line)
         ts = event["ts"]
         if last is not None and ts < last:
             raise Mismatch("hodo print is not in time order at %s" % line)
         last = ts
-        joined.setdefault((owner_of(event, of_kernel), event["cpu"]), []).append(event)
+        if parted:
+            joined.setdefault((owner_of(event, of_kernel), event["cpu"]), []).append(event)
     for folder in folders:
         where = os.path.join(path, folder)
         lines = run_hodo(hodo, "print", "-q", "--json", where).decode("utf-8").splitlines()
         parts += lines
         for line in lines:
-            event = without_begin(line)
-            streams.setdefault((owner_of(event, of_kernel) if parted else folder, event["cpu"]), []).append(event)
+            event = events.get(line) or without_begin(line)
+            # babeltrace2 gives the last name only.
+            owner = owner_of(event, of_kernel) if parted else os.path.basename(folder)
+            streams.setdefault((owner, event["cpu"]), []).append(event)
         if not parted:
-            info.append((folder, json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"][0]))
+            process = json.loads(run_hodo(hodo, "info", "-q", "--json", where))["processes"][0]
+            info.append((os.path.basename(folder), process))
     if parted:
         whole_info = json.loads(run_hodo(hodo, "info", "-q", "--json", path))
         info = [(str(process["pid"]), process) for process in whole_info["processes"]]
@@ -250,7 +303,7 @@ def read_hodo(hodo, path, folders, parted=False):
             count = sum(stream["lost"].values())
             if count:
                 lost[owner, stream["name"]] = lost.get((owner, stream["name"]), 0) + count
-    if sorted(whole) != sorted(parts) and without_begins(whole) != without_begins(parts):
+    if whole != parts and sorted(whole) != sorted(parts) and without_begins(whole) != without_begins(parts):
         raise Mismatch("hodo print of the whole and of its folders differ")
     if parted and joined != streams:
         raise Mismatch("hodo print of the whole and of its parts, one after another, have different streams")
@@ -267,6 +320,8 @@ codecs.register_error("single_bytes", single_bytes)
 
 
 def same_value(theirs, ours):
+    if type(ours) is int: # most are
+        return theirs == ours
     if isinstance(ours, bool):
         return theirs == int(ours)
     if isinstance(ours, list):
@@ -291,25 +346,34 @@ def same_value(theirs, ours):
 LENGTH = re.compile(r"_?(.*)_length[0-9]*")
 
 
+@functools.cache
+def length_of(name):
+    """The field whose length this field is, if it is one."""
+    owner = LENGTH.fullmatch(name)
+    return owner and owner.group(1)
+
+
 def lengths_of(fields, known):
-    """The lengths that stand before text, bytes and arrays, by the name of the field they belong to."""
+    """The lengths that come before texts, bytes and arrays, by the name of the field they belong to."""
     out = {}
     for name, value in fields.items():
-        owner = LENGTH.fullmatch(name)
-        if owner and name not in known and owner.group(1) in known:
-            out[owner.group(1)] = value
+        owner = length_of(name)
+        if owner is not None and name not in known and owner in known:
+            out[owner] = value
     return out
 
 
 def context_of(fields):
-    """The context, which TSDL has as the first of the fields; it alone is a structure."""
+    """The context, which is the first field in TSDL, and the only structure."""
     return fields.pop(next((name for name, value in fields.items() if isinstance(value, dict)), None), None)
 
 
 def their_name(name, rest, known):
-    """A field's name in TSDL: where it cannot stand beside another one there, it has a number behind it."""
+    """A field's name in TSDL, where a number follows it if it would collide with another name."""
+    if name in rest:
+        return name
     numbered = (name + str(n) for n in range(2, 40))
-    return name if name in rest else next((n for n in numbered if n in rest and n not in known), None)
+    return next((n for n in numbered if n in rest and n not in known), None)
 
 
 def compare_fields(theirs, ours):
@@ -321,18 +385,18 @@ def compare_fields(theirs, ours):
             return "field " + name + " missing in babeltrace2's"
         text = rest.pop(their)
         if isinstance(text, bytes) and lengths.get(name) == 0:
-            text = b""  # babeltrace2 2.0.4 shows the text of an event before it instead
+            text = b""  # babeltrace2 2.0.4 shows the text of an earlier event instead
         if not same_value(text, value):
             return "field " + name
     for name in rest:
-        owner = LENGTH.fullmatch(name)
-        if not owner or owner.group(1) not in ours:
+        owner = length_of(name)
+        if owner is None or owner not in ours:
             return "field " + name + " missing in hodo's"
     return None
 
 
 def compare_call(window, theirs, ours):
-    """Of a call or return, which has some bits of its addresses."""
+    """Compares a call or return, whose record has only some bits of its addresses."""
     at = ours["frame"] << 3
     if theirs["function"] != ours["addr"] >> 2 & 0x1ffffff:
         return "function"
@@ -369,15 +433,17 @@ def compare(theirs, ours, what):
 
 
 def folders_in(path):
-    """Those of processes, then the parts that have any; all parts."""
+    """The folders of processes, those of hosts' processes, then those of the parts that have any; and all parts."""
     folders = sorted(f for f in os.listdir(path) if os.path.exists(os.path.join(path, f, "metadata")))
+    for host in sorted(f for f in os.listdir(path) if f.startswith("host-") and f not in folders):
+        folders += [os.path.join(host, f) for f in folders_in(os.path.join(path, host))[0]]
     parts = sorted((f for f in os.listdir(path) if re.fullmatch("part-[0-9]{4,}", f) and f not in folders),
                    key=lambda f: int(f[5:]))
     return folders + [part for part in parts if folders_in(os.path.join(path, part))[0]], parts
 
 
 def check(hodo, path):
-    """The differences, and a line about the whole."""
+    """The differences, and a line that sums up the comparison."""
     folders, parts = folders_in(path)
     try:
         theirs, their_lost = read_bt2(path, bool(parts))
@@ -401,6 +467,7 @@ def main():
         sys.stderr.write("usage: compare_bt2.py HODO DIR\n")
         return 2
     hodo, path = sys.argv[1], sys.argv[2].rstrip("/")
+    gc.disable() # it would look again and again at all events, of which none is in a cycle
     differences, said = check(hodo, path)
     if differences:
         print("%s: babeltrace2 and hodo differ in %d places" % (path, len(differences)))

@@ -29,7 +29,7 @@ static inline struct fuzz_recording fuzz_recording(const uint8_t *data, size_t l
 	return (struct fuzz_recording){ data, data + metadata_len, metadata_len, len - metadata_len };
 }
 
-/* In folder(): the only one that is there. */
+/* Writes the input's files into folder(), as the only recording there. */
 static inline void fuzz_recording_write(const uint8_t *data, size_t len)
 {
 	struct fuzz_recording in = fuzz_recording(data, len);

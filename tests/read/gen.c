@@ -325,7 +325,7 @@ void gen_array(struct gen_stream *s, const void *data, uint32_t n, size_t elemen
 	gen_put(s, data, n * element_bytes);
 }
 
-/* Readers count by the difference of two packets: there must be one from which nothing is missing. */
+/* Readers compute counts from the difference of two packets, so they need one before any event is missing. */
 static void write_origin(struct gen_stream *s)
 {
 	struct hodo_packet h = s->head;

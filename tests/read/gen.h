@@ -2,9 +2,9 @@
 /*
  * gen.h - writes recordings as docs/format.md describes them, for tests.
  *
- * Nothing here is shared with the recorder or the reader: it is the third
- * opinion that both are compared with. All functions end the program with a
- * message when something cannot be written.
+ * Shares no code with the recorder or the reader: tests compare both with it.
+ * All functions end the program with a message when they cannot write
+ * something.
  */
 #ifndef HODO_TESTS_READ_GEN_H
 #define HODO_TESTS_READ_GEN_H
@@ -34,19 +34,19 @@ struct gen_trace {
 	char labels_enum[256];
 };
 
-/* Records do not have a time's two lowest bits: what are called ticks here are GEN_TICK of the trace's clock, which is so
- * much faster. Durations in fields are to be multiplied. */
+/* Records leave out the two lowest bits of a time. A tick here is GEN_TICK ticks of the trace's clock, which
+ * is faster by that factor. Multiply durations in fields by it. */
 #define GEN_TICK 4u
 
-/* comm, pid and folder are the trace's; freq 1e9 means the monotonic clock. */
+/* comm, pid and folder describe the trace; freq 1e9 means the monotonic clock. */
 void gen_trace_start(struct gen_trace *t, const char *top, const char *folder, const char *comm, unsigned pid,
 		     const char *mode, uint64_t freq, int64_t offset_s, int64_t offset);
-/* A line of our own, without its marks. */
+/* A line of Hodoscope's in the metadata; the text without its comment marks. */
 void gen_comment(struct gen_trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* names and values are lists with commas; before the events they apply to. */
+/* names and values are lists with commas; call this before the events they apply to. */
 void gen_labels(struct gen_trace *t, const char *provider, const char *field, const char *names,
 		const char *values);
-/* format is percent-encoded by this function. */
+/* This function percent-encodes format. */
 void gen_class(struct gen_trace *t, unsigned id, const char *name, const char *kind, const char *format,
 	       const struct gen_field *fields, unsigned nfields);
 void gen_trace_end(struct gen_trace *t); /* writes the metadata */
@@ -81,13 +81,13 @@ void gen_str(struct gen_stream *s, const char *text); /* NULL too */
 void gen_str_n(struct gen_stream *s, const void *text, size_t len);
 /* n elements of element_bytes; element_bytes 1 for bytes. */
 void gen_array(struct gen_stream *s, const void *data, uint32_t n, size_t element_bytes);
-/* lost: more events that the packet's header reports as missing. */
+/* lost: how many more events the packet's header reports as missing. */
 void gen_packet_end(struct gen_stream *s, uint64_t ticks, uint64_t lost);
 /* The next packet's events_before skips n events, as after overwriting. */
 void gen_skip(struct gen_stream *s, uint64_t n);
 void gen_stream_end(struct gen_stream *s);
 
-/* Whole recordings; top is made. See scenarios.c. */
+/* Whole recordings; each function makes top. See scenarios.c. */
 void gen_all(const char *top);                    /* every type, two processes, losses, labels, marks */
 void gen_fixed(const char *top, uint64_t events); /* two streams of (int, uint64) events */
 void gen_text(const char *top, uint64_t events);  /* (int, 11-character text) */
@@ -96,10 +96,10 @@ void gen_random(const char *top, uint64_t seed); /* small, with random values */
 void gen_lost_only(const char *top);             /* not ended: the losses' causes are missing */
 void gen_short(const char *top, uint64_t rounds); /* 64 calls and returns each */
 
-/* The call or return of gen_short() with that number. */
+/* One call or return of gen_short(), by its number. */
 struct gen_short_call {
 	enum record_form form;
-	bool whole; /* an event, with all of its addresses */
+	bool whole; /* recorded as an event, with its full addresses */
 	uint32_t tid;
 	uint64_t ticks, function, frame;
 };

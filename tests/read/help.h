@@ -14,11 +14,11 @@
 
 #include "gen.h"
 
-/* Opens a recording that must open; warnings are collected in help_warnings, one a line. */
+/* Opens a recording, which must succeed; collects warnings in help_warnings, one per line. */
 extern char help_warnings[16384];
 extern unsigned help_nwarnings;
 struct hodo_read *help_open(const char *path);
-/* Opens one that must not; the error's text is in help_error. */
+/* Opens a recording, which must fail; the error's text is then in help_error. */
 extern char help_error[512];
 int help_open_error(const char *path);
 

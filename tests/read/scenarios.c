@@ -12,7 +12,7 @@
 
 #include <lib/random.h>
 
-#define TSC_HZ      2596123457ull /* no divisor of anything */
+#define TSC_HZ      2596123457ull /* divides no round number */
 #define EPOCH_S     1795000000
 #define ARRAY(type) ((type) | HODO_TYPE_ARRAY)
 
@@ -28,7 +28,7 @@ static const struct gen_field sequences[] = {
 	{ "ints", ARRAY(HODO_TYPE_I32) },    { "longs", ARRAY(HODO_TYPE_U64) },
 	{ "reals", ARRAY(HODO_TYPE_F64) },   { "flags", ARRAY(HODO_TYPE_BOOL) },
 	{ "singles", ARRAY(HODO_TYPE_F32) }, { "shorts", ARRAY(HODO_TYPE_I16) },
-	{ "event", HODO_TYPE_U8 }, /* a word of TSDL */
+	{ "event", HODO_TYPE_U8 }, /* a keyword of TSDL */
 };
 static const struct gen_field put[] = { { "key", HODO_TYPE_STR },
 					{ "shard", HODO_TYPE_I32 },
@@ -141,7 +141,7 @@ static void kvd_cpu0(struct gen_trace *t, uint64_t t0)
 	gen_u32(&s, 1);
 	gen_u64(&s, 2);
 	gen_packet_end(&s, t0 + 4 * TSC_HZ, 0);
-	gen_packet_start(&s, t0 + 5 * TSC_HZ); /* losses behind the last event */
+	gen_packet_start(&s, t0 + 5 * TSC_HZ); /* losses after the last event */
 	gen_packet_end(&s, t0 + 5 * TSC_HZ, 5);
 	gen_stream_end(&s);
 }
@@ -182,7 +182,7 @@ static void kvd_cpu1(struct gen_trace *t, uint64_t t0)
 
 void gen_all(const char *top)
 {
-	/* The bits of the time that a record has wrap within cpu0's second packet of the second process. */
+	/* In the second process, the bits of the time that a record has wrap within cpu0's second packet. */
 	uint64_t t0 = 0x1234567890ab, wrap = (7ull << 48) - 1000;
 	struct gen_trace t;
 	struct gen_stream s;
@@ -204,7 +204,7 @@ void gen_all(const char *top)
 	gen_comment(&t, "end time=1795000123.000000001");
 	gen_trace_end(&t);
 
-	/* Begins between kvd's packets; a flight recorder. */
+	/* A flight recorder that begins between kvd's packets. */
 	gen_trace_start(&t, top, "odd_name-500", "odd name", 500, "overwrite", TSC_HZ, EPOCH_S - 1000000,
 			(int64_t)(t0 + 1000000 * TSC_HZ - wrap) + 1234567 + 400);
 	classes(&t);
@@ -402,12 +402,12 @@ void gen_lost_only(const char *top)
 
 /* ------------------------------------------------------------------------- calls */
 
-/* Two of one address modulo 2^27, one after the other; the last is not short. */
+/* The second and the third have one address modulo 2^27 and follow each other; the last is not short. */
 static const uint64_t objects[] = { 0x400000, 0x7f1000000000, 0x7f2008000000, 0x7f3000000000 };
 #define OBJECT_BYTES 0x100000ull /* of code */
-#define DATA_BYTES (UINT64_C(1) << 28) /* behind it: more than a call's record tells apart */
-#define ROUND 64ull      /* so many calls and returns, in one thread */
-#define SECOND_FROM 20ull /* the round in which the second object is not there any more, and the third is */
+#define DATA_BYTES (UINT64_C(1) << 28) /* after it: more than a call's record distinguishes */
+#define ROUND 64ull      /* calls and returns, all in one thread */
+#define SECOND_FROM 20ull /* the round from which the third object is there instead of the second */
 #define SHORT_BEGIN ((5ull << 28) - 250000) /* an epoch ends in the 40th round */
 
 struct gen_short_call gen_short_call(uint64_t i)

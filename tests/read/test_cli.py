@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The verbs print, stat, list and info, on generated recordings.
 
-HODO, GEN_TRACE and READ_API name programs, LIBRARY libhodo-read, LIST_TARGETS binaries with events (with
-colons between). After a
-wanted change of the output: UPDATE_GOLDEN=1 test_cli.py Golden, and read the difference.
+HODO, GEN_TRACE and READ_API name programs, LIBRARY names libhodo-read, LIST_TARGETS names binaries with events,
+separated by colons.
+After an intended change of the output: UPDATE_GOLDEN=1 test_cli.py Golden, and review the difference.
 """
 import json
 import os
@@ -33,8 +33,9 @@ class Api(Case):
         self.assertEqual(run(program("READ_API"), self.make("all"), status=0).stdout, "52 52 52 0\n")
 
     def test_symbols(self):
-        """What the header declares is what is exported."""
-        header = (SOURCE / "include/hodo/read.h").read_text(encoding="utf-8")
+        """The library exports what the headers declare, and nothing else."""
+        headers = (SOURCE / "include/hodo/read.h", SOURCE / "include/hodo/columns.h")
+        header = "".join(file.read_text(encoding="utf-8") for file in headers)
         code = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
         declared = set(re.findall(r"\b(hodo_read_\w+)\([^)]", code))
         symbols = run("nm", "-D", "--defined-only", program("LIBRARY"), status=0).stdout
@@ -94,7 +95,7 @@ class Babeltrace(Case):
     """The same recording read by babeltrace2."""
 
     def compare(self, path, hodo=HODO):
-        done = run(sys.executable, COMPARE, hodo, path, **self.how({"stderr": subprocess.STDOUT}))
+        done = run(sys.executable, "-B", "-S", COMPARE, hodo, path, **self.how({"stderr": subprocess.STDOUT}))
         return done.returncode, done.stdout
 
     def test_agree(self):
@@ -105,7 +106,7 @@ class Babeltrace(Case):
                 self.assertEqual(status, 0, text)
 
     def test_notices(self):
-        """The comparison itself: each kind of lie by hodo is found."""
+        """The comparison itself finds each kind of wrong output."""
         path = self.make("all")
         for lie in ("s/\"shard\":3/\"shard\":4/", "s/user:1/user:2/", "s/0.30000000000000004/0.31/", "7d",
                     "s/\"tid\":414/\"tid\":415/", "s/\"key\":null/\"key\":\"\"/", "s/\"busy\":3/\"busy\":4/g",
@@ -122,7 +123,7 @@ class Babeltrace(Case):
 
 
 class Ctf(Case):
-    """The same read by what the kernel module's tests read with, which has nothing of ours."""
+    """The same, read by the reader of the kernel module's tests, which shares no code with Hodoscope."""
 
     def test_agree(self):
         sys.path.insert(0, str(HERE.parent / "kernel" / "lib"))
@@ -179,7 +180,7 @@ class Errors(Case):
         self.fails(1, "not a linked 64-bit ELF", "list", "/dev/null")
 
     def test_damaged(self):
-        """A warning on standard error, and what can be read."""
+        """hodo warns on standard error, and shows what it can read."""
         path = self.make("all")
         with open(path + "/kvd-412/cpu1", "r+b") as f:
             f.truncate(250)
@@ -190,7 +191,14 @@ class Errors(Case):
         self.assertIn("kv:get key user:2 shard -1", done.stdout)
         self.assertNotIn("cut short", self.hodo("print", "-q", path).stderr)
         done = self.hodo("stat", path)
-        self.assertIn("events are damaged and not counted", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^ +1  damaged +kvd\[412\]: its buffers or its files are damaged, or cut short$")
+        self.assertNotIn("no event was lost", done.stdout)
+        stat, info = (json.loads(self.hodo(verb, "-q", "--json", path).stdout) for verb in ("stat", "info"))
+        self.assertEqual(stat["damaged"], 1)
+        for key in ("recorded", "discarded", "overwritten"):
+            self.assertEqual(info[key], stat[key], key)
+        self.assertEqual([p["lost"] for p in info["processes"]], [p["lost"] for p in stat["processes"]])
+        self.assertEqual(info["lost"]["damaged"], 1)
         os.unlink(path + "/kvd-412/metadata")
         done = self.hodo("print", path)
         self.assertEqual(done.returncode, 0)
@@ -214,7 +222,7 @@ class Errors(Case):
 
 
 class Output(Case):
-    """Where it goes: pipes that close, full disks, terminals."""
+    """Where output goes: pipes that close, full disks, terminals."""
 
     def test_broken_pipe(self):
         path = self.make("fixed", 300000)
@@ -257,7 +265,7 @@ class Output(Case):
         path = self.make("all")
         self.assertIn("KVD WORKER", self.terminal("print", path, PAGER="tr a-z A-Z", TERM="xterm"))
         self.assertNotIn("KVD WORKER", self.ok("print", path, env={"PAGER": "tr a-z A-Z"}))
-        # One that reads little or nothing, or is not there.
+        # A pager that reads little or nothing, or that does not exist.
         self.terminal("print", self.make("fixed", 300000), PAGER="head -1", TERM="xterm")
         self.terminal("print", path, PAGER="true", TERM="xterm")
         shown = self.terminal("print", path, PAGER="/does/not/exist", TERM="xterm", status=1)
@@ -272,7 +280,7 @@ class Output(Case):
 
 
 class Unseen(Case):
-    """Characters that are not seen never reach a terminal; all others do."""
+    """Invisible characters never reach a terminal; all others do."""
 
     @staticmethod
     def unseen(c):
@@ -314,7 +322,7 @@ class Unseen(Case):
         self.assertTrue(any(whole in e["fields"] for e in events))
 
     def test_messages(self):
-        """What a message quotes, the command line and what is damaged, is masked as well."""
+        """What a message quotes from the command line or from damaged data is masked as well."""
         name = "\x7f\u0085\u009b\u202e\u2028\ufeffé"
         os.rename(os.path.join(self.data, "kvd-412"), os.path.join(self.data, name))
         pathlib.Path(self.data, name, "metadata").write_text("no metadata")

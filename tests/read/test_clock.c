@@ -41,7 +41,7 @@ TEST(test_exact)
 	}
 }
 
-/* The quick way, along a stream's times that go on by small and large steps, and back. */
+/* The fast conversion, along times of a stream that advance in small and large steps, and go back. */
 TEST(test_near)
 {
 	static const uint64_t freqs[] = { 1, 999983, 24000000, 1000000000, 2596123457, 1000000000000 };
@@ -75,7 +75,7 @@ TEST(test_ends)
 	c.offset_s = -INT64_MAX;
 	c.offset_ticks = -INT64_MAX;
 	assert_int_equal(hodo_read_clock_ns(&c, 0), INT64_MIN);
-	/* Before the epoch it still rounds down. */
+	/* Times before the epoch also round down. */
 	c = (struct hodo_read_clock){ .freq_hz = 3, .offset_ticks = -1 };
 	assert_int_equal(hodo_read_clock_ns(&c, 0), -333333334);
 }

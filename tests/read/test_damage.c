@@ -10,7 +10,7 @@
 
 #define HEADER sizeof(struct hodo_packet)
 
-/* Three packets of 100 events of EVENT bytes, behind an anchor. */
+/* Three packets of an anchor and 100 events of EVENT bytes each. */
 static const char *make(const char *name)
 {
 	static const struct gen_field fields[] = { { "n", HODO_TYPE_I32 }, { "total", HODO_TYPE_U64 } };
@@ -51,7 +51,8 @@ static void patch(const char *top, size_t off, const void *data, size_t len)
 	close(fd);
 }
 
-static void check(const char *top, uint64_t events, uint64_t damaged, const char *warning)
+/* between: damaged events in packets that no longer have a header. */
+static void check_hole(const char *top, uint64_t events, uint64_t damaged, uint64_t between, const char *warning)
 {
 	struct hodo_read_totals totals = { .size = sizeof(totals) };
 	struct hodo_read *r = help_open(top);
@@ -59,8 +60,28 @@ static void check(const char *top, uint64_t events, uint64_t damaged, const char
 	assert_int_equal(help_walk(r), events);
 	assert_int_equal(hodo_read_count(r, &totals), 0);
 	assert_int_equal(totals.damaged, damaged);
+	assert_int_equal(hodo_read_lost(r, NULL).damaged, damaged + between);
 	if (!strstr(help_warnings, warning))
 		fail_msg("'%s' is not in the warnings: %s", warning, help_warnings);
+	hodo_read_close(r);
+}
+
+static void check(const char *top, uint64_t events, uint64_t damaged, const char *warning)
+{
+	check_hole(top, events, damaged, 0, warning);
+}
+
+/* Headers and the file's size alone say as much. */
+static void check_scan(const char *top, uint64_t events, uint64_t damaged)
+{
+	struct hodo_read *r = help_open(top);
+	const struct hodo_read_stream *s = hodo_read_process(r, 0)->streams[0];
+
+	assert_int_equal(hodo_read_scan(r), 0);
+	assert_int_equal(s->events - s->damaged, events);
+	assert_int_equal(s->damaged, damaged);
+	assert_int_equal(s->lost.damaged, damaged);
+	assert_int_equal(s->lost.unknown, 0);
 	hodo_read_close(r);
 }
 
@@ -87,10 +108,11 @@ TEST(test_truncated)
 		snprintf(path, sizeof(path), "%s/p-1/cpu0", make("cut"));
 		assert_int_equal(truncate(path, (off_t)cuts[i].len), 0);
 		check(folder_path("cut"), cuts[i].events, cuts[i].damaged, cuts[i].warning);
+		check_scan(folder_path("cut"), cuts[i].events, cuts[i].damaged);
 	}
 }
 
-/* A hole holds no packet, however long it is: to read it would take hours. */
+/* A hole holds no packet, however long it is: reading it would take hours. */
 TEST(test_sparse)
 {
 	const off_t far = (off_t)1 << 40;
@@ -117,21 +139,21 @@ TEST(test_header)
 	uint32_t events = 0x00ffffff;
 
 	patch(make("h"), PACKET, "x", 1); /* magic */
-	check(folder_path("h"), 200, 0, "no packet at byte");
+	check_hole(folder_path("h"), 200, 0, 100, "no packet at byte");
 	patch(make("h"), PACKET + 4, "x", 1);
-	check(folder_path("h"), 200, 0, "a packet of another trace");
+	check_hole(folder_path("h"), 200, 0, 100, "a packet of another trace");
 	patch(make("h"), PACKET + 20, "x", 1);
-	check(folder_path("h"), 200, 0, "unknown stream");
+	check_hole(folder_path("h"), 200, 0, 100, "unknown stream");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &huge, 8);
-	check(folder_path("h"), 200, 0, "damaged size");
+	check_hole(folder_path("h"), 200, 0, 100, "damaged size");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &odd, 8);
-	check(folder_path("h"), 200, 0, "damaged size");
+	check_hole(folder_path("h"), 200, 0, 100, "damaged size");
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, events), &events, 4);
-	check(folder_path("h"), 200, 0, "damaged event count");
-	/* Content shorter than the packet: the rest is padding, and the count says. */
+	check_hole(folder_path("h"), 200, 0, 100, "damaged event count");
+	/* Content shorter than the packet: the rest is padding, and the event count shows the damage. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, content_size), &small, 8);
-	check(folder_path("h"), 200, 0, "damaged event count");
-	/* A packet that claims the one behind it: found again at its header. */
+	check_hole(folder_path("h"), 200, 0, 100, "damaged event count");
+	/* A packet whose size includes the next one: the reader finds that one at its header. */
 	patch(make("h"), PACKET + offsetof(struct hodo_packet, packet_size), &over, 8);
 	patch(folder_path("h"), PACKET + offsetof(struct hodo_packet, content_size), &over, 8);
 	check(folder_path("h"), 300, 0, "no record of a known event");
@@ -162,7 +184,7 @@ TEST(test_events)
 	check(folder_path("e"), 300, 0, "announces 90 events and 100 can be read");
 }
 
-/* An anchor whose time cannot be true: whose the events behind it are is not known, up to the next one. */
+/* An anchor whose time cannot be true: the thread of the events up to the next anchor is not known. */
 TEST(test_anchors)
 {
 	const size_t at = PACKET + EVENTS + EVENT * 50;
@@ -177,7 +199,7 @@ TEST(test_anchors)
 	check(folder_path("a"), 200, 100, "outside");
 	patch(make("a"), PACKET + HEADER, early, sizeof(early));
 	check(folder_path("a"), 200, 100, "outside");
-	/* Between two events, of a time that is too late, and of one that is too early. */
+	/* An anchor between two events, whose time is too late, then too early. */
 	make("a");
 	file = folder_read(folder_path("a/p-1/cpu0"), &len);
 	file = realloc(file, len + sizeof(late));
@@ -192,7 +214,7 @@ TEST(test_anchors)
 	folder_write(folder_path("a/p-1/cpu0"), file, len + sizeof(late));
 	check(folder_path("a"), 250, 50, "outside");
 	free(file);
-	/* None at all. */
+	/* No anchor at all. */
 	make("a");
 	file = folder_read(folder_path("a/p-1/cpu0"), &len);
 	memmove(file + PACKET + HEADER, file + PACKET + EVENTS, len - PACKET - EVENTS);
@@ -201,7 +223,7 @@ TEST(test_anchors)
 	folder_write(folder_path("a/p-1/cpu0"), file, len - RECORD_ANCHOR_BYTES);
 	free(file);
 	check(folder_path("a"), 200, 100, "without a thread");
-	/* A call, where nothing says what a call is. */
+	/* A call, where the metadata does not describe calls. */
 	record_call(record, RECORD_CALL, 2050 * GEN_TICK, 0x1000, 0x7ffc00000008);
 	patch(make("a"), at, record, sizeof(record));
 	check(folder_path("a"), 250, 50, "no record of a known event at byte");
@@ -213,7 +235,7 @@ TEST(test_times)
 
 	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_end), &end, 8);
 	check(folder_path("t"), 300, 0, "ends before it begins");
-	/* The whole packet is earlier than the one before it: given where it stands. */
+	/* The whole packet is earlier than the one before it: its events keep their place. */
 	patch(make("t"), PACKET + offsetof(struct hodo_packet, timestamp_begin), &early, 8);
 	check(folder_path("t"), 300, 0, "time runs back");
 	make("t");
@@ -296,7 +318,7 @@ TEST(test_refused)
 	assert_int_equal(help_open_error(folder_path("nothing")), -ENOENT);
 	assert_int_equal(help_open_error(folder_path("r/p-1/cpu0")), -ENOTDIR);
 	make("r");
-	assert_int_equal(help_open_error(folder()), -ENODATA); /* recordings stand one level down */
+	assert_int_equal(help_open_error(folder()), -ENODATA); /* the recordings are one level below */
 	assert_int_equal(hodo_read_open(NULL, "x", NULL), -EINVAL);
 }
 
@@ -318,7 +340,7 @@ TEST(test_foreign)
 	mkdir(folder_path("lttng/kernel"), 0777);
 	folder_write(folder_path("lttng/kernel/metadata"), text, strlen(text));
 	assert_int_equal(help_open_error(folder_path("lttng")), -EPROTO);
-	/* Beside one of ours it is left out. */
+	/* Next to a trace of Hodoscope's it is left out. */
 	make("lttng");
 	check(folder_path("lttng"), 300, 0, "a CTF trace of another tool: skipped");
 }
@@ -349,7 +371,7 @@ TEST(test_odd_files)
 	assert_int_equal(help_open_error(folder_path("odd/p-1")), -EBADMSG);
 }
 
-/* Files that become shorter, or others, while they are read. */
+/* Files that are cut or renamed while they are read. */
 TEST(test_meanwhile)
 {
 	const struct hodo_read_event *e;
@@ -377,7 +399,7 @@ TEST(test_meanwhile)
 	hodo_read_close(r);
 }
 
-/* What is appended later is not seen; the metadata that was read knows all that is. */
+/* A reader does not see what is appended later; the metadata that it read describes all that it sees. */
 TEST(test_growing)
 {
 	struct hodo_read *r;
@@ -399,15 +421,15 @@ TEST(test_growing)
 }
 
 /*
- * Packets within packets: each claims megabytes, and so does its only event, in
- * a way that shows only after reading them. Takes hours if each claim is believed.
+ * Packets within packets: each claims megabytes, and so does its only event, which
+ * only reading them reveals. Believing each claim would take hours.
  */
 TEST(test_nested)
 {
 	static const struct gen_field fields[] = { { "a", HODO_TYPE_BYTES }, { "b", HODO_TYPE_BYTES } };
 	struct hodo_packet head = { .magic = HODO_CTF_MAGIC, .timestamp_end = 1000, .events = 1 };
 	uint8_t event[RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES + 4];
-	/* The second length stands where another event has its first: they go beyond the packet together. */
+	/* The second length is where another event has its first: only together do they exceed the packet. */
 	const uint32_t packets = 100000, each = sizeof(head) + sizeof(event);
 	const uint32_t claim = (2 << 20) / each * each + each - 4;
 	uint8_t *data = malloc(packets * each);

@@ -54,6 +54,23 @@ TEST(test_processes)
 	hodo_read_close(r);
 }
 
+TEST(test_hostname)
+{
+	struct hodo_read *r = help_open(folder_path("all"));
+	FILE *f;
+
+	assert_null(hodo_read_process(r, 0)->hostname);
+	hodo_read_close(r);
+	gen_all(folder_path("host"));
+	f = fopen(folder_path("host/kvd-412/metadata"), "a");
+	assert_non_null(f);
+	fputs("\n\thostname = \"a \\\"b\\\\\";\n\thostname = \"second\";\n\thostname = \"", f);
+	fclose(f);
+	r = help_open(folder_path("host"));
+	assert_string_equal(hodo_read_process(r, 0)->hostname, "a \"b\\");
+	hodo_read_close(r);
+}
+
 TEST(test_classes)
 {
 	const struct hodo_read_process *p;
@@ -192,7 +209,7 @@ TEST(test_lost)
 	assert_int_equal(hodo_read_process(r, 0)->streams[0]->events, 10);
 	hodo_read_close(r);
 
-	/* Without the causes: what the headers skip was overwritten, the rest is unknown. */
+	/* Without causes: what the headers skip counts as overwritten, the rest as unknown. */
 	gen_lost_only(folder_path("lost"));
 	r = help_open(folder_path("lost"));
 	assert_false(hodo_read_process(r, 0)->complete);
@@ -230,7 +247,7 @@ TEST(test_limits)
 	unsigned n, all = 0;
 
 	assert_int_equal(begin, 1795007709956751820);
-	/* Every cut of the whole: each event is in exactly one part. */
+	/* Consecutive slices of the whole: each event is in exactly one of them. */
 	for (since = begin; since < begin + 10000; since += 97) {
 		until = since + 97;
 		hodo_read_limit(r, since, until);
@@ -240,7 +257,7 @@ TEST(test_limits)
 	}
 	assert_int_equal(all, 51); /* the last is 3 s later */
 	lost = hodo_read_lost(r, NULL);
-	check_lost(&lost, 10, 2, 3, 40, 0); /* all packets were passed all the same */
+	check_lost(&lost, 10, 2, 3, 40, 0); /* the reader passed all packets nevertheless */
 	hodo_read_limit(r, begin + 1000000000, INT64_MAX);
 	assert_int_equal(hodo_read_next(r, &e), 1);
 	assert_string_equal(e->cls->name, "high:id");
@@ -260,7 +277,7 @@ TEST(test_one_folder)
 	hodo_read_close(r);
 }
 
-/* More processes than descriptors, and more streams than fit in memory at once if all were open. */
+/* More processes than descriptors, and more streams than fit in memory if all were open at once. */
 TEST(test_many)
 {
 	struct rlimit few = { 16, 16 }, before;
@@ -287,7 +304,7 @@ TEST(test_many)
 	setrlimit(RLIMIT_NOFILE, &before);
 }
 
-/* Packets and events larger than what is read at a time. */
+/* Packets and events larger than what the reader reads at a time. */
 TEST(test_large)
 {
 	static const struct gen_field fields[] = { { "data", HODO_TYPE_BYTES }, { "after", HODO_TYPE_U64 } };

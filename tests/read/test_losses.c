@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_losses.c - where events are missing: hodo_read_losses(), and the fields of an event alone as text. */
+/* test_losses.c - where events are missing: hodo_read_losses(); and only the fields of an event as text. */
 #include "help.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void check(const struct hodo_read_loss *l, const char *stream, int64_t fr
 	assert_int_equal(l->damaged, damaged);
 }
 
-/* What is known of losses while events are read, of times before the last one, is what hodo_read_losses() found. */
+/* While events are read, losses before the last event's time are known as hodo_read_losses() found them. */
 static void check_known(struct hodo_read *r, const struct seen *seen, int64_t now)
 {
 	const struct hodo_read_process *p = hodo_read_process(r, 0);
@@ -107,7 +107,7 @@ TEST(test_discarded)
 	packet(&s, 1000, 2000, 0);
 	packet(&s, 3000, 4000, 3);
 	gen_stream_end(&s);
-	/* Not written: the packets skip events, and tell of them. */
+	/* Packets that were not written: the packets after them skip events, and count them as lost. */
 	gen_stream_start(&s, &t, "cpu2", 2);
 	packet(&s, 1000, 2000, 0);
 	gen_skip(&s, 6);
@@ -129,7 +129,7 @@ TEST(test_discarded)
 	check(&seen.loss[4], "cpu2", 2000, 3000, 6, 0, 0);
 	check(&seen.loss[5], "cpu2", 3020, 4000, 2, 0, 0);
 	assert_int_equal(seen.loss[0].process->pid, 1);
-	/* The streams are complete, the limits stay, and it begins anew. */
+	/* Counts are of whole streams, the limits stay, and reading starts again. */
 	lost = hodo_read_lost(r, NULL);
 	assert_int_equal(lost.full + lost.too_large + lost.unwritten, 26);
 	for (unsigned i = 0; i < 6; i++) {
@@ -137,7 +137,7 @@ TEST(test_discarded)
 		assert_int_equal(e->ts_ns, i < 3 ? 3000 : 3010);
 	}
 	assert_int_equal(hodo_read_next(r, &e), 0);
-	/* What found returns ends it. */
+	/* A result of found() other than 0 ends the search. */
 	seen = (struct seen){ .stop_at = 2 };
 	assert_int_equal(hodo_read_losses(r, found, &seen), 7);
 	assert_int_equal(seen.n, 2);
@@ -175,7 +175,7 @@ TEST(test_overwritten)
 	hodo_read_close(r);
 }
 
-/* A packet that is not there: numbers and events jump, and no header mentions a loss. */
+/* A missing packet: sequence numbers and event counts jump, and no header reports a loss. */
 TEST(test_damaged)
 {
 	struct seen seen = { .n = 0 };
@@ -197,9 +197,10 @@ TEST(test_damaged)
 	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
 	assert_int_equal(seen.n, 1);
 	check(&seen.loss[0], "cpu0", 2000, 5000, 0, 0, 17);
+	assert_int_equal(hodo_read_lost(r, NULL).damaged, 17);
 	hodo_read_close(r);
 
-	/* The second event of the last packet has an id that nothing has: two cannot be read. */
+	/* The second event of the last packet has an unknown id: two events cannot be read. */
 	file = folder_read(folder_path("h/p-1/cpu0"), &len);
 	file[len - 2 * (RECORD_EVENT_BYTES + 8) + 4] = 0x77;
 	folder_write(folder_path("h/p-1/cpu0"), file, len);
@@ -210,7 +211,41 @@ TEST(test_damaged)
 	assert_int_equal(seen.n, 2);
 	check(&seen.loss[1], "cpu0", 5000, 6000, 0, 0, 2);
 	assert_int_equal(seen.loss[1].stream->damaged, 2);
+	assert_int_equal(hodo_read_lost(r, NULL).damaged, 19);
 	check_as_read(r, &seen);
+	hodo_read_close(r);
+}
+
+/* What hodo recover writes of a stream that was damaged: packets count it, and a line says what it was. */
+TEST(test_recovered)
+{
+	struct hodo_read_lost lost;
+	struct seen seen = { .n = 0 };
+	struct gen_trace t;
+	struct gen_stream s;
+	struct hodo_read *r;
+
+	start(&t, folder_path("r"), "p-1", "discard");
+	for (int cpu = 0; cpu < 2; cpu++) {
+		gen_stream_start(&s, &t, cpu ? "cpu1" : "cpu0", cpu);
+		packet(&s, 1000, 2000, 0);
+		packet(&s, 3000, 4000, 11);
+		gen_stream_end(&s);
+	}
+	gen_comment(&t, "lost stream=cpu1 full=4 too_large=0 busy=0 overwritten=0 unwritten=0 damaged=2");
+	gen_comment(&t, "end time=3.000000000");
+	gen_comment(&t, "lost stream=cpu0 damaged=11");
+	gen_comment(&t, "lost stream=cpu1 damaged=5");
+	gen_trace_end(&t);
+	r = help_open(folder_path("r"));
+	assert_int_equal(hodo_read_losses(r, found, &seen), 0);
+	assert_int_equal(seen.n, 2);
+	check(&seen.loss[0], "cpu0", 3000, 4000, 0, 0, 11);
+	check(&seen.loss[1], "cpu1", 3000, 4000, 11, 0, 0); /* of two causes */
+	lost = hodo_read_lost(r, NULL);
+	assert_int_equal(lost.full, 4);
+	assert_int_equal(lost.damaged, 18);
+	assert_int_equal(lost.unknown, 0);
 	hodo_read_close(r);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mutate.c - thousands of variants of sound recordings, with bits turned
- * over, bytes changed, files cut and parts repeated. Whatever comes of it must
- * be read to its end, and the walks over it must agree.
+ * test_mutate.c - thousands of variants of sound recordings, with flipped bits,
+ * changed bytes, shortened files and repeated parts. Each variant must be readable
+ * to its end, and the walks over it must agree.
  */
 #define _GNU_SOURCE
 #include "help.h"
@@ -87,7 +87,7 @@ TEST(test_all)
 		files[i].path = strdup(folder_path(names[i]));
 		files[i].data = folder_read(files[i].path, &files[i].len);
 	}
-	/* Damage to one of two processes leaves the other. */
+	/* Damage to one of two processes leaves the other readable. */
 	assert_true(run(folder_path("all"), files, 6) > VARIANTS * 9 / 10);
 	for (unsigned i = 0; i < 6; i++) {
 		free((char *)files[i].path);

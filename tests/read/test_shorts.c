@@ -7,7 +7,7 @@
 #define SPAN (1ull << 27)
 #define ALWAYS 0, UINT64_MAX
 
-/* What a record has of an address. */
+/* What a record holds of an address. */
 static uint64_t bits(uint64_t address)
 {
 	return address & (SPAN - 4);
@@ -22,7 +22,7 @@ TEST(test_none)
 
 TEST(test_several)
 {
-	/* Two behind each other, one that ends beyond a multiple of 128 MiB, one of nearly 128 MiB's room. */
+	/* Two adjacent ones, one that ends beyond a multiple of 128 MiB, one with room of nearly 128 MiB. */
 	struct hodo_short object[] = { { 0x400000, 0x500000, ALWAYS }, { 0x500000, 0x500010, ALWAYS },
 				       { 0x7f1007fff000, 0x7f1008002000, ALWAYS },
 				       { 0x7f2000600000, 0x7f2007ffe000, ALWAYS } };
@@ -37,7 +37,7 @@ TEST(test_several)
 			assert_int_equal(hodo_read_shorts_address(&s, bits(object[i].end - 8), 5), object[i].end - 8);
 		}
 	}
-	/* Of no object: before the first, behind the third. */
+	/* In no object: before the first, after the third. */
 	assert_int_equal(hodo_read_shorts_address(&s, bits(0x3ffff8), 5), bits(0x3ffff8));
 	assert_int_equal(hodo_read_shorts_address(&s, bits(0x7f1008002000), 5), bits(0x7f1008002000));
 }
@@ -63,7 +63,7 @@ TEST(test_times)
 	}
 }
 
-/* Objects as a damaged file has them: any answer, no harm. */
+/* Objects as in a damaged file: any answer is right, but no crash. */
 TEST(test_hostile)
 {
 	struct hodo_short object[] = { { UINT64_MAX - 5, UINT64_MAX, ALWAYS }, { 3, UINT64_MAX, ALWAYS } };
@@ -85,7 +85,7 @@ static void check_call(const struct hodo_read_event *e, const struct gen_short_c
 	assert_int_equal(e->payload_bytes, 12);
 }
 
-/* Nested calls in two threads, with windows that change, an epoch's end, and an object in another's place. */
+/* Nested calls in two threads, with changing windows, an epoch's end, and an object that replaces another. */
 TEST(test_recording)
 {
 	const uint64_t rounds = 70;
@@ -106,7 +106,7 @@ TEST(test_recording)
 	assert_int_equal(n, rounds * 64);
 	assert_true(whole > n / 4 && whole < n / 2);
 	assert_int_equal(help_walk(r), n);
-	/* What is counted is what stands in the file. */
+	/* The counts are those of the file. */
 	assert_int_equal(hodo_read_count(r, &totals), 0);
 	assert_int_equal(totals.bytes, 18 * whole + 8 * (n - whole));
 	p = hodo_read_process(r, 0);

@@ -59,7 +59,7 @@ static double random_double(void)
 	}
 }
 
-/* Digits that the shortest decimal takes which reads back as v, as the C library finds it. */
+/* How many digits the shortest decimal has that reads back as v, as the C library finds it. */
 static size_t shortest(double v, bool single)
 {
 	char text[64];
@@ -74,7 +74,7 @@ static size_t shortest(double v, bool single)
 	return n;
 }
 
-/* Digits from the first to the last that is not zero. */
+/* How many digits there are from the first to the last that is not zero. */
 static size_t significant(const char *text)
 {
 	size_t n = 0, upto = 0;
@@ -89,7 +89,7 @@ static size_t significant(const char *text)
 	return upto ? upto : 1;
 }
 
-/* What is written reads back as the same value, with no more digits than needed. */
+/* The text reads back as the same value, and has no more digits than needed. */
 static void check_float(double v, bool single, locale_t c)
 {
 	char text[64] = { 0 }, *end = hodo_format_float(text, v, single, true, c), *stop;
@@ -170,7 +170,7 @@ TEST(test_escapes)
 	check_escape("", 0, "\"\"", "");
 }
 
-/* A text ends at its first NUL, and the next field begins behind all of its bytes. */
+/* A text ends at its first NUL, and the next field begins after all of its bytes. */
 TEST(test_values)
 {
 	static const struct {
@@ -248,7 +248,7 @@ static void mark_is(struct mark *m, const char *want)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
 
-/* Every combination of flags, widths and precisions, as the C library has it. */
+/* Every combination of flags, widths and precisions, compared with the C library. */
 TEST(test_mark_integers)
 {
 	static const char *const flags[] = {
@@ -374,7 +374,7 @@ TEST(test_mark_hostile)
 	assert_int_equal(hodo_read_text_mark(t, &m.event), 0);
 	hodo_read_text_data(t, &n);
 	assert_true(n > 2 * 1024 && n < 2 * 1024 + 100);
-	/* One value printed over and over, as wide as can be. */
+	/* One value printed many times, as wide as possible. */
 	for (unsigned i = 0; i + 8 < sizeof(long_format); i += 8)
 		memcpy(long_format + i, "%1$1024d", 9);
 	mark_start(&m, long_format);

@@ -73,7 +73,7 @@ static void var_event(struct body *b, uint64_t ticks, uint16_t text, uint32_t in
 static struct hodo_read_walk walk(const struct hodo_read_layouts *l, const struct body *b, uint64_t begin,
 				  uint64_t limit, uint64_t max)
 {
-	uint8_t *copy = malloc(b->len + !b->len); /* exactly as long: a sanitizer sees what is read beyond */
+	uint8_t *copy = malloc(b->len + !b->len); /* exactly as long: a sanitizer sees reads beyond it */
 	struct hodo_read_walk w;
 
 	assert_non_null(copy);
@@ -104,7 +104,7 @@ TEST(test_layouts)
 	hodo_read_layouts_free(NULL);
 }
 
-/* What calls and returns are must be there, and be like them. */
+/* The classes of calls and returns must exist and have the right fields. */
 TEST(test_layouts_calls)
 {
 	static const uint8_t others[][3] = { { HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U32 },
@@ -122,7 +122,7 @@ TEST(test_layouts_calls)
 	assert_int_equal(hodo_read_layouts_calls(l, 0, 31), -EINVAL);
 	assert_int_equal(hodo_read_layouts_calls(l, 30, 2), -EINVAL);
 	assert_int_equal(hodo_read_layouts_calls(l, 65535, 31), -EINVAL);
-	/* Of the same size alone. */
+	/* Classes that have nothing but the same size. */
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_int_equal(hodo_read_layouts_add(l, 40 + i, others[i], i ? 2 : 3), 0);
 		assert_int_equal(hodo_read_layouts_calls(l, 40 + i, 31), -EINVAL);
@@ -152,7 +152,7 @@ TEST(test_whole)
 	assert_int_equal(w.timestamp_last, 5);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
 	anchor(&b, 20, 7);
-	w = walk(l, &b, 5, 20, 100); /* that alone is no event */
+	w = walk(l, &b, 5, 20, 100); /* an anchor alone is not an event */
 	assert_int_equal(w.events, 0);
 	assert_int_equal(w.bytes, 16);
 	assert_int_equal(w.timestamp_last, 20);
@@ -175,14 +175,14 @@ TEST(test_whole)
 	assert_int_equal(w.events, 2);
 	assert_int_equal(w.timestamp_last, 24);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
-	/* The packet begins between two times of records: its own is the later one. */
+	/* The packet begins between two times that records can have, after the time of the event. */
 	w = walk(l, &b, 23, 23, 1);
 	assert_int_equal(w.events, 1);
 	assert_int_equal(w.timestamp_last, 23);
 	hodo_read_layouts_free(l);
 }
 
-/* Cut at every byte: the whole records before the cut, never one more. */
+/* Cut at every byte: the walk reads the whole records before the cut, never one more. */
 TEST(test_cut)
 {
 	struct hodo_read_layouts *l = layouts();
@@ -225,7 +225,7 @@ TEST(test_cut)
 	hodo_read_layouts_free(l);
 }
 
-/* Two whole records, then what is to be tried. */
+/* Two whole records, to which a test adds what it tries. */
 static struct body two(void)
 {
 	struct body b = { .len = 0 };
@@ -236,7 +236,7 @@ static struct body two(void)
 }
 #define TWO (16 + 6 + 12)
 
-/* It must end before what stands behind the first two. */
+/* The walk must end right after the first two records. */
 static void ends_there(const struct hodo_read_layouts *l, const struct body *b, uint64_t limit,
 		       enum hodo_read_stop stop)
 {
@@ -272,10 +272,10 @@ TEST(test_bad)
 	}
 	b = two();
 	var_event(&b, 44, 4, 4);
-	memcpy(b.data + TWO + 6 + 1 + 2 + 4 + 2, &huge, 4); /* elements: times their size beyond 32 bits */
+	memcpy(b.data + TWO + 6 + 1 + 2 + 4 + 2, &huge, 4); /* elements: their bytes need more than 32 bits */
 	ends_there(l, &b, 100, HODO_READ_STOP_SHORT);
 	b = two();
-	fixed_event(&b, 36); /* back: the next time that has these bits, a second later */
+	fixed_event(&b, 36); /* earlier: read as the next time with these bits, a second later */
 	ends_there(l, &b, 100, HODO_READ_STOP_TIME);
 	w = walk(l, &b, 0, UINT64_MAX, 100);
 	assert_int_equal(w.events, 2);
@@ -293,7 +293,7 @@ TEST(test_anchors)
 	struct body b = { .len = 0 };
 
 	assert_int_equal(hodo_read_layouts_calls(l, 30, 31), 0);
-	/* Whose would it be? */
+	/* Without an anchor the thread is not known. */
 	fixed_event(&b, 40);
 	w = walk(l, &b, 40, 100, 100);
 	assert_int_equal(w.stop, HODO_READ_STOP_ID);
@@ -301,7 +301,7 @@ TEST(test_anchors)
 	b.len = 0;
 	call(&b, RECORD_RETURN, 40);
 	assert_int_equal(walk(l, &b, 40, 100, 100).stop, HODO_READ_STOP_ID);
-	/* Earlier than the packet, than what stands before it, and too late. */
+	/* Earlier than the packet, earlier than the record before it, and too late. */
 	b = two();
 	w = walk(l, &b, 44, 100, 100);
 	assert_int_equal(w.stop, HODO_READ_STOP_TIME);
@@ -315,7 +315,7 @@ TEST(test_anchors)
 	anchor(&b, 104, 7);
 	fixed_event(&b, 104);
 	ends_there(l, &b, 103, HODO_READ_STOP_TIME);
-	/* One more than events_max ends the walk before the event, not before its anchor. */
+	/* The event after events_max ends the walk before itself, not before its anchor. */
 	w = walk(l, &b, 0, 104, 1);
 	assert_int_equal(w.stop, HODO_READ_STOP_END);
 	assert_int_equal(w.events, 1);
@@ -330,7 +330,7 @@ TEST(test_anchors)
 	hodo_read_layouts_free(l);
 }
 
-/* What is behind the last record, and where the last anchor stands. */
+/* What follows the last record, and where the last anchor is. */
 TEST(test_cursor)
 {
 	struct hodo_read_layouts *l = layouts();
@@ -354,7 +354,7 @@ TEST(test_cursor)
 	assert_int_equal(w.cursor.window, 0x3456789abc00);
 	hodo_layouts_walk(l, b.data, TWO + 18, 0, 100, 100, &w);
 	assert_int_equal(w.anchor_bytes, 0);
-	/* An anchor that the record behind it does not confirm may be other bytes. */
+	/* If the record after it does not confirm an anchor, it may be other bytes. */
 	record_event(b.data + TWO + 18 + 16, 1, 52);
 	hodo_layouts_walk(l, b.data, b.len, 0, 100, 100, &w);
 	assert_int_equal(w.walk.events, 3);
@@ -362,7 +362,7 @@ TEST(test_cursor)
 	hodo_read_layouts_free(l);
 }
 
-/* A call's frame, wherever it lies in its window, and wherever that begins. */
+/* A call's frame, anywhere in its window, and wherever the window begins. */
 TEST(test_frames)
 {
 	for (uint64_t window = 0x7ffe00000000; window < 0x7ffe00004000; window += 256) {
@@ -383,7 +383,7 @@ TEST(test_frames)
 	}
 }
 
-/* Times across the boundaries of what a record has: in an anchor's reach of 2^30 ticks, whether one comes or not. */
+/* Times across the range of a record's bits, within 2^30 ticks of an anchor, with or without a new one. */
 TEST(test_wrap)
 {
 	struct hodo_read_layouts *l = layouts();

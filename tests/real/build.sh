@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # build.sh PROGRAM SOURCE CACHE STUBS [CFLAGS]: builds lua, jsonnet or testfixture, which runs SQLite's tests,
-# from its source with what pkg-config hodo-functions says added to its flags, or with these flags, and no other
-# change. Prints the program's path. Objects are kept in CACHE, whatever the stubs are: those of each build of
-# hodo are others, and only linked.
+# from its source with the output of pkg-config hodo-functions added to its flags, or with these flags, and no other
+# change. Prints the program's path. Objects are kept in CACHE, whatever the stubs are: each build of hodo has
+# different stubs, which are only linked.
 set -eu
 program=$1 source=$2 cache=$3 stubs=$4
 cflags=${5:--O2 -g -pg -mfentry -minstrument-return=call}
@@ -21,7 +21,7 @@ cp "$stubs" "$dir/stubs.a"
 read -ra flags <<<"$cflags"
 
 compile_lua() {
-	# Debian's build makes this header, and has libtool compile everything twice: this is the program's part.
+	# Debian's build makes this header, and lets libtool compile everything twice: this is the program's part.
 	echo "#define DEB_HOST_MULTIARCH \"$(gcc -print-multiarch)\"" >lua5.4-deb-multiarch.h
 	for file in "$source"/src/*.c; do
 		case ${file##*/} in luac.c) ;; *) printf '%s\0' "$file" ;; esac
@@ -36,7 +36,7 @@ link_lua() {
 compile_jsonnet() {
 	local link="$dir/stubs.a -Wl,-u,__return__"
 
-	# CMake tries the compiler before it says what to link: CMP0056 has it say so then, too.
+	# CMake tests the compiler before it has the flags for linking: with CMP0056 it uses them in that test, too.
 	cmake -S "$source" -B . -G Ninja -DBUILD_TESTS=OFF -DBUILD_JSONNETFMT=OFF -DCMAKE_BUILD_TYPE=None \
 		-DCMAKE_POLICY_DEFAULT_CMP0056=NEW -DCMAKE_C_FLAGS="$cflags" -DCMAKE_CXX_FLAGS="$cflags" \
 		-DCMAKE_EXE_LINKER_FLAGS="-Wl,-u,__return__ $link"

@@ -41,7 +41,7 @@ def built(program, package):
 
 
 def balance(what, said):
-    """Every call has returned, was left by a longjmp or an exception, or lasts at the end; nothing else, nothing lost."""
+    """Every call has returned, was left by a longjmp or an exception, or is open at the end; nothing is lost."""
     numbers = dict(re.findall(r"^(calls|lost) (.*)$", said, re.M))
     if len(numbers) != 2:
         fail(f"{what}: calls_check:", said)
@@ -78,8 +78,8 @@ def check_lua(d):
     read_by_babeltrace2(d, lua, "-e", "print(pcall(error, 'x'), coroutine.wrap(function() return 1 end)())")
 
 
-# jsonnet's own tests run $JSONNET_BIN for each file, and compare output and exit status with what is to come out.
-# Two of them call functions by the hundred million, which no disk takes in.
+# jsonnet's own tests run $JSONNET_BIN for each file, and compare output and exit status with the expected ones.
+# Two of them make hundreds of millions of calls, more than any disk can take.
 LONG = {"stdlib.jsonnet", "format.jsonnet"}
 WRAPPER = """#!/bin/sh
 '{hodo}' record -q -o "{traces}/$$" --functions -m 256M -- '{jsonnet}' "$@"
@@ -97,7 +97,7 @@ def check_jsonnet(d):
     tests = sorted(suite.glob("*.jsonnet"))
     for i, test in enumerate(tests):
         if test.name in LONG or (i % 24 and not os.environ.get("HODO_REAL_ALL")):
-            # Other tests import some; the suite takes what is called *.jsonnet at its top for a test.
+            # Other tests import some; the suite takes every *.jsonnet at its top for a test.
             test.rename(test.with_suffix(".left_out"))
     traces.mkdir()
     wrapper = d / "jsonnet-traced"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # source.sh PACKAGE CACHE: prints the folder of a Debian package's source, unpacked below CACHE. Fetched once: later
-# runs need no network. Exits with 77 where it cannot be fetched.
+# runs need no network. Exits with 77 if it cannot be fetched.
 set -u
 package=$1 cache=$2
 dir=$cache/source/$package
@@ -20,7 +20,7 @@ exec 9>"$cache/lock" && flock 9
 [ -z "$(unpacked)" ] || { unpacked; exit; }
 { command -v apt-get && command -v dpkg-source; } >/dev/null || skip "no apt-get, or no dpkg-source"
 
-# The system's own sources, as sources of sources, in a place of our own.
+# The system's sources, as source packages, in a private place.
 rm -rf "$dir"
 mkdir -p "$dir/apt/parts" "$dir/apt/lists/partial" || skip "no $dir"
 for list in /etc/apt/sources.list.d/*.sources; do

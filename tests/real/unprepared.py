@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unprepared.py CASE: a program as it is installed, with a probe at the entry and exits of every function of itself
-and of all its libraries that can take one. What it prints and how it ends must be as without. Cases: cc, perl,
+"""unprepared.py CASE: an installed program, with a probe at the entry and exits of every function of the program
+and of all its libraries that can take one. It must print the same and end in the same way as without. Cases: cc, perl,
 python, sqlite, shell; exceptions, a program of ours that has them in all ways (tests/func/throws.cc); suites of
-others' own tests, of which each must pass, or fail, as without: redis_tests, and sqlite_tests, whose program is
-built without a flag of ours.
+others' own tests, each of which must pass or fail as without: redis_tests, and sqlite_tests, whose program is
+built without any flag of ours.
 
 HODO_REAL_ALL=1: more of these suites, and python runs a part of CPython's own tests. That takes minutes to an hour."""
 import os
@@ -58,7 +58,7 @@ x=$(printf '%s\\n' c a b | sort | tr '\\n' ' '); echo "$x"; (exit 4); echo $?; s
 
 
 def command(name, d):
-    """What is run, its input, and how it must end."""
+    """The command, its input, and the exit status that it must have."""
     source = d / "work.c"
     source.write_text("#include <stdio.h>\n" + "".join(
         f"int f{i}(int a, int *b) {{ for (int k = 0; k < a; k++) b[k] += k * {i} / (a + 1); return b[a] ^ {i}; }}\n"
@@ -73,15 +73,15 @@ def command(name, d):
 
 
 def outcome(done):
-    """Without what the tool says."""
+    """The result of a run, without hodo's messages."""
     said = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("hodo: "))
     return done.returncode, done.stdout, said
 
 
 def count(trace):
-    """Events of a recording, with those that newer ones took the place of."""
+    """The number of events in a recording, and of those that newer ones have overwritten."""
     stat = hodo("stat", trace, status=0).stdout
-    numbers = re.findall(r"^total +([\d,]+)|^([\d,]+) events were lost", stat, re.MULTILINE)
+    numbers = re.findall(r"^total +([\d,]+)|^([\d,]+) events? w(?:as|ere) lost", stat, re.MULTILINE)
     return sum(int((a or b).replace(",", "")) for a, b in numbers)
 
 
@@ -97,7 +97,7 @@ def check_program(name, d):
 # --------------------------------------------------------------------------- suites
 
 def same(plain, traced, passed):
-    """Of each, tests with their results, or texts with None; what is said of both."""
+    """plain, traced: tests with their results, or texts with None, which must be equal; returns what to say of both."""
     assert plain and sorted(plain, key=str) == sorted(traced, key=str), sorted(set(plain) ^ set(traced), key=str)
     results = [result for _, result in plain if result is not None]
     return f"{len(results):,} tests, of which {results.count(passed):,} pass, as without"
@@ -119,7 +119,7 @@ def check_python_tests(d):
 
 
 def check_redis_tests(d):
-    """Each server is recorded from its start to its end; several at a time."""
+    """Each server is recorded from its start to its end; several run at a time."""
     wrapper, traces, verdicts = d / "redis-server", d / "traces", []
     traces.mkdir()
     words = " ".join(f"'{word}'" for word in (*map(str, RECORD), "-o"))
@@ -131,7 +131,7 @@ def check_redis_tests(d):
         done = run(*redis_suite.command(redis_suite.OWN if ALL else redis_suite.SHORT, "--clients", "2"), cwd=folder,
                    env=environment(d), timeout=6 * LIMIT_S)
         plainly = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
-        # What the test drew by chance, and how long it took, is in some of their names.
+        # Some names contain random numbers and durations.
         verdicts.append([(re.sub(r"[\d.]+", "N", name), result) for result, name in
                          re.findall(r"(?m)^\[(ok|err|exception|timeout)\]: (.*?)(?: in tests/.*| \(\d+ ms\))?$", plainly)])
     said = same(*verdicts, "ok")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bursts.c - process images in plenty, each of which writes one event.
+ * bursts.c - starts many process images, each of which writes one event.
  *
- *	bursts fork N     N children, which are not waited for before all are there
- *	bursts unheard N  the same while the recorder, who started us, is stopped
+ *	bursts fork N     N children, which it waits for only after it has started all of them
+ *	bursts unheard N  the same while the recorder, our parent, is stopped
  *	bursts exec P N   P processes, each of which is replaced N times
  */
 #define _GNU_SOURCE

@@ -52,7 +52,7 @@ int connect_recorder(void)
 	memcpy(a.sun_path, path, len - HODO_RECORDER_SUFFIX);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
 		return fd;
-	/* For another user. */
+	/* Another user connects to the abstract address. */
 	memset(&a.sun_path, 0, sizeof(a.sun_path));
 	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, HODO_RECORDER_ABSTRACT "%.*s", HODO_RECORDER_NAME,
 		 path + len - HODO_RECORDER_SUFFIX + 1);
@@ -148,7 +148,7 @@ static bool send_ready(int fd, const int *fds, unsigned int n)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(m);
 }
 
-/* Waits until the recorder has hung up: then it has decided. */
+/* Waits until the recorder hangs up, which it does once it has decided. */
 void wait_hangup(int fd)
 {
 	char byte;
@@ -200,7 +200,7 @@ static void honest(uint64_t events)
 	printf("%llu\n", (unsigned long long)(w.written + fallback.written));
 }
 
-/* Calls, returns and events of two threads in one packet, 30 for each line that is read. */
+/* Calls, returns and events of two threads in one packet, 30 for each line of standard input. */
 static void pieces(uint64_t lines)
 {
 	struct hodo_shm *h;
@@ -318,7 +318,7 @@ static void many_connections(uint64_t n)
 	sleep(1);
 }
 
-/* Greets properly, then hands over what is not as it must be. */
+/* Says hello correctly, then hands over a buffer that is not as it must be. */
 static void bad_ready(uint64_t size_change, int seals, unsigned int fds)
 {
 	int fd = connect_recorder(), two[2];
@@ -417,7 +417,7 @@ static void limited(uint64_t n)
 	((uint64_t *)(shm + HODO_SHM_LIMITED))[1] = n;
 }
 
-/* Each kind of loss counted n times, by a ring that has an event as well. */
+/* A ring that has one event as well counts n losses of each kind. */
 static void lost(uint64_t n)
 {
 	struct writer w;
@@ -467,7 +467,7 @@ static void absurd_catalog(uint64_t n)
 	usleep(20000);
 }
 
-/* A profile of nonsense: n 0: all of it; 1: in batches as they should be, with few functions, changing while read. */
+/* A profile of nonsense. n 0: all of it; 1: correct batches of few functions, which change while they are read. */
 static void garbage_profile(uint64_t n)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,

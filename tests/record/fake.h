@@ -12,12 +12,12 @@ extern const char *argument; /* as it was given */
 
 void die(const char *what);
 int connect_recorder(void);
-bool say_hello(int fd);    /* and takes the configuration. False: the recorder has hung up */
-void wait_hangup(int fd);  /* until the recorder has hung up: then it has decided */
+bool say_hello(int fd);    /* and takes the configuration; false if the recorder hung up */
+void wait_hangup(int fd);  /* until the recorder hangs up, once it has decided */
 /* Joins the recording, honestly. */
 void join(void);
 
-/* fake_images.c: n is the argument's number. */
+/* fake_images.c: n is the argument as a number. */
 void images_garbage(uint64_t n);
 void images_changing(uint64_t n);
 void images_path(uint64_t n);

@@ -16,7 +16,7 @@
 #include <lib/random.h>
 
 #define NOBODY 65534
-#define NO_PID 0x7ffffffeull /* more than there can be */
+#define NO_PID 0x7ffffffeull /* above the greatest pid */
 
 static struct hodo_images *head(void)
 {
@@ -37,7 +37,7 @@ static void announce(uint32_t i, uint64_t pid, const char *path)
 	__atomic_fetch_add(&head()->announced, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Until the recorder has looked and given the place back; not for ever, should it have died. */
+/* Waits until the recorder has looked and freed the place; gives up in the end, in case the recorder has died. */
 static void wait_taken(uint32_t i)
 {
 	for (int ms = 0; __atomic_load_n(&place(i)->who, __ATOMIC_SEQ_CST) != HODO_IMAGE_FREE; ms++) {
@@ -61,7 +61,7 @@ static void random_place(uint32_t i)
 	words[0] = r % 2 ? whos[r / 2 % 6] : r % 7 ? (uint64_t)getpid() << 32 | r >> 33 : xorshift(&seed);
 }
 
-/* Places and numbers of nonsense, no text with an end. */
+/* Places and numbers are nonsense; no text has an end. */
 void images_garbage(uint64_t n)
 {
 	join();
@@ -73,7 +73,7 @@ void images_garbage(uint64_t n)
 	usleep(20000);
 }
 
-/* The same, which changes while it is read. */
+/* The same, but it changes while the recorder reads it. */
 void images_changing(uint64_t n)
 {
 	pid_t pid;
@@ -92,7 +92,7 @@ void images_changing(uint64_t n)
 	waitpid(pid, NULL, 0);
 }
 
-/* It says that a child of its, which has ended, was to be that. */
+/* Says that one of its children, which has ended, was to become the program at this path. */
 void images_path(uint64_t n)
 {
 	(void)n;
@@ -101,7 +101,7 @@ void images_path(uint64_t n)
 	wait_taken(0);
 }
 
-/* The same by a process of root's that is nobody's by then. */
+/* The same, by a process that root started and that has become user nobody. */
 void images_drop(uint64_t n)
 {
 	(void)n;
@@ -112,7 +112,7 @@ void images_drop(uint64_t n)
 	wait_taken(0);
 }
 
-/* It says that it has started processes that it has not: that one, the first of all, and the recorder. */
+/* Says that it started three processes that it did not start: n, process 1, and the recorder. */
 void images_pid(uint64_t n)
 {
 	join();
@@ -126,11 +126,11 @@ void images_lost(uint64_t n)
 {
 	join();
 	announce(0, (uint64_t)getppid(), "/no/such");
-	usleep(100000); /* in which some thousands can be started */
+	usleep(100000); /* time enough to start some thousands of processes */
 	head()->lost = (uint32_t)n;
 }
 
-/* As fast as it can, each with a path of its own. */
+/* Announces images as fast as it can, each with another path. */
 void images_many(uint64_t n)
 {
 	char path[32];

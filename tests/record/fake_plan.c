@@ -39,7 +39,7 @@ static void get_plan(int fd)
 		die("plan");
 }
 
-/* What came of it, again and again. */
+/* Reports the plan's result again and again. */
 void plan_flood(uint64_t n)
 {
 	struct hodo_msg_planned m = planned(-ENOMEM);
@@ -52,7 +52,7 @@ void plan_flood(uint64_t n)
 	wait_hangup(fd);
 }
 
-/* Of a plan that nobody has sent; -EINPROGRESS: that its threads are to be stopped for. */
+/* Reports on a plan that nobody has sent; with -EINPROGRESS it asks the recorder to stop its threads. */
 void plan_unasked(uint64_t n)
 {
 	struct hodo_msg_planned m = planned(n ? -EINPROGRESS : -ENOMEM);
@@ -73,7 +73,7 @@ void plan_again(uint64_t n)
 	wait_hangup(fd);
 }
 
-/* Its threads have stood already. */
+/* Asks for its threads to be stopped a second time. */
 void plan_still(uint64_t n)
 {
 	struct hodo_msg_planned m = planned(-EINPROGRESS);
@@ -99,7 +99,7 @@ void plan_short(uint64_t n)
 	wait_hangup(fd);
 }
 
-/* With a descriptor, which has no place there. */
+/* The message carries a descriptor, which it must not. */
 void plan_descriptor(uint64_t n)
 {
 	union {
@@ -121,7 +121,7 @@ void plan_descriptor(uint64_t n)
 	wait_hangup(fd);
 }
 
-/* Another program takes the process over: an honest one. */
+/* Executes another program, an honest one, in the middle of the conversation. */
 void plan_exec(uint64_t n)
 {
 	(void)n;

@@ -23,7 +23,7 @@ static void check_metadata(const struct hodo_catalog *c)
 
 	hodo_ctf_metadata_text(&m, &text);
 	p = hodo_text_string(&text);
-	/* Whatever the names: printable, and no comment but ours is ended. */
+	/* Whatever the names are, all is printable, and no name ends a comment. */
 	for (size_t i = 0; i < text.len; i++) {
 		char ch = p[i];
 

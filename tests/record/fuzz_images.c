@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_images.c - a table of announced images that holds anything, and a program's file that does.
+ * fuzz_images.c - a table of announced images, and a program's file, with any contents.
  *
- * Input: one byte n, the file's first n bytes; then places as they follow each other: a byte of choices, 4 bytes of
- * pid, one of the path's length, and the path. In it, the byte 1 stands for the file. What is counted in the end must
- * not be more than was announced, and be fit to be shown.
+ * Input: one byte n, and n bytes of the file; then the places in order, each a byte of choices, 4 bytes of pid, a
+ * byte with the path's length, and the path. A path that contains a byte 1 is that of the file. In the end, no more
+ * images may be counted than were announced, and all that was counted must be fit to be shown.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ static void make_program(struct input *in, const char *path)
 	fuzz_check(chmod(path, 0755) == 0, "the program's file cannot be made");
 }
 
-/* False: the input has ended. */
+/* False if the input has ended. */
 static bool make_place(struct input *in, const char *program, struct hodo_image *image, uint8_t *choices)
 {
 	uint8_t len = 0, path[256];
@@ -55,11 +55,11 @@ static bool make_place(struct input *in, const char *program, struct hodo_image 
 	if (len > sizeof(image->path))
 		len = sizeof(image->path);
 	if (*choices & 8)
-		memset(image->path, 'x', sizeof(image->path)); /* without an end */
+		memset(image->path, 'x', sizeof(image->path)); /* unterminated */
 	memcpy(image->path, path, len);
 	if (memchr(path, 1, len))
 		snprintf(image->path, sizeof(image->path), "%s", program);
-	/* None that there is: what it may be is of no interest to others. */
+	/* A pid that no process has, so that no real process matters. */
 	image->who = *choices & 1 ? (uint64_t)(pid | 1u << 30) << 32 | *choices :
 		     *choices & 2 ? (uint64_t)OWN << 32 | pid : pid % 4;
 	return true;

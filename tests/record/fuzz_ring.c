@@ -3,8 +3,8 @@
  * fuzz_ring.c - the reader of a ring whose memory holds anything.
  *
  * Input: one byte of choices, then changes to a ring that holds honest
- * packets: each 8 bytes of value and 4 of place, with a poll in between, or
- * the open packet taken. What comes out must be such that a trace of it is valid.
+ * packets, each 8 bytes of value and 4 of place; between them it polls, or
+ * takes the open packet. What comes out must make a valid trace.
  */
 #include <stdint.h>
 #include <stdlib.h>

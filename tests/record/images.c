@@ -83,7 +83,7 @@ static int spawned(void)
 		return 1;
 	if (posix_spawn(&pid, program, NULL, NULL, argv, none) != 0 || status_of(pid) != 0)
 		return 1;
-	/* Recorded: it has the environment. */
+	/* This one is recorded, since it has the environment. */
 	if (posix_spawnp(&pid, program, NULL, NULL, argv, environ) != 0 || status_of(pid) != 0)
 		return 1;
 	if (posix_spawn(NULL, program, NULL, NULL, argv, environ) != 0 || wait(&status) < 0)
@@ -109,7 +109,7 @@ static int child_by(void (*way)(char **argv), char *path)
 static void at_descriptor(char **argv) { execveat(open(".", O_RDONLY), program, argv, none, 0); }
 static void at_descriptor_or_empty(char **argv) { execveat(AT_FDCWD, program, argv, none, AT_EMPTY_PATH); }
 
-/* In that directory, which is absolute: 16 times. */
+/* Runs the program 16 times by a path relative to dir, which is absolute. */
 static int relative(const char *dir, char *name)
 {
 	char dotted[300], *argv[] = { dotted, "a", "b", NULL };
@@ -119,7 +119,7 @@ static int relative(const char *dir, char *name)
 	program = dotted;
 	if (chdir(dir) < 0 || each() != 0)
 		return 1;
-	/* No PATH is searched. */
+	/* None of these searches PATH. */
 	if (child_by(by_execve, name) || child_by(by_execle, name) || child_by(at_descriptor, name) ||
 	    child_by(at_descriptor_or_empty, name))
 		return 1;
@@ -135,7 +135,7 @@ static int relative(const char *dir, char *name)
 	return status_of(pid);
 }
 
-/* In the directory that an action of posix_spawn() changes to. */
+/* The path is relative to the directory that an action of posix_spawn() changes to. */
 static int by_action(const char *dir, char *name)
 {
 	char *argv[] = { name, "a", "b", NULL };
@@ -150,7 +150,7 @@ static int by_action(const char *dir, char *name)
 	return status_of(pid);
 }
 
-/* So many that run at one time; then what fails; and at last it is the program itself, upon which they end. */
+/* Starts so many children that stay; then fails to exec; then becomes the program, and the children end. */
 static int full(int children)
 {
 	char *waits[] = { program, "wait", NULL }, *argv[] = { program, NULL };
@@ -223,7 +223,7 @@ static int in_thread(void)
 	return 1;
 }
 
-/* So many processes that become this program so often; each image writes an event. */
+/* Starts `processes` processes, each of which execs this program until it had `images` images; an event for each. */
 static int chains(char **argv, int processes, int images)
 {
 	char left[16];

@@ -31,7 +31,7 @@ static uint64_t clock_ns(clockid_t id)
 
 /* ------------------------------------------------------------------ events */
 
-/* Fixed fields first; then two arrays of constant length, whose texts end before. */
+/* Fixed fields first; then two arrays of constant length, whose texts end before the arrays do. */
 static void put_switch(struct writer *w, const char prev[16], const char next[16], int32_t next_pid)
 {
 	uint8_t fields[4 + 2 * 18];
@@ -94,9 +94,9 @@ static void put_events(struct writer *w)
 	put_open(&w[0], "", 0, 3);
 	w[0].tid = 101;
 	put_many(&w[0]);
-	w[1].tid = 0; /* each CPU's own */
+	w[1].tid = 0; /* each CPU's idle thread */
 	put_switch(&w[1], "swapper/1\0\0\0\0\0\0", "0123456789abcdef", 100);
-	w[1].tid = 555; /* of which nothing is known */
+	w[1].tid = 555; /* a thread of which nothing is known */
 	put_open(&w[1], "a\0b", 3, 4);
 	w[2].tid = 102;
 	put_open(&w[2], "\0\0\0\0", 4, 5); /* an array with an empty text */
@@ -110,7 +110,7 @@ static void put_threads(uint8_t *shm)
 		{ 101, 100, "worker" }, { 102, 102, "other" }, { 100, 100, "main" },
 	};
 
-	/* Anywhere. */
+	/* Any places in the table will do. */
 	for (unsigned int i = 0; i < 3; i++)
 		memcpy(shm + HODO_SHM_THREADS + (HODO_THREADS_MAX - 1 - 1000 * i) * sizeof(*threads), &threads[i],
 		       sizeof(*threads));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - an event for each pair of names that CTF may confuse, with texts, whose lengths have names too, and with
- * numbers in all four ways; and events of many such names.
+ * names.c - an event for each pair of names that CTF may confuse, in all four combinations of texts (whose lengths
+ * have names, too) and numbers; and events with many such names.
  */
 #include <hodo/trace.h>
 
@@ -12,7 +12,7 @@
 	PAIR(first, _int) PAIR(first, context) PAIR(first, _context) PAIR(first, context2) PAIR(first, _)	\
 	PAIR(first, __) PAIR(first, stream_id) PAIR(first, comm)
 
-/* The event's name is its own: an event has the same fields wherever it is. */
+/* Each combination has its own event name, since an event has the same fields wherever it occurs. */
 #define PAIR(a, b)											\
 	HODO_EVENT(texts, a##__and__##b, HODO_F(a, "one"), HODO_F(b, "two"));				\
 	HODO_EVENT(text_number, a##__and__##b, HODO_F(a, "three"), HODO_F(b, 4));			\

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nothing.c - a static program that does nothing; with an argument "wait", until its standard input ends. */
+/* nothing.c - a static program that does nothing; with the argument "wait", it waits for the end of its input. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * others.c HOW [ARGUMENT] - a program whose processes come to be where the recorder's socket cannot be reached by its
- * path. Each process has EVENTS events; the exit status says whether all of them could do what they should.
+ * others.c HOW [ARGUMENT] - a program whose processes get to places from where they cannot reach the recorder's
+ * socket by its path. Each makes EVENTS events; the exit status says whether all of them could do their work.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void drop(void)
 	must(setresuid(NOBODY, NOBODY, NOBODY), "setresuid");
 }
 
-/* Forks twice and is its parent's no more when it becomes nobody's; it says in the file that it has ended. */
+/* Forks twice, to have no parent left when it becomes user nobody; writes its status to the file at the end. */
 static int daemonise(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), status;

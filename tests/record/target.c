@@ -37,7 +37,7 @@ static void count(long n)
 {
 	for (long i = 0; i < n; i++) {
 		HODO_EVENT(rt, tick, HODO_F(i, i));
-		if (i % 1000 == 999) /* no faster than any recorder can read */
+		if (i % 1000 == 999) /* slow enough for any recorder */
 			sleep_ms(1);
 	}
 }
@@ -54,13 +54,13 @@ static void flood(long n)
 		HODO_EVENT(rt, tick, HODO_F(i, i));
 }
 
-/* While the recorder stands still, until somebody lets it go on. */
+/* Stops the recorder and writes n events; somebody else lets the recorder go on. */
 static void burst(long n)
 {
 	char path[32], stat[512] = "";
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
-	HODO_EVENT(rt, tick, HODO_F(i, -1l)); /* there is a ring */
+	HODO_EVENT(rt, tick, HODO_F(i, -1l)); /* so that there is a ring */
 	sleep_ms(100);
 	kill(getppid(), SIGSTOP);
 	while (!strstr(stat, ") T ")) {
@@ -73,7 +73,7 @@ static void burst(long n)
 	flood(n);
 }
 
-/* On one CPU: is quiet for two seconds, and after a flood again, for good. */
+/* On one CPU: two seconds that are almost quiet, then a flood, then quiet again for good. */
 static void awake(long n)
 {
 	cpu_set_t set;
@@ -90,7 +90,7 @@ static void awake(long n)
 	}
 }
 
-/* The same in one event: as a text, and as bytes. */
+/* The same bytes as the one field of an event: first as a text, then as bytes. */
 static void large(long bytes)
 {
 	char *text = malloc((size_t)bytes + 1);
@@ -124,7 +124,7 @@ static int fork_tree(long n)
 	return status != 0;
 }
 
-/* A child that is forked in the last moment. */
+/* Forks a child at the last moment. */
 static int orphan(long n)
 {
 	if (fork() == 0)
@@ -149,7 +149,7 @@ static int daemon_life(long n, const char *file)
 	return 0;
 }
 
-/* Until a signal says so, which becomes the exit status. */
+/* Runs until a signal arrives, which decides the exit status. */
 static int forever(const char *file)
 {
 	struct sigaction sa = { .sa_handler = on_signal };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The table in which a process announces images says anything: the recorder goes on, reads no file that the process
-itself could not, and counts what other processes announce as ever."""
+"""The table in which a process announces images may say anything: the recorder goes on, reads no file that the process
+itself could not read, and still counts what other processes announce."""
 import ctypes
 import os
 import shutil
@@ -22,7 +22,7 @@ def missing(path):
 
 
 class Opened:
-    """Whether a file is opened meanwhile, by anybody."""
+    """Tells whether anybody opens a file meanwhile."""
 
     def __init__(self, path):
         self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -61,7 +61,7 @@ class Files(Case):
         return done
 
     def path_says(self, path, *how):
-        """What is said of a path that a process announces."""
+        """What hodo says of a path that a process announces."""
         self.announced(*how or (FAKE, "images-path"), path)
         (why, images), = self.reasons().items()
         self.assertEqual(images, 1)
@@ -70,7 +70,7 @@ class Files(Case):
 
 class Announced(Files):
     def test_garbage(self):
-        """Beside programs whose images are known."""
+        """The process runs beside programs whose images are known."""
         for how in ("images-garbage 0", "images-garbage 256", "images-garbage 7", "images-changing"):
             with self.subTest(how):
                 script = f"{FAKE} {how} & {IMAGES} each {self.static} && {TARGET} count 3000; wait $!"
@@ -87,12 +87,12 @@ class Announced(Files):
             self.assertEqual(self.reasons().get(TOO_MANY, 0), number if number == 1000 else 0)
 
     def test_processes_of_others(self):
-        """A process that is recorded, the first of all, and the recorder are not among those that are missing."""
+        """A process that is recorded, process 1, and the recorder are not counted as missing."""
         self.announced("sh", "-c", f"{FAKE} images-pid $$; {TARGET} count 10", events=10)
         self.assertEqual(self.reasons(), {})
 
     def test_connects_without_the_key(self):
-        """That is no image of the recording: one that was announced has not come by it."""
+        """Such a connection is not an image of the recording: it does not count as the image that was announced."""
         connect = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
                    "s.connect('\\0hodo-record-' + sys.argv[1][-49:-33]); s.send(b'x'); s.recv(1)")
         python = os.path.realpath(sys.executable)
@@ -100,7 +100,7 @@ class Announced(Files):
         self.assertEqual(self.reasons(), {missing(python): 1, "it does not have the recording's key: it may be another user's": 1})
 
     def test_very_many(self):
-        """Each is counted, with its path as long as there is room for reasons; and others' as ever."""
+        """Each is counted, with its path while there is room for reasons; so are other processes' images."""
         script = f"{FAKE} images-many 20000 & {IMAGES} each {self.static}; wait $!"
         self.announced("sh", "-c", script, events=1)
         reasons = self.reasons()
@@ -109,7 +109,7 @@ class Announced(Files):
         self.assertLessEqual(len(reasons), 9)
 
     def test_what_is_no_program(self):
-        """Neither opened nor waited for."""
+        """The recorder neither opens them nor waits for them."""
         os.mkfifo(self.path("fifo"), 0o777)
         os.symlink("loop", self.path("loop"))
         os.mkdir(self.path("folder"))
@@ -126,16 +126,16 @@ class Announced(Files):
                 self.assertEqual(self.path_says(path), missing(path[:247]))
 
     def test_through_proc(self):
-        """What /proc has of the recorder is not what it has of the process."""
+        """What /proc shows of the recorder is not what it shows of the process."""
         os.symlink(self.static, self.path("link"))
-        # As if it had been there for a while: the first who follows it changes its time.
+        # As if the link had been there for a while: the first one to follow a new link changes its time.
         os.utime(self.path("link"), (os.stat(self.static).st_mtime + 3600, 0), follow_symlinks=False)
         self.assertEqual(self.path_says(self.path("link")), f"{self.path('link')} is static")
         for path in (f"/proc/self/root{self.static}", f"/proc/self/cwd/{os.path.basename(self.static)}"):
             self.assertEqual(self.path_says(path), missing(path))
 
     def test_odd_files(self):
-        """Files that are damaged, or lead elsewhere, say nothing."""
+        """The recorder learns nothing from files that are damaged or lead elsewhere."""
         with open(self.static, "rb") as file:
             elf = file.read()
         for name, content in (("empty", b""), ("short", elf[:40]), ("cut", elf[:64]), ("script", b"#!"),
@@ -150,7 +150,7 @@ class Announced(Files):
                 self.assertEqual(self.path_says(self.path(name)), missing(self.path(name)))
 
     def test_a_file_system_that_does_not_answer(self):
-        """A user may be behind one: the way to its files is not asked for."""
+        """A user's process may serve it: the recorder does not ask for the way to its files."""
         if place.no_mounts() or not os.path.exists("/dev/fuse"):
             self.skipTest(place.no_mounts() or "no /dev/fuse")
         stuck = self.path("stuck")
@@ -158,7 +158,7 @@ class Announced(Files):
         fd = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         self.addCleanup(os.close, fd)
         options = f"fd={fd},rootmode=100755,user_id=0,group_id=0".encode()
-        # One whose root is a file that can be run: that much is known without asking.
+        # One whose root is an executable file: that much is known without asking.
         target = self.path("stuck-file")
         with open(target, "wb"):
             pass

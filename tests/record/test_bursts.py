@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Process images in plenty: each is recorded, or counted with the reason, in every place where losses stand."""
+"""Many process images: each is recorded, or counted with the reason, in every place that reports losses."""
 
 import json
 
@@ -12,7 +12,7 @@ UNANSWERED = "it left before it was answered: the recorder was too busy"
 
 class Bursts(Case):
     def counted(self, done):
-        """How many images are not recorded, as the summary, the metadata, stat and info agree."""
+        """The number of images that are not recorded; the summary, the metadata, stat and info agree on it."""
         said = done.number(r"hodo: (\d+) process images? w\w+ not recorded: ")
         for verb in ("stat", "info"):
             reasons = json.loads(self.ok(verb, "--json", self.data)).get("unrecorded", [])
@@ -27,7 +27,7 @@ class Bursts(Case):
         return said
 
     def check(self, done, wrote):
-        """Each image writes one event; who sets them off writes none, and is recorded."""
+        """Each image writes one event; the process that starts them writes none, and is recorded."""
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.lost(), 0)
         self.assertEqual(done.events()[0] + self.counted(done), wrote)
@@ -37,12 +37,12 @@ class Bursts(Case):
             self.check(self.record(BURSTS, "fork", 600), 600)
 
     def test_execs(self):
-        """An image is gone before the recorder has looked at it, and the next one speaks for the same process."""
+        """An image has ended before the recorder looks at it, and the next one speaks for the same process."""
         with busy(3):
             self.check(self.record(BURSTS, "exec", 10, 20), 210)
 
     def test_nobody_answers(self):
-        """The recorder stands still for longer than anybody waits: who came meanwhile is counted."""
+        """The recorder is stopped for longer than any process waits: those that start meanwhile are counted."""
         done = self.record(BURSTS, "unheard", 100)
         self.assertEqual(self.counted(done), 100, done.stderr)
         self.check(done, 100)

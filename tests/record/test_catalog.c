@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_catalog.c - the catalogue: what is right is taken, what is not ends it, in bounds.
+ * test_catalog.c - the catalogue: correct records are taken, a wrong one ends the reading or is left out, within
+ * bounds.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static uint8_t *new_catalog(void)
 	return calloc(1, SIZE);
 }
 
-/* Of a process with that catalogue. */
+/* Writes the metadata of a process with that catalogue. */
 static void write_metadata(struct hodo_text *text, const struct hodo_catalog *c)
 {
 	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
@@ -74,7 +75,7 @@ TEST(test_same_id)
 	free(base);
 }
 
-/* One change to an honest catalogue of three records; how many records are still taken. */
+/* Makes one change to a correct catalogue of three records; `events` is how many of them are still taken. */
 static void spoilt(void (*spoil)(uint8_t *base, uint64_t *used), int result, uint32_t events)
 {
 	static const uint8_t types[] = { HODO_TYPE_I32, HODO_TYPE_STR };
@@ -87,7 +88,7 @@ static void spoilt(void (*spoil)(uint8_t *base, uint64_t *used), int result, uin
 	spoil(base, &used);
 	assert_int_equal(hodo_catalog_read(&c, base, used), result);
 	assert_int_equal(c.events, events);
-	/* It stays so, and silent. */
+	/* It stays ended, and reports no error again. */
 	if (result < 0)
 		assert_int_equal(hodo_catalog_read(&c, base, used + 8), 0);
 	hodo_catalog_free(&c);
@@ -137,12 +138,38 @@ TEST(test_spoilt)
 	spoilt(kind_unknown, -EBADMSG, 1);
 	spoilt(many_fields, -EBADMSG, 1);
 	spoilt(more_fields, -EBADMSG, 1);
-	spoilt(type_unknown, -EBADMSG, 1);
-	spoilt(array_of_text, -EBADMSG, 1);
+	spoilt(type_unknown, 3, 2);
+	spoilt(array_of_text, 3, 2);
 	spoilt(no_nul, -EBADMSG, 1);
 }
 
-/* What calls and returns are: functions' events of these names and types alone. */
+/* Such an event is left out, with a warning that names it; those behind it are taken. */
+TEST(test_unknown_type)
+{
+	static const uint8_t bad[] = { HODO_TYPE_I32, HODO_TYPE_ARRAY }, good[] = { HODO_TYPE_I32, HODO_TYPE_STR };
+	static const char *const names[] = { "a", "b" };
+	const uint32_t max = HODO_CATALOG_WARNINGS_MAX;
+	uint8_t *base = calloc(max + 6, 256);
+	struct hodo_catalog c = { 0 };
+	uint64_t used = 0;
+
+	for (uint32_t id = 1; id <= max + 4; id++)
+		writer_catalog_event(base, &used, (uint16_t)id, "x:bad", bad, 2, names);
+	writer_catalog_event(base, &used, 5000, "x:good", good, 2, names);
+	assert_true(used < (max + 6) * 256ull);
+	assert_int_equal(hodo_catalog_read(&c, base, used), max + 1);
+	assert_false(c.broken);
+	assert_int_equal(c.events, 1);
+	assert_string_equal(c.event[0]->name, "x:good");
+	assert_true(hodo_layouts_have(&c.walk, 5000) && !hodo_layouts_have(&c.walk, 1));
+	assert_int_equal(c.warnings, max);
+	assert_non_null(strstr(c.warning[0], "event x:bad at "));
+	assert_non_null(strstr(c.warning[0], ":3 is not recorded"));
+	hodo_catalog_free(&c);
+	free(base);
+}
+
+/* Only functions' events with these names and types are calls and returns. */
 TEST(test_calls)
 {
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32 }, other[] = { HODO_TYPE_PTR, HODO_TYPE_U64 };
@@ -152,7 +179,7 @@ TEST(test_calls)
 	struct hodo_text text = { 0 };
 	uint64_t used = 0, at;
 
-	writer_catalog_event(base, &used, 7, "func:entry", types, 2, names); /* not a function's */
+	writer_catalog_event(base, &used, 7, "func:entry", types, 2, names); /* not a function's event */
 	at = used;
 	writer_catalog_event(base, &used, 8, "func:exit", other, 2, names);
 	((struct hodo_record_event *)(base + at))->kind = HODO_KIND_FUNCTION;
@@ -230,8 +257,8 @@ TEST(test_labels)
 	free(base);
 }
 
-/* A mapping, as big as can be checked: path, and what is wrong with it if `spoil` is not 0. It is short from tick 30
- * on. */
+/* Adds a mapping, as large as the reader can check; spoil, if not 0, says what is wrong with it. Tick 30 has a short
+ * range. */
 static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t start, uint64_t ticks, int spoil)
 {
 	size_t len = strlen(path) + 1;
@@ -249,11 +276,11 @@ static void add_object(uint8_t *base, uint64_t *used, const char *path, uint64_t
 		r.build_id_len = 33;
 	if (spoil == 2)
 		r.end = r.start;
-	if (spoil == 5) /* no code, but where */
+	if (spoil == 5) /* an empty short range */
 		r.short_start = start;
-	if (spoil == 6) /* before it */
+	if (spoil == 6) /* one that begins before the mapping */
 		r.short_start = start - 1, r.short_end = start + 1;
-	if (spoil == 7) /* behind it */
+	if (spoil == 7) /* one that ends behind it */
 		r.short_start = start, r.short_end = start + 0x1001;
 	memset(base + *used, 'x', r.head.size);
 	memcpy(base + *used, &r, sizeof(r));
@@ -282,9 +309,9 @@ TEST(test_objects)
 	add_object(base, &used, "/lib/red.so", 0x7000, 10, 0);
 	add_unload(base, &used, 0x7000, 20);
 	add_object(base, &used, "/lib/blue.so", 0x7000, 30, 0);
-	add_unload(base, &used, 0x9000, 35); /* of none */
+	add_unload(base, &used, 0x9000, 35); /* of no object */
 	add_unload(base, &used, 0x7000, 40);
-	add_unload(base, &used, 0x7000, 50); /* again */
+	add_unload(base, &used, 0x7000, 50); /* a second time */
 	assert_int_equal(hodo_catalog_read(&c, base, used), 5);
 	assert_int_equal(c.objects, 3);
 	write_metadata(&text, &c);
@@ -304,7 +331,7 @@ TEST(test_objects)
 	free(base);
 }
 
-/* Objects that come and go without end, and ends that fit none, cost bounded work. */
+/* Objects that come and go without end, and ends that fit no object, cost bounded work. */
 TEST(test_many_objects)
 {
 	uint8_t *base = calloc(1, HODO_CATALOG_SIZE);

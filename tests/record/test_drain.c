@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_drain.c - threads that drain: who is beside whom. Built with ThreadSanitizer where the compiler has it, which
- * finds what is read and written without the lock and not apart.
+ * test_drain.c - threads that drain: who may run beside whom. Built with ThreadSanitizer where the compiler has it,
+ * which finds reads and writes that neither the lock nor hodo_drain_apart() allows.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static void meet(void *arg, uint32_t thread)
 	hodo_drain_back(m->drain);
 }
 
-/* Else they wait for each other for ever. */
+/* Otherwise the threads would wait for each other for ever. */
 TEST(all_are_apart_at_one_time)
 {
 	struct meeting m = { .drain = hodo_drain_new(THREADS) };
@@ -75,9 +75,9 @@ TEST(all_are_apart_at_one_time)
 
 struct library {
 	struct hodo_drain *drain;
-	uint32_t *table, size;   /* read by who is apart, replaced by who is alone: each entry is the size */
-	uint32_t work, changes;  /* of who has the lock */
-	uint32_t wrong[THREADS]; /* each thread's own */
+	uint32_t *table, size;   /* threads read it apart, one replaces it alone; each entry is the size */
+	uint32_t work, changes;  /* of the thread that has the lock */
+	uint32_t wrong[THREADS]; /* one per thread */
 };
 
 static void replace_table(struct library *l)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_handover.c - why a process has no buffers, in words, from whatever it says. */
+/* test_handover.c - says in words why a process has no buffers, whatever the process reports. */
 #include <errno.h>
 #include <string.h>
 

@@ -20,7 +20,7 @@ IN_MEMORY = (("garbage-words", 0), ("garbage-catalog", 0), ("garbage-catalog", 3
 
 class Hostile(Case):
     def beside(self, how, *options, number=0):
-        """The hostile one beside an honest program, both children of one command."""
+        """Runs the hostile program beside an honest one, both children of one command."""
         script = f"{FAKE} {how} {number} & {TARGET} count 3000; wait $!"
         result = self.record("--clock", "monotonic", *options, "sh", "-c", script)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -40,7 +40,7 @@ class Hostile(Case):
                 self.check_trace(result)
 
     def test_about_a_plan(self):
-        """Out of turn, again and again, or of a wrong size: it is refused, and what it says is said once."""
+        """Messages out of turn, repeated, or of a wrong size: the recorder refuses them, and says so once."""
         for how, number in ABOUT_A_PLAN:
             with self.subTest(how, number=number):
                 result = self.beside(how, "--functions=no_such_function", number=number)
@@ -55,7 +55,7 @@ class Hostile(Case):
         self.assertEqual(result.events()[0], 3000 + 11)
 
     def test_in_memory(self):
-        """babeltrace2 reads even the hostile one's trace: no packet gets there that does not hold up."""
+        """babeltrace2 reads even the hostile process's trace: only packets that are valid get into it."""
         for how, number in IN_MEMORY:
             for options in (("-m", "64K"), ("-m", "64K", "--overwrite")):
                 with self.subTest(how, number=number, options=options):
@@ -64,7 +64,7 @@ class Hostile(Case):
                         self.babeltrace(os.path.join(self.data, folder))
 
     def test_limited(self):
-        """A count of events over their rate that cannot be true is left out, and that is said."""
+        """A count of rate-limited events that cannot be true is left out, with a message."""
         for number, options in ((2**62, ("--rate", "rt:*=1000000/s")), (5, ())):
             with self.subTest(number):
                 result = self.beside("limited", *options, number=number)
@@ -73,7 +73,7 @@ class Hostile(Case):
                 self.assertEqual(self.info()["limited"], 0)
 
     def test_lost(self):
-        """Counts of lost events that cannot be true are left out, and that is said; others count."""
+        """Counts of lost events that cannot be true are left out, with a message; other counts are kept."""
         for number, lost in ((2**56, 0), (2**64 - 1, 0), (1000, 3000)):
             for options in ((), ("--overwrite",)):
                 with self.subTest(number, options=options):
@@ -83,21 +83,21 @@ class Hostile(Case):
                     self.check_trace(result)
 
     def test_in_the_profile(self):
-        """Numbers may be any; what they are of, and how many there are, is not believed."""
+        """Numbers may have any value; which functions they belong to, and how many there are, is checked."""
         for number in (0, 1):
             with self.subTest(number):
                 result = self.beside("garbage-profile", "--tracer", "profile", "-m", "64K", number=number)
                 self.assertIn("calls not in the profile", result.stderr)
                 for folder in self.folders():
-                    if not folder.startswith("."):  # the process beside has functions, which have names
+                    if not folder.startswith("."):  # the process beside it has functions, which have names
                         self.babeltrace(os.path.join(self.data, folder))
                 if number:
                     fake = next(f for f in self.folders() if f.startswith("fake-"))
                     events, _ = self.babeltrace(os.path.join(self.data, fake))
-                    self.assertGreaterEqual(len(events), 10)  # of random ones
+                    self.assertGreaterEqual(len(events), 10)  # random ones
 
     def test_stray_write(self):
-        """One packet is lost, and counted; those around it are there."""
+        """One packet is lost and counted; the packets around it are there."""
         result = self.record("--clock", "monotonic", "-m", "4M", "--packet-size", "4K", FAKE, "stray-write", 20000)
         self.assertEqual(result.returncode, 0)
         self.assertIn("its buffers are damaged", result.stderr)

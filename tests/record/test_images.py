@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images that libhodo is not loaded in are counted, with their path and the reason; no others are."""
+"""Only images that libhodo is not loaded in are counted, with their path and the reason."""
 import os
 import shutil
 import sys
@@ -25,7 +25,7 @@ class Images(Case):
         self.static = f"{self.nothing} is static"
 
     def counted(self, reasons, *command, wrote=None, **how):
-        """The images that are not recorded of a command, as the summary, the metadata, stat and info agree."""
+        """The images of a command that are not recorded; the summary, the metadata, stat and info agree on them."""
         done = self.record(*command, **how)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         said = [line.removeprefix("hodo: ") for line in done.lines() if "not recorded: " in line]
@@ -57,7 +57,7 @@ class Images(Case):
         self.counted({}, IMAGES, "thread", TRUE, wrote=1)
 
     def test_failing(self):
-        """With the same result and errno as ever; no image comes of it."""
+        """The calls return the same result and errno as without hodo, and no image is counted."""
         self.counted({}, IMAGES, "failing", "it", wrote=1)
 
     def test_environment_replaced(self):
@@ -68,11 +68,11 @@ class Images(Case):
                      f"import subprocess as s\ns.run(['{TRUE}'], env={{}})\ns.run(['{TRUE}'])")
 
     def test_many_of_one(self):
-        """One line, however many: as of a build with a static helper."""
+        """One line however many there are, as in a build with a static helper."""
         self.counted({self.static: 40}, "sh", "-c", f"seq 40 | xargs -n 1 -P 4 {self.nothing}; /no/such; no-such; :")
 
     def test_names(self):
-        """Found by PATH, or relative; a script's interpreter; a name that is not for a terminal."""
+        """A name found by PATH, or relative; a script's interpreter; a name that must not reach a terminal."""
         script, odd = self.path("script"), "odd\x1b[31m"
         with open(script, "w", encoding="ascii") as file:
             file.write(f"#! {self.nothing} -x\n")
@@ -83,7 +83,7 @@ class Images(Case):
         self.counted({self.path("odd\\x1b[31m") + " is static": 1}, "bash", "-c", "./odd*; :")
 
     def elsewhere(self, *names):
-        """The static program in another folder; in the recorder's own there is a dynamic one of that name."""
+        """The static program in another folder; the recorder's own folder has a dynamic one of that name."""
         there = self.path(*names)
         os.makedirs(there)
         os.rename(self.nothing, os.path.join(there, "nothing"))
@@ -91,18 +91,18 @@ class Images(Case):
         return there
 
     def test_relative(self):
-        """A path begins in the folder of the process, at that moment."""
+        """A path begins in the folder in which the process is at that moment."""
         there = self.elsewhere("there")
         self.counted({f"{there}/nothing is static": 16}, IMAGES, "relative", there, "nothing", wrote=1)
         self.counted({missing(".../nothing"): 1}, IMAGES, "action", there, "./nothing", wrote=1)
 
     def test_relative_in_a_deep_folder(self):
-        """More than there is room for: the name is left, where exec was given one, and nothing is guessed."""
+        """The path is too long for its room: the name is left if exec was given one, and nothing is guessed."""
         there = self.elsewhere(*["d" * 100] * 3)
         self.counted({missing(".../nothing"): 14, missing("..."): 2}, IMAGES, "relative", there, "nothing", wrote=1)
 
     def test_more_than_can_be_followed(self):
-        """256 at one time; more are counted as well. What failed is none of them."""
+        """256 at one time; those above are counted as well. Calls that failed are not counted."""
         self.counted({self.static: 256, TOO_MANY: 45}, IMAGES, "full", 300, self.nothing, wrote=1)
 
     def test_set_user_id(self):

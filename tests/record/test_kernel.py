@@ -17,7 +17,7 @@ empty:event\t3\tabsent\tmodule\tmymod\t-\t-\ta\\011b\\134
 
 
 class Kernel(Case):
-    """HODO_KERNEL_DIR stands for what the module has."""
+    """HODO_KERNEL_DIR stands in for the module's files."""
 
     def setUp(self):
         super().setUp()
@@ -39,7 +39,7 @@ class Kernel(Case):
         self.assertEqual((run.returncode, run.stdout), (status, ""), run.stderr)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertIn(why, run.stderr)
-        self.assertNotIn("debugfs", run.stderr) # which has nothing to do with it
+        self.assertNotIn("debugfs", run.stderr) # which is not the cause
         self.assertTrue(run.stderr.startswith("hodo: "), run.stderr)
 
 
@@ -59,7 +59,7 @@ class KernelMessages(Kernel):
         self.fails("only root may trace the kernel", "record", "-k")
 
     def test_busy(self):
-        """Before an earlier recording is moved, and before the command is run."""
+        """The command finds out before it moves an earlier recording, and before it runs the program."""
         self.hodo("record", "-q", TARGET, "count", "1")
         self.put("record", "")
         self.image("running")
@@ -80,8 +80,8 @@ class KernelMessages(Kernel):
         self.fails("is another version", "list", "-k")
 
     def test_usage(self):
-        self.fails("no command to record, and no process: give a command, -p PID, or -k", "record", status=2)
-        self.fails("-k is the kernel, and no process", "snapshot", "-k", "1", status=2)
+        self.fails("nothing to record: give a command, -p PID, or -k", "record", status=2)
+        self.fails("-k is for the kernel, not a process", "snapshot", "-k", "1", status=2)
         self.fails("-k lists the kernel's events", "list", "-k", "--pids", status=2)
         self.fails("one program, recording or process at a time", "list", "-k", "a", "b", status=2)
 
@@ -125,7 +125,7 @@ class KernelList(Kernel):
 
 
 class KernelTrace(Kernel):
-    """What is in a trace of the kernel, by all that read it."""
+    """What is in a trace of the kernel, according to all commands that read it."""
 
     def setUp(self):
         super().setUp()
@@ -171,7 +171,7 @@ class KernelTrace(Kernel):
         self.assertEqual(count('filename == "a" && len(filename) == 1'), 1)
         self.assertEqual(count("has(filename)"), 4)
         self.assertEqual(count("f31 == 1031 && f0 == 1000"), 1)
-        self.assertEqual(count("flags == 5 && len(filename) == 0"), 1) # what stands before and behind is found
+        self.assertEqual(count("flags == 5 && len(filename) == 0"), 1) # what comes before and after it is found
         self.assertEqual(count('$comm == "swapper/1"'), 1)
         self.assertEqual(count("$pid == 100"), 5)
 
@@ -189,7 +189,7 @@ class KernelTrace(Kernel):
         self.check_trace()
 
     def test_several(self):
-        """A second one in the same place is the kernel's, too; and the tree's own is no flight recorder's."""
+        """A second snapshot in the same place works, too; the control tree's own recording is not a flight recorder."""
         self.assertEqual(self.hodo("snapshot", "-k", "-q", "-o", "trace").returncode, 0)
         self.assertTrue(os.path.isdir(self.path("trace.old/kernel")))
         self.image("discard")

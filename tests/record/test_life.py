@@ -45,7 +45,7 @@ class Status(Case):
         self.assertFalse(os.path.exists(self.data))
 
     def test_no_interpreter(self):
-        """Found out only by running it: leaves no directory either."""
+        """Only running the command shows the error: it leaves no directory either."""
         with open(self.path("bad"), "w", encoding="ascii") as f:
             f.write("#!/no/such/interpreter\n")
         os.chmod(self.path("bad"), 0o755)
@@ -62,7 +62,7 @@ class Status(Case):
         self.assertFalse(os.path.exists(self.data))
 
     def test_environment(self):
-        """The command gets its environment, limits and signal state as they were."""
+        """The command's environment, limits and signal state are those that the recorder had."""
         script = "echo $LD_PRELOAD; ulimit -n; grep -E 'Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd | wc -l"
         plain = run("sh", "-c", script, status=0, **self.how({})).stdout.splitlines()
         result = self.record("sh", "-c", script)
@@ -79,7 +79,7 @@ class Family(Case):
         self.check_trace(result)
 
     def test_orphans(self):
-        """Forked in the last moment: the child may say hello only after its parent has gone."""
+        """A child forked at the last moment may say hello only after its parent has gone."""
         for _ in range(20):
             result = self.record(TARGET, "orphan", 20)
             self.assertEqual(result.events(), (20, 2), result.stderr)
@@ -97,7 +97,7 @@ class Family(Case):
         self.check_trace(result)
 
     def test_daemon(self):
-        """Outlives the command, has a session of its own and has closed all its files."""
+        """The daemon outlives the command, has its own session and has closed all its files."""
         result = self.record(TARGET, "daemon", 300, self.path("up"))
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.events()[0], 300)
@@ -112,7 +112,7 @@ class Family(Case):
         self.check_trace(result)
 
     def test_static(self):
-        """A command that cannot be recorded runs, and that is reported, with the reason."""
+        """A command that cannot be recorded runs, and the recorder reports that, with the reason."""
         result = self.record(FAKE, "leave-after-hello")
         self.assertEqual(result.returncode, 0)
         self.assertIn("1 process image was not recorded: it left before it handed over its buffers", result.stderr)
@@ -155,7 +155,7 @@ class Stop(Case):
         return any(mask >> number - 1 & 1 for mask in masks)
 
     def test_twice(self):
-        """The first one is for the command alone, which ignores it: it goes on, recorded. The second one ends the
+        """The first signal is for the command alone, which ignores it and goes on, recorded. The second one ends the
         recording; the command lives on unharmed."""
         script = (f"trap '' INT; {TARGET} count 10; touch up; while [ ! -e on ]; do sleep 0.01; done; "
                   f"{TARGET} count 5; touch done; while [ ! -e down ]; do sleep 0.01; done; touch bye")
@@ -175,8 +175,8 @@ class Stop(Case):
         wait_for("the command's own end", lambda: os.path.exists(self.path("bye")))
 
     def test_in_background(self):
-        """A script's shell has SIGINT ignored by what it starts in the background, and stops that by it all the same.
-        A command ignores it as the shell wants it."""
+        """A script's shell makes background commands ignore SIGINT, and yet the script stops the recorder by it.
+        A command started so ignores it, as the shell wants."""
         script = (f"{HODO} record -q -o command grep SigIgn /proc/self/status & wait $!; "
                   f"{TARGET} forever 0 up & target=$!; while [ ! -e up ]; do sleep 0.01; done; "
                   f"{HODO} record -q -o trace -p $target & recorder=$!; "
@@ -187,7 +187,7 @@ class Stop(Case):
         self.assertEqual(status, "0")
 
     def test_after_command(self):
-        """Only a daemon is left: one signal ends the recording, and the command's status is passed on."""
+        """Only a daemon is left: one signal ends the recording, and the recorder passes the command's status on."""
         script = f"{TARGET} forever 0 up & echo $!; while [ ! -e up ]; do sleep 0.01; done; exit 5"
         process = self.recorder("sh", "-c", script)
         wait_for("its child", lambda: process.said("out").endswith("\n"))
@@ -201,7 +201,7 @@ class Stop(Case):
         self.assertGreaterEqual(len(self.check_trace(result)), 10)
 
     def on_terminal(self, keys, *args, stdout=None):
-        """Runs the recorder on a terminal of its own, types keys when the command is up; status and output."""
+        """Runs the recorder on its own terminal and types keys when the command is up; returns status and output."""
         terminal = Terminal(self, HODO, "record", "-o", self.data, *args, stdout=stdout, env={"TERM": "xterm"})
         wait_for("the command", lambda: os.path.exists(self.path("up")))
         time.sleep(1.2)  # for a progress line
@@ -209,19 +209,19 @@ class Stop(Case):
         return terminal.whole()
 
     def test_terminal(self):
-        """Ctrl-C reaches the command too, which decides; there is a progress line, and it is taken away again."""
+        """Ctrl-C reaches the command too, which decides; the recorder shows a progress line, and removes it again."""
         status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"), stdout=self.path("said"))
         self.assertEqual(status, 40 + signal.SIGINT, out)
         self.assertRegex(out, r"hodo: recording 1 process: \d+ events, 0 lost, ")
-        self.assertRegex(out, r"\r\x1b\[Khodo: \d+ events of 1 process, ")
+        self.assertRegex(out, r"\r\x1b\[Khodo: [\d,]+ events of 1 process, ")
         self.check_trace()
 
     def test_shared_terminal(self):
-        """Between the command's own lines there are none of ours."""
+        """The recorder writes no lines between those of the command."""
         status, out = self.on_terminal(b"\x03", TARGET, "forever", "0", self.path("up"))
         self.assertEqual(status, 40 + signal.SIGINT, out)
         self.assertNotIn("hodo: recording", out)
-        self.assertRegex(out, r"hodo: \d+ events of 1 process, ")
+        self.assertRegex(out, r"hodo: [\d,]+ events of 1 process, ")
         self.check_trace()
 
     def test_quiet(self):
@@ -235,7 +235,7 @@ class Stop(Case):
 
 
 class Killed(Case):
-    """The recorder ends without a word: what it had is on disk but for about a second, and it is said what is not."""
+    """The recorder is killed: all but about the last second is on disk, and the commands say what is missing."""
 
     def start(self, *args):
         up = self.path("up")
@@ -255,12 +255,12 @@ class Killed(Case):
         self.assertFalse(self.stat()["processes"][0]["complete"])
         for verb in ("stat", "info"):
             said = self.ok(verb, self.data)
-            self.assertIn("did not end in order", said)
+            self.assertIn("was interrupted, or has not ended", said)
             self.assertNotIn("no event was lost", said)
-        self.assertIn("did not end in order", self.hodo("print", self.data).stderr)
+        self.assertIn("was interrupted, or has not ended", self.hodo("print", self.data).stderr)
 
     def test_open_packets(self):
-        """An event a millisecond fills no packet for minutes. Each is there once, in whatever packets they are."""
+        """At an event a millisecond a packet takes minutes to fill. Each event is there once, in whichever packet."""
         process = self.start()
         seen = wait_for("what the open packet holds", lambda: self.recorded() or 0)
         wait_for("what came to it since", lambda: self.recorded() > seen)
@@ -273,7 +273,7 @@ class Killed(Case):
             self.assertEqual(sorted(numbers), list(range(len(numbers))))
 
     def test_ended_in_order(self):
-        """What was on disk before its packet was full is there once."""
+        """What was on disk before its packet was full is there exactly once."""
         process = self.start()
         seen = wait_for("what the open packet holds", lambda: self.recorded() or 0)
         result = process.stop(signal.SIGTERM)
@@ -283,7 +283,7 @@ class Killed(Case):
         self.assertIn("no event was lost", self.ok("stat", self.data))
 
     def test_pieces(self):
-        """The rest of a packet that was given in part is read like the whole: calls, threads and times."""
+        """The rest of a packet of which a part was written is read like the whole: calls, threads and times."""
         process = self.recorder("--clock", "monotonic", FAKE, "pieces", 4, stdin=subprocess.PIPE, text=True)
         for piece in range(1, 5):
             process.stdin.write("\n")
@@ -304,7 +304,7 @@ class Killed(Case):
                 self.assertEqual(fields["value" if i % 5 else "_n"], i)
 
     def test_parts(self):
-        """A process that is idle has no folder in the newest part: that its last one ended is not the end."""
+        """An idle process has no folder in the newest part: the end of its last folder is not that of the process."""
         process = self.start("--rotate", "0.2s", "sh", "-c", '"$@"; exit', "sh")
         second = self.path(self.data, "part-0002")
         wait_for("the second part", lambda: os.path.isdir(second) and self.folders(second))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Processes that cannot reach the path of the recorder's socket are recorded: of other users, after chroot(), with
-another /tmp. And only they: who has not got the recording's key is refused, however near to it."""
+another /tmp. Only they are: a process without the recording's key is refused, however near to it."""
 import os
 import re
 import shutil
@@ -13,7 +13,7 @@ import time
 import place
 from hodo_test import Case, end, main, program, run, wait_for
 
-EACH = 10  # events of a process
+EACH = 10  # events per process
 NOBODY = 65534
 MAGIC, VERSION, HELLO, CONFIG, CONTROL = 0x4f444f48, 3, 1, 2, 4
 ADDRESS = re.compile(r"@(hodo-record-[0-9a-f]{16})$", re.M)
@@ -32,7 +32,7 @@ def hello(key):
 class Placed(Case):
     def setUp(self):
         super().setUp()
-        # Where any user may run them, whoever may enter the tree.
+        # A place from which any user may run them, even one who may not enter the tree.
         self.place = os.path.join(os.path.dirname(self.dir), "bin")
         os.mkdir(self.place)
         os.chmod(self.place, 0o755)
@@ -80,7 +80,7 @@ class Others(Placed):
             self.assertEqual(f.read(), "0")
 
     def test_daemon_that_runs_already(self):
-        """It is not dumpable: much of its /proc is root's."""
+        """The process is not dumpable: much of its /proc belongs to root."""
         self.need_root()
         daemon = self.start(self.program, "stay", stdout=subprocess.PIPE, text=True)
         self.assertEqual(daemon.stdout.readline(), "dropped\n")
@@ -113,7 +113,7 @@ class Others(Placed):
         self.all_recorded(2, self.program, "user_namespace")
 
     def test_same_user_needs_no_abstract_address(self):
-        """The network namespace is another one, and the path is there."""
+        """The network namespace is another one, but the path is there."""
         if run("unshare", "-n", "true").returncode != 0:
             self.skipTest("no network namespace can be made")
         self.all_recorded(1, "unshare", "-n", self.program, "once")
@@ -121,14 +121,14 @@ class Others(Placed):
 
 class Strangers(Placed):
     def recording(self):
-        """A recording that runs, and its abstract address, which anybody sees."""
+        """Starts a recording; also returns its abstract address, which everybody can see."""
         recorder = self.recorder("sh", "-c", f"read line; exec {self.program} once", stdin=-1)
         address = "hodo-record-" + self.value_of(recorder)[-49:-33]
         self.assertIn(address, abstract_addresses())
         return recorder, "\0" + address
 
     def value_of(self, recorder):
-        """HODO_RECORDER of the recorded program."""
+        """The value of HODO_RECORDER in the recorded program."""
         children = f"/proc/{recorder.pid}/task/{recorder.pid}/children"
 
         def look():
@@ -191,7 +191,7 @@ class Strangers(Placed):
         self.not_harmed(recorder)
 
     def test_flood(self):
-        """However fast they come, so many are refused in a tenth of a second: the rest of it is for the rings."""
+        """However fast they come, only so many are refused per tenth of a second: the rest of it is for the rings."""
         begin = time.monotonic()
         recorder, address = self.recording()
         flood = ("import socket, sys\nwhile True:\n with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:\n"
@@ -205,7 +205,7 @@ class Strangers(Placed):
         windows = (time.monotonic() - begin) / 0.1 + 2
         refused = done.number(r"hodo: (\d+) process images were not recorded: it does not have")
         self.assertGreater(refused, 20)
-        # A slow machine has more windows: this fails by no clock. And who was in the middle of its turn.
+        # A slow machine has more windows, so the clock does not decide. 2 more: for those in the middle of their turn.
         self.assertLessEqual(refused, 32 * (windows + 2))
 
     def test_address_of_a_dead_recorder(self):

@@ -32,7 +32,7 @@ class Directory(Case):
         self.assertIn(why, result.stderr)
 
     def test_not_ours(self):
-        """What is no recording is neither written to, nor moved, nor removed."""
+        """The recorder neither writes to, nor moves, nor removes a folder that is not a recording."""
         os.mkdir(self.data)
         with open(os.path.join(self.data, "thesis.txt"), "w", encoding="ascii") as f:
             f.write("years of work")
@@ -50,7 +50,7 @@ class Directory(Case):
         self.refused("is not a recording")
 
     def test_guest_in_recording(self):
-        """A recording into which somebody put a file of his own is his."""
+        """A recording into which a user has put a file is that user's."""
         self.record(TARGET, "count", 10)
         guest = os.path.join(self.data, self.folders()[0], "notes")
         open(guest, "w", encoding="ascii").close()
@@ -70,6 +70,14 @@ class Directory(Case):
         with open(os.path.join(self.data, "ust", "metadata"), "w", encoding="ascii") as f:
             f.write("/* CTF 1.8 */\ntrace { major = 1; };\n")
         self.refused("is not a recording")
+
+    def test_empty_directories(self):
+        """Those of others have no file either; what a killed recorder left has a process's name."""
+        os.makedirs(os.path.join(self.data, "include"))
+        self.refused("is not a recording")
+        os.rename(os.path.join(self.data, "include"), os.path.join(self.data, "web-12"))
+        self.assertEqual(self.record(TARGET, "count", 10).returncode, 0)
+        self.assertEqual(len(self.check_trace()), 10)
 
     def test_in_use(self):
         """Two recordings never write to one directory."""
@@ -92,7 +100,7 @@ class Directory(Case):
 
 class Unwritable(Case):
     def test_no_directory(self):
-        """The command runs all the same, and its status is passed on."""
+        """The command runs anyway, and its status is passed on."""
         self.data = "/dev/null/trace"
         result = self.record("sh", "-c", "echo $LD_PRELOAD; exit 6")
         self.assertEqual(result.returncode, 6)
@@ -128,7 +136,7 @@ class Unwritable(Case):
         script = 'mount -t tmpfs -o size=2560k none "$1" && shift && exec "$@"'
         disk = self.path("disk")
         os.mkdir(disk)
-        # The mount is seen by that one process alone; what it holds is looked at from within.
+        # Only that process sees the mount, so its contents are looked at from within.
         look = '"$0" "$@"; echo status $?; cp -r disk/trace copy'
         done = run("unshare", "-m", "sh", "-c", script, "sh", disk, "sh", "-c", look, HODO, "record",
                    "-o", "disk/trace", TARGET, "count", 200000, **self.how({}))
@@ -138,7 +146,7 @@ class Unwritable(Case):
         self.assertGreater(len(events), 10000)
         stat = self.stat(self.path("copy"))
         self.assertEqual(stat["recorded"] + stat["discarded"], 200000)
-        # Complete in spite of it: room had been kept for that.
+        # The metadata is complete nevertheless: the recorder keeps room for it.
         self.assertIn("/*@end", self.metadata(self.folders(self.path("copy"))[0], self.path("copy")))
 
 
@@ -152,7 +160,7 @@ class Choice(Case):
         self.assertEqual(self.record("-e", "rt:tick", "-e", "rt:daemon", "sh", "-c", script).events()[0], 120)
 
     def test_unknown(self):
-        """One warning, with names that are near; what is known is recorded."""
+        """One warning, with similar names; events that are known are recorded."""
         result = self.record("-e", "rt:tcik,rt:daemon,other:*", TARGET, "count", 100)
         self.assertEqual(result.events()[0], 0)
         warnings = [line for line in result.lines() if "no event matches" in line]
@@ -189,7 +197,7 @@ class Choice(Case):
             self.assertEqual(len(events) + result.lost(), 50000)
 
     def test_too_large(self):
-        """What is said of an event that was too large helps: a larger -m does so only where the buffer was full."""
+        """The advice on an event that was too large helps: it names a larger -m only where the buffer was full."""
         def said(lost, *options, size):
             result = self.record("-m", "32M", *options, TARGET, "large", size)
             self.assertEqual((len(self.check_trace(result)), result.lost()), (3 - lost, lost), result.stderr)
@@ -197,15 +205,15 @@ class Choice(Case):
             self.assertEqual(len(lines), 1 if lost else 0, lines)
             self.assertNotIn(" -m ", "".join(lines))
             return lines and lines[0]
-        causes = "event%s lost: longer than a packet, or with a text over 65,535 bytes: "
+        causes = "event%s lost: longer than a packet, or with a string over 65,535 bytes: "
         more = "a larger --packet-size (it was %s KiB) takes up to 4M"
         self.assertIn("1 " + causes % "" + more % "128.0", said(1, "--packet-size", "128K", size=66000))
         self.assertIn("2 " + causes % "s" + more % "64.0", said(2, "--packet-size", "64K", size=66000))
         said(0, "--packet-size", "128K", size=65535)
-        # Over 1 MiB, which -m alone makes no packet for.
+        # Over 1 MiB: -m alone does not make packets for that.
         self.assertIn("takes up to 4M", said(2, size=(1 << 20) + 1))
         self.assertIn("1 " + causes % "", said(1, "--packet-size", "4M", size=(1 << 20) + 1))
-        self.assertIn("2 " + causes % "s" + "record less with one event: no packet is larger than 4.0 MiB",
+        self.assertIn("2 " + causes % "s" + "record less in one event: no packet can be larger than 4.0 MiB",
                       said(2, "--packet-size", "4M", size=4 << 20))
         full = self.record("-m", "64K", TARGET, "flood", 100000)
         self.assertGreater(full.lost(), 0)
@@ -213,7 +221,7 @@ class Choice(Case):
         self.assertNotIn("--packet-size", full.stderr)
 
     def test_room(self):
-        """The size that would have kept what was lost is named, once, and does keep it. The recorder stands still."""
+        """The recorder is stopped. Afterwards it names, once, the size that would have kept all, and that size does."""
         def flood(*options, n=20000):
             process = self.recorder(*options, TARGET, "burst", n)
             wait_for("a program that has ended", lambda: pathlib.Path(self.path("done")).exists())
@@ -231,7 +239,7 @@ class Choice(Case):
         quarter = int(room[:-1]) * {"K": 1, "M": 1024}[room[-1]] // 4
         self.assertGreater(flood("-m", f"{quarter}K")[1], 0)
         self.assertEqual(flood("-m", "64K", "--overwrite")[2], [room])
-        # So much memory is more than one wants to give.
+        # Nobody wants to give that much memory.
         done, lost, said = flood("-m", "4K", n=40000000)
         self.assertGreater(lost, 39000000)
         self.assertIn("the buffer was full: --wait keeps them, at the recorder's pace (it was 4K)", done.stderr)
@@ -240,7 +248,7 @@ class Choice(Case):
 
 class Socket(Case):
     def test_runtime_dir(self):
-        """The socket lies in a directory of our own, and is gone afterwards."""
+        """The socket lies in the recorder's own directory, which is removed afterwards."""
         runtime = self.env["XDG_RUNTIME_DIR"]
         result = self.record("sh", "-c", 'echo "$HODO_RECORDER"; stat -c %a "${HODO_RECORDER%/*}"')
         socket, mode = result.stdout.split()
@@ -249,7 +257,7 @@ class Socket(Case):
         self.assertEqual(os.listdir(runtime + "/hodo"), [])
 
     def test_runtime_dir_of_another(self):
-        """A link in the place of our directory is not followed."""
+        """The recorder does not follow a link in the place of its directory."""
         runtime = self.env["XDG_RUNTIME_DIR"]
         os.mkdir(runtime + "/trap")
         os.symlink("trap", runtime + "/hodo")
@@ -258,7 +266,7 @@ class Socket(Case):
         self.assertEqual(os.listdir(runtime + "/trap"), [])
 
     def test_taken_by_another(self):
-        """Somebody else was first in /tmp: that is said, and the recording is made all the same."""
+        """Another user was first in /tmp: the recorder says so, and records anyway."""
         name = f"/tmp/hodo-{os.geteuid()}"
         script = (f"mkdir -p -m 700 {name} && mkdir taken && chown 65534 taken && mount --bind taken {name} || exit 77; "
                   f"exec {HODO} record -o trace {TARGET} count 5")
@@ -278,7 +286,7 @@ class Taken(Case):
     NAME = f"/tmp/hodo-{os.geteuid()}"
 
     def beside(self, script):
-        """Runs the script where that is so; its standard output."""
+        """Runs the script where that is so; returns its standard output."""
         take = (f"mkdir -p -m 700 {self.NAME} && mkdir -p taken && chown 65534 taken && "
                 f"mount --bind taken {self.NAME} || exit 77\n")
         done = run("unshare", "-m", "sh", "-c", take + script, **self.how({"env": {"XDG_RUNTIME_DIR": ""}}))
@@ -288,7 +296,7 @@ class Taken(Case):
         return done.stdout
 
     def test_listeners(self):
-        """A process that listens is found, its directory goes with it, or is swept once it was killed."""
+        """A process that listens is found; its directory is removed with it, or swept after it was killed."""
         def listen(end):
             out = self.beside(f"""
                 rm -f up; HODO_LISTEN=1 LD_PRELOAD={LIBHODO} {TARGET} forever 0 up & p=$!
@@ -328,7 +336,7 @@ class Doctor(Case):
         self.assertEqual(len(self.hodo("doctor").stdout.splitlines()), len(states))
 
     def test_uprobes(self):
-        """Whether they overwrite variables is tried where that is allowed; before Linux 6.18 they do not."""
+        """Doctor tries whether they overwrite variables, where that is allowed; before Linux 6.18 they do not."""
         (found,) = [c for c in json.loads(self.hodo("doctor", "--json").stdout)["checks"] if c["name"] == "uprobes"]
         release = tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups()))
         if release < (6, 18):
@@ -346,7 +354,7 @@ class Doctor(Case):
 
 
 class Honest(Case):
-    """A writer that has nothing from libhodo: only the published protocol."""
+    """A writer that takes nothing from libhodo: it has only the published protocol."""
 
     def test_honest(self):
         for options in (("-m", "1M"), ("-m", "16K"), ("-m", "64K", "--overwrite")):
@@ -362,7 +370,7 @@ class Honest(Case):
         self.assertRegex(result.stderr, r"hodo: fake\[\d+\]: bell \\x07 and \\x1b\[31m red \*/ text\n")
 
     def test_awkward_names(self):
-        """Names that CTF confuses beside each other: babeltrace2 reads them all, with the values in their places."""
+        """Names side by side that CTF confuses: babeltrace2 reads them all, with the values in their places."""
         for options in ((), ("--context", "comm,pid")):
             with self.subTest(options):
                 self.assertEqual(self.record(*options, NAMES).returncode, 0)

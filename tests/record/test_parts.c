@@ -23,7 +23,7 @@
 
 #include "writer.h"
 
-/* The time of a tick by the map, in ns since the epoch. */
+/* The time of a tick according to the map, in ns since the epoch. */
 static int64_t time_of(const struct hodo_clock_map *m, uint64_t ticks)
 {
 	return (int64_t)((__int128)m->offset_s * 1000000000 +
@@ -100,7 +100,7 @@ TEST(test_near)
 	assert_int_equal(hodo_catalog_read(&c, base, used), 6);
 	hodo_pattern_add(&list, "kv:gte,net:*,!zz:*", error, sizeof(error));
 	hodo_pattern_see(&list, &c, 0);
-	hodo_pattern_see(&list, &c, 0); /* another process with the same */
+	hodo_pattern_see(&list, &c, 0); /* another process with the same events */
 	assert_true(hodo_pattern_unknown(&list, "no event matches ", &t));
 	assert_string_equal(hodo_text_string(&t), "no event matches 'kv:gte' (near: kv:get, kv:set, kv:let)");
 	assert_false(hodo_pattern_unknown(&list, "no event matches ", &t)); /* said once */
@@ -172,7 +172,7 @@ TEST(test_stream)
 	assert_int_equal(seen.cpu_id, 3);
 	assert_int_equal(seen.events_discarded, 7);
 	assert_memory_equal(seen.uuid, uuid, 16);
-	/* Nothing more is missing: no packet; three more: one. */
+	/* Nothing more is missing: no packet; three more are missing: one packet. */
 	assert_int_equal(hodo_stream_settle(&s, dirfd, 7, 20), 0);
 	assert_int_equal(s.packets, 2);
 	assert_int_equal(hodo_stream_settle(&s, dirfd, 10, 20), 0);
@@ -182,7 +182,7 @@ TEST(test_stream)
 	hodo_stream_close(&s);
 	unlinkat(dirfd, "cpu3", 0);
 
-	/* Losses before the first packet: one without losses goes ahead. */
+	/* Losses before the first packet: a packet without losses precedes it. */
 	hodo_stream_init(&s, uuid, 8, 8);
 	h = packet(20, 7);
 	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
@@ -194,7 +194,7 @@ TEST(test_stream)
 	hodo_stream_close(&s);
 	unlinkat(dirfd, "fallback", 0);
 
-	/* What cannot be written is counted, and shows in the next packet. */
+	/* What cannot be written is counted, and the next packet shows it. */
 	hodo_stream_init(&s, uuid, 0, 8);
 	assert_true(hodo_stream_write(&s, -1, &h, body) < 0);
 	s.unwritten += h.events;

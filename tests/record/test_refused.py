@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Processes that cannot have buffers run as if nothing were, and the recorder says why they are not recorded."""
+"""Processes that cannot have buffers run as if nothing had happened, and the recorder says why it misses them."""
 import os
+import pathlib
 import resource
 
-from hodo_test import HODO, LIBHODO, Case, main, program, run, wait_for
+from hodo_test import HODO, LIBHODO, SOURCE, Case, main, program, run, wait_for
 
 TARGET = program("TARGET")
 
@@ -17,7 +18,7 @@ assert libc.prctl(22, 2, ctypes.c_char_p(p)) == 0
 os.execv(sys.argv[1], sys.argv[1:])
 """
 
-# Its child begins when no descriptor is left.
+# Starts its child when no descriptor is left.
 ALL_OPEN = """import os, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 64 if sys.argv[1] == "soft" else 32))
 before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -37,9 +38,42 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+# An event whose description is spoilt below, and others on both sides of it.
+UNKNOWN = """#include <hodo/trace.h>
+int main(void)
+{
+	for (int n = 0; n < 100; n++) {
+		HODO_EVENT(kv, before, n);
+		HODO_EVENT(kv, bad, HODO_F(shape, n));
+		HODO_SPAN(kv, after, n);
+	}
+	return 0;
+}
+"""
+
+
 class Refused(Case):
+    def test_unknown_type(self):
+        """An event with a value of an unknown type is refused by name; all others are recorded."""
+        source = self.path("unknown.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(UNKNOWN)
+        run("cc", "-O1", f"-I{SOURCE}/include", source, "-o", self.path("unknown"), status=0)
+        binary = pathlib.Path(self.path("unknown")).read_bytes()
+        types, spoilt = b"\x05\0kv\0bad\0", b"\x40\0kv\0bad\0"  # i32; an array of nothing
+        self.assertEqual(binary.count(types), 1)
+        pathlib.Path(self.path("unknown")).write_bytes(binary.replace(types, spoilt))
+        done = self.record(self.path("unknown"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((done.events(), done.lost()), ((300, 1), 0), done.stderr)
+        said = [line for line in done.lines() if "unknown" in line and "kv:bad" in line]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], r"event kv:bad at \S+/unknown\.c:6 is not recorded: the type of a value is unknown")
+        self.assertNotIn("damaged", done.stderr)
+        self.assertEqual({e["name"] for e in self.events()}, {"kv:before", "kv:after.begin", "kv:after.end"})
+
     def refused(self, limit, *options, command=("count", 100)):
-        """What is said of a program that runs under a limit of the shell's and with such options."""
+        """What the recorder says of a program that runs under a limit set by the shell and with these options."""
         script = f"ulimit {limit}; exec {TARGET} {' '.join(map(str, command))}"
         done = self.record(*options, "bash", "-c", script)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -94,7 +128,7 @@ class Refused(Case):
         self.assertIn("1 process image was not recorded: its sandbox forbids memfd_create(2)", done.stderr)
 
     def test_the_command_itself(self):
-        """It came, and was refused: it is not said to be static or the like."""
+        """The command connected and was refused: the recorder does not call it static or the like."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 

@@ -14,7 +14,7 @@
 #include "writer.h"
 
 #define EVENT (RECORD_EVENT_BYTES + 8) /* an event with a number */
-#define FULL 64                       /* so many fill a packet of 1 KiB, behind an anchor */
+#define FULL 64                       /* this many fill a packet of 1 KiB, behind an anchor */
 #define BODY_AT(i) (sizeof(struct hodo_packet) + RECORD_ANCHOR_BYTES + EVENT * (i))
 
 struct fixture {
@@ -32,7 +32,7 @@ static const struct hodo_read_layouts *sink_table(void *arg)
 	return &((struct fixture *)arg)->table;
 }
 
-/* Events carry their own number: what is between must have been lost. */
+/* Each event has its number: the numbers that are left out must have been lost. */
 static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo_packet *h, const uint8_t *body)
 {
 	struct fixture *f = arg;
@@ -131,7 +131,7 @@ TEST(test_discard)
 	}
 }
 
-/* Two bursts, after each of which the reader catches up; between: events that a ring of any size takes meanwhile. */
+/* Two bursts, after each of which the reader catches up. between: how often it also polls in a burst, 0: never. */
 static uint64_t bursts(struct fixture *f, uint32_t packet_size, uint32_t packets, uint32_t between)
 {
 	uint64_t room;
@@ -169,18 +169,18 @@ TEST(test_room)
 		assert_int_equal(f.r.lost.full, 0);
 		assert_int_equal(bursts(&f, packet_size, (uint32_t)(room / packet_size), 0), 0);
 		assert_int_equal(f.r.lost.full, 0);
-		/* Half of it is too little, or it would have been said. */
+		/* Half of it is too little, or the result would have been half. */
 		assert_true(bursts(&f, packet_size, (uint32_t)(room / packet_size / 4), 0) > 0);
 	}
-	/* One burst, since the reader never caught up: each ring of packets that it took came after a loss. */
+	/* One burst, since the reader never caught up: each ring of packets that it read came after a loss. */
 	assert_true(bursts(&f, 1024, 4, 1000) > 50000 * 10);
 	assert_true(f.r.lost.full > 50000);
-	/* What cannot be true says nothing that is not a size. */
+	/* Numbers that cannot be true still give a size. */
 	f.r.shortage = (struct hodo_shortage){ .packets = 1, .events = 0, .longest = HODO_SHORTAGE_MAX };
 	assert_int_equal(hodo_shortage_ring(&f.r.shortage, 4096, 1024), HODO_SHORTAGE_MAX);
 }
 
-/* The open packet is given piece by piece: nothing twice, nothing that is not in a later piece, the losses exact. */
+/* The open packet is given piece by piece: nothing twice, each later piece only what is new, the losses exact. */
 TEST(test_open)
 {
 	static const uint32_t sizes[][2] = { { 1024, 4 }, { 4096, 8 } };
@@ -214,12 +214,12 @@ TEST(test_open)
 	}
 }
 
-/* What came out of a ring, whatever packets it came in. */
+/* What came out of a ring, in whichever packets. */
 struct given {
 	struct hodo_read_layouts table;
 	struct event {
 		struct record record; /* without window */
-		uint64_t value;       /* of an event */
+		uint64_t value;       /* of an event only */
 	} event[4000];
 	uint32_t n;
 	uint64_t ts_end, packets, rests;
@@ -272,7 +272,7 @@ static void given_packet(void *arg, struct hodo_ring_reader *r, const struct hod
 	}
 }
 
-/* 3,000 records of two threads and all forms, over epochs; every: how often the open packet is taken, 0: never. */
+/* 3,000 records of two threads and all forms, over epochs. every: how often the open packet is taken, 0: never. */
 static void give_all(struct given *g, uint32_t packet_size, unsigned int every)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_U32 };
@@ -323,7 +323,7 @@ TEST(test_open_same)
 	}
 }
 
-/* What was given of an open packet stays, whatever becomes of the rest. */
+/* What was given of an open packet stays, whatever happens to the rest. */
 TEST(test_open_then_damage)
 {
 	for (int what = 0; what < 5; what++) {
@@ -368,14 +368,14 @@ TEST(test_overwrite)
 		assert_int_equal(f.read, 0);
 		finish(&f, events % 2);
 		assert_int_equal(f.r.lost.overwritten, lost(&f));
-		/* The newest are there, and of 8 packets at least 6 full ones where there were as many. */
+		/* The newest events are there, and of 8 packets at least 6 full ones where there were as many. */
 		assert_int_equal(f.expect, events);
 		assert_true(f.read >= (events < 6 * FULL ? events : 6 * FULL));
 		free_ring(&f);
 	}
 }
 
-/* A word that comes round, and sequence numbers that do not. */
+/* The commit word wraps around, the sequence numbers do not. */
 TEST(test_wrap)
 {
 	struct fixture f;
@@ -402,7 +402,7 @@ TEST(test_wrap)
 	}
 }
 
-/* Killed in the middle of a switch: the old header closed, the new one scribbled on, the word as it was. */
+/* Killed in the middle of a switch: the old header is closed, the new one overwritten, the word unchanged. */
 TEST(test_killed_in_switch)
 {
 	struct hodo_packet *open, *next;
@@ -451,7 +451,7 @@ TEST(test_refused)
 	free_ring(&f);
 }
 
-/* One spoilt packet: its events are counted, the others are read. */
+/* One damaged packet: its events are counted, the others are read. */
 TEST(test_damage)
 {
 	for (int what = 0; what < 8; what++) {
@@ -482,7 +482,7 @@ TEST(test_damage)
 	}
 }
 
-/* The open packet: events up to the first that makes no sense. */
+/* The open packet is damaged: the reader takes its events up to the first that makes no sense. */
 TEST(test_open_damage)
 {
 	struct fixture f;

@@ -12,19 +12,19 @@ KIB, MIB = 1 << 10, 1 << 20
 
 class Space(Case):
     def begin(self, *args):
-        """Until the program has written its events."""
+        """Returns once the program has written its events."""
         process = self.recorder(*args)
         wait_for("a program that has written", lambda: pathlib.Path(self.path("done")).exists())
         os.remove(self.path("done"))
         return process
 
     def used(self, process):
-        """Bytes of the one recorded process's memory, which the recorder has as a descriptor."""
+        """Bytes of memory of the one recorded process; the recorder holds it as a descriptor."""
         for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
             try:
                 if os.readlink(fd).startswith("/memfd:hodo"):
                     return fd.stat().st_blocks * 512
-            except FileNotFoundError:  # another one, closed meanwhile
+            except FileNotFoundError:  # another descriptor, closed meanwhile
                 pass
         raise AssertionError("no memory of a process")
 
@@ -35,7 +35,7 @@ class Space(Case):
         return done
 
     def test_quiet(self):
-        """It has gone round several times, and no more than 16 MiB came in any second. Else it had 4 MiB and more."""
+        """The ring has wrapped several times, and no second brought more than 16 MiB. Otherwise it would have 4 MiB."""
         n = 500000
         process = self.begin("-m", "4M", "--wait", TARGET, "awake", n)
         wait_for("a ring that is given back", lambda: self.used(process) < MIB)
@@ -43,7 +43,7 @@ class Space(Case):
         self.assertGreaterEqual(self.info()["recorded"], n + n // 5)
 
     def test_all_are_there(self):
-        """Packets are not the reader's any more when they lose their pages, else events in new ones would be lost."""
+        """The reader has let go of packets before they lose their pages; otherwise new events in them would be lost."""
         n = 80000
         process = self.begin("-m", "256K", "--packet-size", "64K", "--wait", TARGET, "awake", n)
         self.end(process)
@@ -51,7 +51,7 @@ class Space(Case):
         self.assertEqual([e["fields"]["i"] for e in self.events()][:len(wrote)], wrote)
 
     def test_grows(self):
-        """The recorder stands still: what comes is kept, in memory that was not there before."""
+        """The recorder is stopped: new events are kept, in memory that was not there before."""
         process = self.begin("-m", "16M", "--packet-size", "256K", TARGET, "burst", 400000)
         self.assertGreater(self.used(process), 4 * MIB)
         process.send_signal(signal.SIGCONT)
@@ -60,7 +60,7 @@ class Space(Case):
         self.assertEqual(self.info()["recorded"], 400001)
 
     def test_overwrite_keeps_all(self):
-        """A flight recorder is full once it has gone round, and stays so."""
+        """A flight recorder is full once its ring has wrapped, and stays so."""
         process = self.begin("--overwrite", "-m", "4M", TARGET, "awake", 500000)
         self.assertGreater(self.used(process), 4 * MIB)
         process.send_signal(signal.SIGINT)
@@ -70,7 +70,7 @@ class Space(Case):
         self.assertGreaterEqual(recorded + self.stat()["overwritten"], 600000)
 
     def test_default(self):
-        """16M for functions, in packets as small as those of 4M; else 4M."""
+        """16M for functions, in packets as small as those of 4M; 4M without functions."""
         def sizes(*args):
             self.assertEqual(self.record(*args).returncode, 0)
             process, = self.info()["processes"]

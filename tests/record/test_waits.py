@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are faster than their recorder, and wait for it."""
+"""Programs that are faster than their recorder and wait for it."""
 import ctypes
 import os
 import pathlib
@@ -35,11 +35,11 @@ class Waits(Case):
             return 0
 
     def program(self, what="plain", n=MANY):
-        pathlib.Path(self.path("progress")).unlink(missing_ok=True)  # of the one before
+        pathlib.Path(self.path("progress")).unlink(missing_ok=True)  # the previous program's
         return WAITS, self.path("progress"), what, n
 
     def finish(self, process):
-        """A recorder that was stopped goes on, and the program ends."""
+        """Lets a stopped recorder go on and the program end."""
         with open(self.path("progress"), "r+b") as file:
             file.seek(8)
             file.write(bytes(8))
@@ -52,7 +52,7 @@ class Waits(Case):
         return before == self.progress()
 
     def until_full(self, process):
-        """The recorder is stopped, and so is the program, sooner or later."""
+        """Stops the recorder; the program then stops as well, sooner or later."""
         wait_for("some events", lambda: self.progress() > 1000)
         process.send_signal(signal.SIGSTOP)
         wait_for("a program that waits", self.stands_still)
@@ -61,7 +61,7 @@ class Waits(Case):
         return sum(sum(p["lost"].values()) for p in self.info()["processes"])
 
     def whole(self, done):
-        """What is lost of the program's events, of which none is missing."""
+        """Returns how many of the program's events are lost; none is missing without being counted."""
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.has_ended())
         process, = self.info()["processes"]
@@ -84,7 +84,7 @@ class Waits(Case):
         self.assertGreater(self.whole(self.finish(process)), 0)
 
     def test_stopped_recorder(self):
-        """It is waited for, in each way of writing."""
+        """The program waits for it, in each way of writing."""
         for tunables in ("", NO_RSEQ):
             process = self.recorder(*SMALL, "--wait", *self.program(), env={"GLIBC_TUNABLES": tunables})
             self.until_full(process)
@@ -93,7 +93,7 @@ class Waits(Case):
             self.assertIn("threads waited ", done.stderr)
 
     def test_killed_recorder(self):
-        """Nobody waits for a dead one: those that wait go on, the others do not begin to."""
+        """Nobody waits for a dead recorder: waiting threads go on, and the others do not start to wait."""
         for tunables in ("", NO_RSEQ):
             process = self.recorder(*SMALL, "--wait", *self.program(), env={"GLIBC_TUNABLES": tunables})
             self.until_full(process)
@@ -112,7 +112,7 @@ class Waits(Case):
         self.assertGreater(self.whole(self.finish(process)), 0)
 
     def test_handlers(self):
-        """They wait, too, on top of whom they interrupt; and are called while somebody waits."""
+        """Handlers wait, too, on top of the thread that they interrupt; they also run while a thread waits."""
         process = self.recorder(*SMALL, "--wait", *self.program("handlers"))
         self.until_full(process)
         self.assertEqual(self.whole(self.finish(process)), 0)
@@ -140,7 +140,7 @@ class Waits(Case):
         self.assertGreater(self.whole(self.finish(process)), 0)
 
     def test_end_of_recording(self):
-        """Who waits is let go, and the program runs on unrecorded."""
+        """Waiting threads are released, and the program runs on unrecorded."""
         process = self.recorder(*SMALL, "--wait", "--duration", "1", *self.program())
         wait_for("the recording's end", lambda: "events of 1 process" in process.said())
         before = self.progress()
@@ -149,7 +149,7 @@ class Waits(Case):
         self.assertEqual(self.lost(), 0)
 
     def test_ring_that_is_not_read(self):
-        """Memory that the program has overwritten: there is never room in it again."""
+        """The program has overwritten the ring's memory: the ring never has room again."""
         done = self.record(*SMALL, "--wait", *self.program("spoil", N))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(self.has_ended())
@@ -157,7 +157,7 @@ class Waits(Case):
 
     @unittest.skipUnless(CALLS, "functions are not traced on this architecture")
     def test_functions_wait(self):
-        """Where nobody asks for it, too; which is said first."""
+        """Recordings of functions wait without being asked to; the recorder says so first."""
         done = self.record(*SMALL, "--functions", CALLS, 100000)
         self.assertIn("--drop turns that off", done.stderr.splitlines()[0])
         self.assertEqual(self.lost(), 0)
@@ -167,7 +167,7 @@ class Waits(Case):
         self.assertNotIn("--drop", done.stderr)
 
     def test_priority(self):
-        """The recorder's is higher than its command's, if it may have that."""
+        """The recorder's priority is higher than its command's, where it is allowed to be."""
         process = self.recorder(*self.program())
         wait_for("some events", lambda: self.progress() > 0)
         child, = children(process.pid)
@@ -179,12 +179,12 @@ class Waits(Case):
         self.finish(process)
 
     def test_realtime(self):
-        """The recorder alone is scheduled so. Where it may not be, nothing is started."""
+        """Only the recorder gets that priority. Where it is not allowed to have it, nothing is started."""
         def forbid():
             resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
             ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0)
         own = os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
-        self.fails(1, "--realtime: Operation not permitted: it takes root, CAP_SYS_NICE, or 'ulimit -r 7' at least",
+        self.fails(1, "--realtime: Operation not permitted: it takes root, CAP_SYS_NICE, or at least 'ulimit -r 7'",
                    "record", "--realtime=7", *self.program(n=1), preexec_fn=forbid)
         self.assertEqual(self.progress(), 0)
         may = run(sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(7))")
@@ -201,7 +201,7 @@ class Waits(Case):
 
     def test_options(self):
         for wrong in ("0", "100", "x"):
-            self.fails(2, f"--realtime is a priority from 1 to 99, or nothing for 1, not '{wrong}'", "record",
+            self.fails(2, f"--realtime is a priority from 1 to 99, or has no value for 1, not '{wrong}'", "record",
                        f"--realtime={wrong}", "true")
         self.fails(2, "--wait and --drop are opposites", "record", "--wait", "--drop", "true")
         self.fails(2, "no buffer is ever full", "record", "--wait", "--overwrite", "true")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits.c PROGRESS WHAT N - writes N events, faster than they can be recorded. The file PROGRESS has three numbers: how
- * many it has written; N, which others may change; and 1 at the end.
+ * waits.c PROGRESS WHAT N - writes N events, faster than they can be recorded. The file PROGRESS has three numbers:
+ * how many it has written; N, which others may change; and 1 at the end.
  *
- * WHAT: plain; handlers: also in handlers, which count as well; jumps: handlers leave by longjmp what they
- * interrupt, and an event then may be missing; forks: a handler forks, and the child writes, too; vfork: soon in
- * children that share the memory; spoil: the recording's memory is overwritten after the first of them.
+ * WHAT: plain; handlers: also in signal handlers, whose events count as well; jumps: handlers leave by longjmp what
+ * they interrupt, and one event may then be missing; forks: a handler forks, and the child writes, too; vfork: also
+ * in children that share the memory; spoil: overwrites the recording's memory after the first event.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #include <hodo/trace.h>
 
-#define EACH 1000 /* of a child */
+#define EACH 1000 /* per child */
 
 static struct progress {
 	uint64_t n, most, ended;

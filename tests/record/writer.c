@@ -59,7 +59,7 @@ int writer_switch(struct writer *w)
 	return 0;
 }
 
-/* Where a record of so many bytes may be put; NULL: it is lost. */
+/* Finds room for a record of that many bytes; NULL if the record is lost. */
 static uint8_t *make_room(struct writer *w, uint32_t total)
 {
 	uint64_t position;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * writer.h - a writer of rings by the published protocol, in plain C and for
- * one thread: what the recorder's tests are held against.
+ * one thread, against which the recorder's tests compare.
  */
 #ifndef TESTS_RECORD_WRITER_H
 #define TESTS_RECORD_WRITER_H
@@ -18,9 +18,9 @@ struct writer {
 	uint32_t packet_size;
 	enum hodo_mode mode;
 	uint32_t cpu;
-	uint64_t now;     /* a clock of one's own, which makes steps of 4 ticks; 0: CLOCK_MONOTONIC */
+	uint64_t now;     /* the writer's own clock, in steps of 4 ticks; 0: CLOCK_MONOTONIC */
 	uint64_t written; /* attempted: committed and refused */
-	uint32_t tid;     /* of events that come, if threads; else 7 */
+	uint32_t tid;     /* of the next events, if threads is set; else 7 */
 	int threads;
 	struct record_anchor anchor; /* of the open packet */
 };
@@ -31,7 +31,7 @@ void writer_text(struct writer *w, const char *text, uint32_t value);
 void writer_raw(struct writer *w, uint16_t id, const void *fields, uint32_t len);
 /* A call or return; see record_call() and writer_catalog_calls(). */
 void writer_call(struct writer *w, enum record_form form, uint64_t function, uint64_t frame);
-/* A record of each form in turn, with i in it. */
+/* Writes a record of each form in turn, with i in it. */
 void writer_any(struct writer *w, uint64_t i);
 
 /* Closes the open packet. 0, or -1 if the ring is full (discard mode). */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo recover on recordings whose recorder was killed: all that was written is readable, event for event, and the
-program has noticed nothing."""
+"""hodo recover on recordings whose recorder was killed: all that it had written is readable, event for event, and
+the program noticed nothing."""
 import ctypes
 import os
 import random
@@ -23,7 +23,7 @@ PARTS = re.compile(r'"(?:cpu|tid)":\d+|"name":"[^"]*"|"fields":\{.*')
 
 
 def packets(path):
-    """(announced events, whether it is whole) of each packet, from the headers alone."""
+    """(announced events, whether it is whole) for each packet, from the headers alone."""
     with open(path, "rb") as f:
         data = f.read()
     at = 0
@@ -46,12 +46,12 @@ class Case(hodo_test.Case):
         self.out = self.data + ".recovered"
 
     def events(self, path, clean=True):
-        """As they are printed, which takes a fifth of what reading JSON does; without their times, since those of the
-        source are by its provisional clock."""
+        """The events as printed, which takes a fifth of the time of reading JSON; without times: the source's
+        are those of its provisional clock."""
         done = hodo("print", "--json", path, status=0)
         if clean:
             for line in done.stderr.splitlines():
-                self.assertRegex(line, "events were lost|did not end in order")
+                self.assertRegex(line, "events? w(as|ere) lost|was interrupted")
         events = sorted(tuple(PARTS.findall(line)) for line in done.stdout.splitlines())
         self.assertLessEqual({len(parts) for parts in events}, {4})
         return events
@@ -73,7 +73,7 @@ class Case(hodo_test.Case):
         return done
 
     def check_recovered(self, what="", whole=True):
-        """Against the source; returns how many events there are. whole: event for event with babeltrace2, too."""
+        """Compares with the source; returns the number of events. whole: event for event with babeltrace2, too."""
         (compare if whole else readable)(self.out)
         got, raw = self.events(self.out), self.events(self.data, clean=False)
         self.assertEqual(got, raw, what)
@@ -88,7 +88,7 @@ class Killed(Case):
     @classmethod
     def setUpClass(cls):
         print("seed", SEED, flush=True)
-        # What the recorder started comes to us when it is gone.
+        # Children of the recorder become ours when it ends.
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
     def one(self, n, rng):
@@ -116,7 +116,7 @@ class Killed(Case):
                     break
             output.seek(0)
             said = output.read().splitlines()
-            # One that had written all before it was killed has reported losses.
+            # A recorder that had written everything before it was killed has reported losses.
             self.assertEqual([s for s in said if not re.match("hodo: [0-9]+ events? lost: ", s)], ["done"], n)
         with open(status, encoding="ascii") as f:
             self.assertEqual(f.read(), "0\n", n)
@@ -144,7 +144,7 @@ class Torn(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.folder = os.path.join(self.data, os.listdir(self.data)[0])
         self.stream = max(streams(self.data), key=os.path.getsize)
-        # As a recorder that is killed leaves it.
+        # As a killed recorder leaves it.
         with open(os.path.join(self.folder, "metadata"), "r+", encoding="ascii") as f:
             text = re.sub(r"(?m)^/\*@(end|lost) .*\n", "", f.read())
             f.seek(0)
@@ -166,13 +166,29 @@ class Torn(Case):
     def test_loss_is_told(self):
         os.truncate(self.stream, os.path.getsize(self.stream) - 7)
         done = self.recover()
-        self.assertRegex(done.stderr, r"(?m)^hodo: 1 event lost: they were not on disk as a whole$")
+        self.assertRegex(done.stderr, r"(?m)^hodo: 1 event lost: the files were damaged, or cut short$")
         stat = self.stat(self.out)
         self.assertEqual(stat["recorded"] + stat["discarded"], 3000)
         self.assertEqual(stat["discarded"], 1)
 
+    def test_damaged_stays_damaged(self):
+        """The same events are damaged before and after, and to the verb that reads headers alone."""
+        os.truncate(self.stream, os.path.getsize(self.stream) * 2 // 3 - 7)
+        self.recover()
+        lost = []
+        for path in (self.data, self.out):
+            for verb in ("stat", "info"):
+                told = getattr(hodo_test, verb)(path)
+                lost.append((told["recorded"], told["discarded"], told["processes"][0]["lost"]))
+        self.assertEqual(lost[1:], lost[:1] * 3)
+        recorded, discarded, causes = lost[0]
+        self.assertGreater(causes["damaged"], 0)
+        self.assertEqual({name for name, n in causes.items() if n}, {"damaged"})
+        self.assertEqual((discarded, recorded + discarded), (causes["damaged"], sum(
+            n for path in streams(self.data) for n, _ in packets(path))))
+
     def test_hole_in_the_middle(self):
-        """What a power cut does: the packets behind are found again, and what is between is counted."""
+        """As after a power cut: the packets after the hole are found, and the events in it are counted."""
         size = os.path.getsize(self.stream)
         with open(self.stream, "r+b") as f:
             f.seek(size // 2)
@@ -184,7 +200,7 @@ class Torn(Case):
         self.assertGreater(stat["discarded"], 0)
 
     def test_sparse(self):
-        """A hole holds no packet, however long it is: to read it would take hours."""
+        """A hole holds no packet, however long it is; reading it would take hours."""
         size = os.path.getsize(self.stream)
         with open(self.stream, "r+b") as f:
             last = HEADER.unpack(f.read(HEADER.size))[6] // 8
@@ -198,7 +214,7 @@ class Torn(Case):
             f.truncate(1 << 41)
         self.assertLess(0, len(first))
         self.assertEqual(len(first) + len(rest), size)
-        # Readers look for what is behind it, too, and once each.
+        # Readers look for what follows the hole, too, each of them once.
         self.assertEqual(self.stat(self.data)["recorded"], 3000)
         hodo("export", "--to", "firefox", "-o", self.path("firefox"), self.data, status=0)
         self.assertEqual(len(self.events(self.data, clean=False)), 3000)
@@ -269,7 +285,7 @@ class Torn(Case):
     def test_output_is_not_the_source(self):
         done = hodo("recover", "-o", self.data, self.data)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot be read and written at once", done.stderr)
+        self.assertIn("cannot be read and written at the same time", done.stderr)
         self.assertEqual(len(self.events(self.data)), 3000)
 
     def test_while_it_is_recorded(self):

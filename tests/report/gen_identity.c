@@ -8,9 +8,9 @@
 #define ORIGIN 1795000000ll
 
 /*
- * Spans whose ids are near each other: texts of one FNV-1a-64, bytes that begin with NULs, NULL and what it is written
- * as, numbers of all widths. Each begins, then all end in the same order, so that whoever takes one id for another
- * pairs wrongly.
+ * Spans whose ids are easily confused: texts with the same FNV-1a-64, bytes that begin with NULs, NULL and the text
+ * that stands for it, numbers of all widths. All begin, then all end in the same order, so that a reader that takes
+ * one id for another pairs wrongly.
  */
 void gen_ids(const char *top)
 {
@@ -48,10 +48,10 @@ void gen_ids(const char *top)
 			gen_event(&s, 5 + end, 1, now += 40 + i);
 			gen_u32(&s, i < 2 ? i : UINT32_MAX);
 			if (end)
-				gen_u32(&s, i < 3 ? 0 : UINT32_MAX); /* 64 bits: neither is -1 */
+				gen_u32(&s, i < 3 ? 0 : UINT32_MAX); /* as 64 bits, neither is -1 */
 		}
 		gen_event(&s, 9 + end, 1, now += 50);
-		gen_put(&s, end ? "\4\0\0\0text" : "\4\0text", end ? 8 : 6); /* a length, and so many bytes */
+		gen_put(&s, end ? "\4\0\0\0text" : "\4\0text", end ? 8 : 6); /* a length, and as many bytes */
 	}
 	gen_packet_end(&s, now, 0);
 	gen_stream_end(&s);
@@ -69,7 +69,7 @@ static void put_comm(struct gen_stream *s, const char *comm)
 	char text[16] = "";
 
 	strncpy(text, comm, sizeof(text) - 1);
-	gen_str_n(s, text, sizeof(text)); /* as the kernel has it, with NULs */
+	gen_str_n(s, text, sizeof(text)); /* as the kernel records it, with NULs */
 }
 
 static void put_switch(struct gen_stream *s, uint64_t now, uint32_t prev, const char *prev_comm, uint32_t next,
@@ -98,7 +98,7 @@ static void put_read(struct gen_stream *s, uint64_t now, uint32_t tid)
 	gen_u64(s, 0);
 }
 
-/* A shell forks, and the child executes ls while it runs; later that calls itself "sorting". */
+/* A shell forks, and the child executes ls during a system call; later the child calls itself "sorting". */
 void gen_names(const char *top)
 {
 	static const struct gen_field change[] = {

@@ -45,7 +45,7 @@ static void classes(struct gen_trace *t)
 	gen_class(t, TICK, "kv:tick", "event", "", NULL, 0);
 }
 
-/* Anything in any order, so that ends miss and begins pile up. */
+/* Any event in any order, so that ends are missing and begins pile up. */
 static void any_event(struct gen_stream *s, uint64_t tid, uint64_t now)
 {
 	static const char *const keys[] = { "a", "b", "long key with \"quotes\"", NULL, "" };
@@ -152,7 +152,7 @@ struct thread {
 	bool on, ready;
 };
 
-static bool losing;       /* what CPU 0 has is lost */
+static bool losing;       /* CPU 0 loses what it has */
 static uint64_t lost[2];
 
 static bool is_lost(const struct gen_stream *s)
@@ -171,7 +171,7 @@ static void put_comm(struct gen_stream *s, uint32_t tid)
 		snprintf(comm, sizeof(comm), "task%u", tid % 5);
 	else
 		snprintf(comm, sizeof(comm), "swapper");
-	gen_str_n(s, comm, sizeof(comm)); /* as the kernel has it, with NULs */
+	gen_str_n(s, comm, sizeof(comm)); /* as the kernel records it, with NULs */
 }
 
 static void put_switch(struct gen_stream *s, uint64_t now, uint32_t prev, uint64_t state, uint32_t next)
@@ -207,7 +207,7 @@ static void put_number(struct gen_stream *s, unsigned id, uint64_t now, uint32_t
 	gen_u64(s, number);
 }
 
-/* Two CPUs that a scheduler gives to threads; threads are 1001 and on. lossy: the same, of which parts are lost. */
+/* Two CPUs that a scheduler gives to threads, which are 1001 and up. lossy: the same, with parts of it lost. */
 static void gen_kernel(const char *top, uint64_t n, bool lossy)
 {
 	static const uint64_t states[] = { 0, 1, 1, 1, 2, 128, 256, 256, 4 };
@@ -287,8 +287,8 @@ static void one_stream(const char *top, const char *comm, struct gen_trace *t, s
 	gen_stream_start(s, t, "cpu0", 0);
 }
 
-/* Three spans of a thread in two processes; in one of them, events were lost somewhere behind the second begin. */
-static void gen_gap(const char *top)
+/* Two processes with three spans of one thread each; one process loses events after the second begin. */
+static void gen_gap(const char *top, uint64_t losses)
 {
 	for (uint64_t lost = 0; lost < 2; lost++) {
 		struct gen_trace t;
@@ -302,13 +302,13 @@ static void gen_gap(const char *top)
 			if (i % 2 == 0)
 				gen_u64(&s, 0); /* id and shard */
 			if (i % 3 == 2)
-				gen_packet_end(&s, 1000 * (i + 1), i == 5 ? 2 * lost : 0);
+				gen_packet_end(&s, 1000 * (i + 1), i == 5 ? losses * lost : 0);
 		}
 		gen_stream_end(&s);
 	}
 }
 
-/* n spans that do not end, then as many that do, with numbers all different. */
+/* n spans that do not end, then as many that do; all numbers are different. */
 static void gen_leak(const char *top, uint64_t n)
 {
 	struct gen_trace t;
@@ -335,12 +335,12 @@ static void gen_leak(const char *top, uint64_t n)
 	gen_stream_end(&s);
 }
 
-/* Counters that go as far as their type does and beyond: each thread has its own. */
+/* Counters that reach the limits of their type and go beyond: each thread has one. */
 static void gen_extremes(const char *top)
 {
 	static const double numbers[][3] = {
 		{ 1, 1, 1 },
-		{ INFINITY, 5, -INFINITY }, /* which has no mean */
+		{ INFINITY, 5, -INFINITY }, /* has no mean */
 		{ 3, NAN, 3 },
 		{ -INFINITY, 7, INFINITY },
 		{ 2, 2, 2 },
@@ -360,7 +360,7 @@ static void gen_extremes(const char *top)
 	gen_stream_end(&s);
 }
 
-/* n threads that wait in one function, and half of them call it once more there; all leave in the order they came. */
+/* n threads that wait in one function, which half of them call again from there; all leave in the order they came. */
 static void gen_crowd(const char *top, uint64_t n)
 {
 	static const struct gen_field fields[] = { { "addr", HODO_TYPE_PTR }, { "frame", HODO_TYPE_U32 } };
@@ -386,13 +386,13 @@ static void gen_crowd(const char *top, uint64_t n)
 			continue;
 		gen_event(&s, round < 2 ? 1 : 2, (unsigned)(1 + thread), 1000 + i);
 		gen_u64(&s, round < 2 ? 0x401000 : 0x401040);
-		gen_u32(&s, (uint32_t)(thread << 11) + frames[round]); /* each has a stack */
+		gen_u32(&s, (uint32_t)(thread << 11) + frames[round]); /* each thread has its own stack */
 	}
 	gen_packet_end(&s, 1000 + 4 * n, 0);
 	gen_stream_end(&s);
 }
 
-/* Names and texts that are to do harm. */
+/* Names and texts that are meant to do harm. */
 static void gen_hostile(const char *top)
 {
 	static const struct gen_field fields[] = { { "<b>\"x", HODO_TYPE_STR }, { "n", HODO_TYPE_U64 } };
@@ -405,7 +405,7 @@ static void gen_hostile(const char *top)
 	gen_class(&t, 1, "a:<i>\"\\'%n.begin", "begin", "", fields, 2);
 	gen_class(&t, 2, "a:<i>\"\\'%n.end", "end", "", fields, 2);
 	gen_class(&t, 3, ".begin", "span_begin", "", fields, 2);
-	gen_class(&t, 4, "b:count", "counter", "", fields, 1); /* its value is a text */
+	gen_class(&t, 4, "b:count", "counter", "", fields, 1); /* the value of this counter is a text */
 	gen_trace_end(&t);
 	gen_stream_start(&s, &t, "cpu0", 0);
 	gen_packet_start(&s, 100);
@@ -439,7 +439,9 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && strcmp(argv[1], "leak") == 0) {
 		gen_leak(argv[2], n);
 	} else if (argc > 2 && strcmp(argv[1], "gap") == 0) {
-		gen_gap(argv[2]);
+		gen_gap(argv[2], 2);
+	} else if (argc > 2 && strcmp(argv[1], "gap-of-one") == 0) {
+		gen_gap(argv[2], 1);
 	} else if (argc > 2 && strcmp(argv[1], "extremes") == 0) {
 		gen_extremes(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "crowd") == 0) {
@@ -447,7 +449,8 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && strcmp(argv[1], "hostile") == 0) {
 		gen_hostile(argv[2]);
 	} else {
-		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|ids|names|leak|gap|extremes|crowd|hostile DIR [N [SEED]]\n");
+		fprintf(stderr, "usage: gen_report user|kernel|lossy|both|ids|names|leak|gap|gap-of-one|extremes|crowd|"
+			"hostile DIR [N [SEED]]\n");
 		return 2;
 	}
 	return 0;

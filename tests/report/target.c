@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* target.c - is recorded: spans in each other, requests that change threads, values, marks. */
+/* target.c - the program that is recorded: nested spans, requests that change threads, values, marks. */
 #include <hodo/trace.h>
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo report, held against the same figures worked out here from the events that hodo print --json gives.
+"""hodo report, compared with the same figures computed here from the events of hodo print --json.
 
 HODO and GEN_REPORT are in the environment; REPORT_TARGET where programs can be recorded.
 """
@@ -76,7 +76,7 @@ def groups(rows):
 
 
 def pair(events, is_begin, is_end, key_of, group_of=lambda e: None, wanted=lambda e: True):
-    """times, begins and ends without the other, each by group: the latest begin counts."""
+    """times, begins without an end and ends without a begin, each by group: an end belongs to the latest begin."""
     times, begins, ends = collections.defaultdict(list), collections.Counter(), collections.Counter()
     waiting = collections.defaultdict(list)
     for e in events:
@@ -115,7 +115,7 @@ PAIRS = [a for name in USER_SPANS if "," in name for a in ("--pair", name)]
 
 
 class Same(Case):
-    """What is reported is what the events say."""
+    """The report agrees with the events."""
 
     def check_spans(self, report, events, spans, group_of=lambda e: None, wanted=lambda e: True):
         rows = groups(report["spans"])
@@ -162,7 +162,7 @@ class Same(Case):
         events = self.events(path)
         report = self.report(path, "--by", "shard", *PAIRS)
         self.check_events(report, events, shard)
-        # A key is no shard's: the end may have another one than the begin.
+        # A key may cross shards: the end may have another shard than the begin.
         self.check_spans(report, events, USER_SPANS, shard)
         self.assertIn("shard=-1", self.ok("report", path, "--by", "shard"))
 
@@ -188,12 +188,38 @@ class Same(Case):
             with self.subTest(name):
                 numbers = [e["fields"][field] for e in events if e["name"] == event]
                 self.check_numbers(rows[name, None], numbers)
-                if name != "kv:put.ratio": # its text is shorter than the number
+                if name != "kv:put.ratio": # its text has fewer digits than the number
                     self.check_histogram(rows[name, None]["histogram"], numbers)
         self.assertEqual(len(rows), 5)
         by = groups(self.report(path, "--by", "cpu")["values"])
         self.check_numbers(by["kv:depth", "cpu1"],
                            [e["fields"]["value"] for e in events if e["name"] == "kv:depth" and e["cpu"] == 1])
+
+    def test_values_of_spans(self):
+        """A list with commas is the same as several options; a span's name stands for its begin, or else its end."""
+        path = self.make("user")
+        events = self.events(path)
+        listed = self.report(path, "--values", "kv:put.bytes,kv:request.id,kv:put.bytes")
+        rows = groups(listed["values"])
+        each = self.report(path, "--values", "kv:put.bytes", "--values", "kv:request.id", "--values", "kv:put.bytes")
+        self.assertEqual(listed["values"], each["values"])
+        for name, event in (("kv:put.bytes", "kv:put"), ("kv:request.id", "kv:request.begin")):
+            field = name.rsplit(".", 1)[1]
+            self.check_numbers(rows[name, None], [e["fields"][field] for e in events if e["name"] == event])
+        whole = self.report(path, "--values", "kv:request.begin.id,kv:request.end.id")
+        counts = {row["name"]: row["count"] for row in whole["values"]}
+        self.assertNotEqual(counts["kv:request.begin.id"], counts["kv:request.end.id"])
+        for wrong in ("kv:put", "kv:put.bytes,", "kv:put.bytes,kv:request", ",kv:put.bytes", "kv:put.", ".bytes"):
+            self.fails(2, "--values is an event and a field", "report", "--values", wrong, path)
+        said = self.hodo("report", "--values", "kv:put.bytes,kv:request.nothing", path).stderr
+        self.assertIn("no event 'kv:request' with a number 'nothing'", said)
+        self.assertNotIn("'bytes'", said)
+
+    def test_values_of_ends(self):
+        path = self.make("kernel")
+        numbers = [e["fields"]["ret"] for e in self.events(path) if e["name"] == "syscalls:sys_exit_read"]
+        rows = groups(self.report(path, "--values", "syscalls:read.ret")["values"])
+        self.check_numbers(rows["syscalls:read.ret", None], numbers)
 
     def test_histogram_of_times(self):
         path = self.make("user")
@@ -219,7 +245,7 @@ class Same(Case):
         self.check_spans(report, events, USER_SPANS)
 
     def test_thread(self):
-        """A span is of the thread in which it began."""
+        """A span belongs to the thread in which it began."""
         path = self.make("user")
         events = self.events(path)
         began = {(e["name"][:-6], e["ts"]): e for e in events if e["name"].endswith(".begin")}
@@ -236,7 +262,7 @@ class Same(Case):
                                  (begins[None], ends[None]))
 
     def test_beside_functions(self):
-        # The keys that were there before are, and functions do not count as events.
+        # The older keys are still there, and functions do not count as events.
         report = self.report(self.make("user"))
         for key in ("version", "functions", "calls", "returned", "left", "open", "orphans", "lost", "slow", "stacks",
                     "held", "wrong_thread"):
@@ -244,7 +270,7 @@ class Same(Case):
 
 
 class Identity(Case):
-    """What has one hash is not the same, and what is the same number is, however wide."""
+    """Values with the same hash are different, and numbers of the same value are the same, whatever their width."""
 
     NAMES = ("text", "blob", "number", "list", "mixed")
 
@@ -276,14 +302,14 @@ class Identity(Case):
                 self.assertEqual((row["unpaired_begins"], row["unpaired_ends"]), (begins[None], ends[None]))
 
     def test_durations(self):
-        """$duration is that of the same pairs."""
+        """$duration is the time of the same pairs."""
         _, durations, ends = self.paired()
         for limit in sorted({d for d in durations if d is not None}):
             found = self.events("ids-2000-7", "--filter", f"$duration >= {limit}ns")
             self.assertEqual(found, [e for e, d in zip(ends, durations) if d is not None and d >= limit], limit)
 
     def test_exports(self):
-        """So are the spans of an export."""
+        """The spans of an export are the same pairs."""
         begun, found = {}, collections.defaultdict(list)
         for e in json.loads(self.ok("export", "-q", "--to", "chrome", "-o", "-", self.make("ids")))["traceEvents"]:
             if e["ph"] == "b":
@@ -294,7 +320,7 @@ class Identity(Case):
             self.assertEqual(sorted(found["kv:" + name]), sorted(times[None]), name)
 
     def test_names(self):
-        """An event has the name that its thread had then; a row the last one, whichever table it is in."""
+        """An event has its thread's name at that time; a row has the last name, in every table."""
         path = self.make("names")
         names = [(e["name"].split(":")[1], e["comm"]) for e in self.events(path) if e["tid"] == 1001]
         self.assertEqual(names, [("sys_enter_read", "sh"), ("sys_exit_read", "sh"), ("sched_process_exec", "ls"),
@@ -308,7 +334,7 @@ class Identity(Case):
         rows = groups(report["events"] + report["spans"])
         self.assertEqual(rows["syscalls:sys_enter_read", "sorting[1001]"]["count"], 3)
         self.assertEqual(rows["syscalls:read", "sorting[1001]"]["count"], 3)
-        # Not what comes later, nor a wanted name's other times.
+        # Neither names from later times, nor, for a thread selected by name, its times under other names.
         until = self.events(path)[4]["ts"]
         first = self.report(path, "--until", f"{until // 10**9}.{until % 10**9:09}", "--by", "thread")
         self.assertIn(("syscalls:read", "sh[1001]"), groups(first["spans"]))
@@ -341,7 +367,7 @@ class Scheduler:
         for e in events:
             if not e["name"].startswith("sched:"):
                 continue
-            if e["cpu"] not in seen: # whoever it is, it runs there
+            if e["cpu"] not in seen: # the first event of a CPU: its thread runs there
                 seen.add(e["cpu"])
                 on[e["cpu"]] = (e["tid"], e["ts"])
             f, now = e["fields"], e["ts"]
@@ -401,10 +427,10 @@ class Kernel(Case):
                 self.check_times(row_of(report["latency"], tid), times)
 
     def test_lost(self):
-        """Of a recording with losses nothing is reported that was not so."""
+        """For a recording with losses, hodo reports nothing that did not happen."""
         whole = Scheduler(self.events(self.make("kernel", 12000)))
         path = self.make("lossy", 12000)
-        self.assertIn("reach over lost events", self.hodo("report", path).stderr)
+        self.assertIn("contain lost events", self.hodo("report", path).stderr)
         report = self.report(path)
         self.assertGreater(report["unsure_times"], 10)
         counts = collections.Counter()
@@ -418,7 +444,7 @@ class Kernel(Case):
                 self.assertLessEqual(row["count"], len(times))
                 self.assertLessEqual(row["total_ns"], sum(times))
                 counts[table] += row["count"]
-        # A third of the time is in packets of which something is missing.
+        # A third of the time is in packets with losses.
         self.assertGreater(counts["off_cpu"], 0.5 * sum(map(len, whole.off.values())))
 
     def test_by(self):
@@ -459,7 +485,7 @@ class Kernel(Case):
             self.assertTrue(times[None])
 
     def test_system_calls(self):
-        """A thread is in one at a time."""
+        """A thread is in one system call at a time."""
         path = self.make("kernel", 4000)
         inside, times = {}, collections.defaultdict(list)
         begins, ends = collections.Counter(), collections.Counter()
@@ -488,7 +514,7 @@ class Kernel(Case):
 
 
 class Picture(Case):
-    """The drawing in a terminal."""
+    """The histogram in a terminal."""
 
     def bars(self, *args, **env):
         self.env.update(env)
@@ -585,7 +611,7 @@ class Options(Case):
             self.assertEqual(self.hodo("report", "-q", path, *args).stderr, "")
         done = self.hodo("report", path, "--since", "50")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("no event is in that time", done.stderr)
+        self.assertIn("there are no events at that time", done.stderr)
 
     def test_order(self):
         path = self.make("user")
@@ -624,7 +650,7 @@ class Hostile(Case):
         self.assertIn((name, "(null)"), rows)
 
     def test_broken(self):
-        """Bytes changed anywhere: what can be read is reported, and nothing worse happens."""
+        """Any bytes are changed: hodo reports what it can read, and nothing worse happens."""
         path = self.path(self.make("both", 300))
         files = [os.path.join(d, f) for d, _, names in os.walk(path) for f in names]
         state = 1
@@ -650,16 +676,16 @@ class Hostile(Case):
 
 class Bounds(Case):
     def test_memory(self):
-        """1.2 million begins wait for an end, and fall into as many groups: what goes beyond is reported."""
+        """1.2 million begins wait for an end, and are in as many groups: hodo reports what exceeds its limits."""
         path, n = self.make("leak", 1200000), 1200000
         done, peak_kib = measured(HODO, "report", path, "--json", "--by", "shard", "-n", 3, status=0, **self.how({}))
         self.assertLess(peak_kib, 500 << 10)
-        self.assertIn("begins were given up", done.stderr)
+        self.assertIn("begins were dropped", done.stderr)
         self.assertIn("the rest is in (others)", done.stderr)
         report = json.loads(done.stdout)
         self.assertEqual(report["dropped_begins"], n - (1 << 20))
         row, = self.report(path)["spans"]
-        # The newest 1,000 have their end, the oldest 1,000 were given up.
+        # The newest 1,000 have their end, the oldest 1,000 are given up.
         self.assertEqual((row["count"], row["unpaired_begins"], row["unpaired_ends"]), (1000, n - 1000, 1000))
         rest, = [r for r in self.report(path, "--by", "id", "--pair", "kv:request.begin,kv:request.begin by all")["spans"]
                  if r["group"] == "(others)" and "," in r["name"]]
@@ -668,24 +694,31 @@ class Bounds(Case):
         self.assertEqual(row["count"], report["events"][0]["count"])
 
     def test_lost_between(self):
-        """A begin and an end with lost events of that process in between make a span, which is reported."""
+        """A begin and an end between which that process lost events make a span, and hodo reports that."""
         path = self.make("gap")
         report = self.report(path)
         row, = report["spans"]
         self.assertEqual((row["count"], row["total_ns"], report["unsure_spans"], report["lost"]), (6, 6000, 2, 2))
         said = self.hodo("report", path).stderr
-        self.assertIn("2 spans reach over lost events", said)
-        self.assertIn("begin and end may be those of two", said)
+        self.assertIn("2 spans contain lost events", said)
+        self.assertIn("begin and end may belong to different spans", said)
+
+    def test_lost_one(self):
+        one, two = self.make("gap-of-one"), self.make("gap")
+        self.assertIn("warning: 1 event was lost: 'hodo stat' says why and how to keep it\n", self.hodo("report", one).stderr)
+        self.assertIn("\n1 event was lost:\n", self.ok("stat", one))
+        self.assertIn("warning: 2 events were lost, 0 of them overwritten", self.hodo("report", two).stderr)
+        self.assertIn("\n2 events were lost:\n", self.ok("stat", two))
 
     def test_one_key(self):
-        """All begins with one key: the search for one that is to go is no search."""
+        """All begins have one key: finding the one to give up takes no search."""
         path = self.make("leak", 1200000)
         row, = [r for r in self.report(path, "--pair", "kv:request.begin,kv:gone")["spans"] if "," in r["name"]]
         self.assertEqual((row["count"], row["unpaired_begins"]), (0, 1200000))
 
 
     def test_crowd(self):
-        """Many threads wait in one function: who else is in it is no matter to one that comes or goes."""
+        """Many threads wait in one function: how many others are in it is irrelevant to one that enters or leaves."""
         n = 400000
         function, = self.report(self.make("crowd", n))["functions"]
         self.assertEqual([function[key] for key in ("calls", "open", "no_exit", "total_ns", "self_ns")],
@@ -704,7 +737,7 @@ class Difference(Case):
                 for side, rows in (("before", x), ("after", y)):
                     expected = {k: v for k, v in rows[key].items() if k not in ("name", "group")}
                     self.assertEqual(row[side], expected)
-        # Threads go by their names.
+        # A comparison identifies threads by their names.
         rows = {r["thread"]: r for r in diff["latency"]}
         self.assertEqual(set(rows), {f"task{i}" for i in range(5)})
         self.assertEqual(rows["task3"]["after"]["count"],
@@ -715,7 +748,7 @@ class Difference(Case):
         self.assertRegex(text, rf"(?m)^ *[\d,]+ +[\d,]+ +{re.escape(f'{change:+.1f}%')}  kv:put$")
 
     def test_fail_if(self):
-        """What makes a comparison fail: each row in both recordings with too much of a change is said."""
+        """What makes a comparison fail: hodo reports each row in both recordings that changed too much."""
         a, b = self.make("both", 1500, 7), self.make("both", 2500, 8)
         diff = self.report(a, "--diff", b)
         for limit, column, percent in (("count > +10%", "count", 10), ("count>66.7%", "count", 66.7),
@@ -741,9 +774,50 @@ class Difference(Case):
                               (["--diff", b, "--fail-if", "p99 > 5ms"], "not 'p99 > 5ms'"),
                               (["--diff", b, "--fail-if", "p99 > nan%"], "not 'p99 > nan%'"),
                               (["--diff", b, "--fail-if", "> 5%"], "--fail-if is a column"),
-                              (["--diff", b] + 17 * ["--fail-if", "p99 > 5%"], "16 times --fail-if at the most"),
-                              (["--fail-if", "p99 > 5%"], "--fail-if compares: say with what, by --diff")):
+                              (["--diff", b] + 17 * ["--fail-if", "p99 > 5%"], "at most 16 times --fail-if"),
+                              (["--fail-if", "p99 > 5%"], "--fail-if compares two recordings: give the other with --diff")):
             self.fails(2, text, "report", *options, a)
+
+    def test_fail_if_of_nothing(self):
+        """A limit that is compared with no row is an error, which says why: a test of nothing does not pass."""
+        a, b = self.make("both", 1500, 7), self.make("both", 2500, 8)
+        user, kernel = self.make("user"), self.make("kernel")
+        no_row, one_side = r"neither recording has a row in a table with that column \({}\): ", "no row with that column is in both"
+        every = "functions, events, spans, values, running, off_cpu, latency"
+        for before, after, limit, options, said in (
+                (a, b, "count > +5%", ["-e", "kv:nosuch"], no_row.format(every)),
+                (a, b, "p99 > +5%", ["-e", "kv:put"], no_row.format("functions, spans, values, latency")),
+                (a, b, "self > +5%", [], no_row.format("functions")),
+                (user, kernel, "count > +5%", [], one_side),
+                (user, user, "off_cpu > +5%", [], "in no row is there such a figure in both")):
+            with self.subTest(limit, options=options):
+                done = self.hodo("report", "-q", "--diff", after, *options, "--fail-if", limit, before)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rf"(?m)^hodo: --fail-if '{re.escape(limit)}' compared nothing: {said}.*\n\Z")
+                self.assertEqual(done.stdout, self.ok("report", "-q", "--diff", after, *options, before))
+        # It does not matter that others were compared, or even exceeded.
+        for limits in (["count > +900%", "self > +5%"], ["self > +5%", "count > +5%"]):
+            done = self.hodo("report", "-q", "--diff", b, *[word for limit in limits for word in ("--fail-if", limit)], a)
+            self.assertEqual((done.returncode, done.stderr.count("compared nothing")), (1, 1), done.stderr)
+        done = self.hodo("stat", "-q", "--diff", b, "-e", "kv:nosuch", "--fail-if", "count > +5%", a)
+        self.assertEqual((done.returncode, "compared nothing" in done.stderr), (1, True))
+        for verb, column in (("report", "name"), ("report", "unpaired"), ("report", "histogram"), ("report", "ts"),
+                             ("report", "duration"), ("stat", "name")):
+            self.fails(2, f"--fail-if: '{column}' is not a figure that --diff compares", verb, "--diff", b, "--fail-if",
+                       f"{column} > +1%", a)
+
+    def test_columns(self):
+        """A table without the columns has no title, either; what is another name of a column, --columns=help says."""
+        a, b = self.make("both", 1500, 7), self.make("both", 2500, 8)
+        text = self.ok("report", "-q", a, "--diff", b, "--columns", "p50")
+        self.assertEqual(re.findall(r"(?m)^(\S.*):$", text), ["Spans and pairs", "Values", "From wake-up to running"])
+        self.assertFalse(text.startswith("\n"))
+        self.assertEqual(self.ok("report", "-q", a, "--diff", b, "--columns", "name"), "")
+        help = dict(line.split(": ") for line in self.ok("report", "--columns=help", a).splitlines())
+        self.assertIn("count (or calls)", help["events"].split(", "))
+        for name in ("count", "calls"):
+            done = self.hodo("report", "-q", "--diff", b, "--fail-if", name + " > +10%", "-e", "kv:put", a)
+            self.assertRegex(done.stderr, rf"\Ahodo: events: kv:put: {name} changed by \+[\d.]+%, which fails: {name} > \+10%\n\Z")
 
     def test_new_and_gone(self):
         user, kernel = self.make("user"), self.make("kernel")
@@ -757,7 +831,7 @@ class Difference(Case):
 
 
 class Extremes(Case):
-    """Counters that are infinite, no number, or as large as there are any."""
+    """Counters that are infinite, not a number, or as large as their type allows."""
 
     @staticmethod
     def strict(text):
@@ -814,12 +888,12 @@ class Recorded(Same):
         self.check_numbers(values["kv:queued", None], list(range(-150, 150)))
         self.assertEqual(values["kv:done.bytes", None]["max"], 299 * 299)
         by = groups(self.report("real", "--by", "shard", "--pair", "kv:taken,kv:done by id")["spans"])
-        for shard in ("0", "1"): # the request's begin has no shard, its end has
+        for shard in ("0", "1"): # the request's begin has no shard, but its end has one
             self.assertEqual([by[name, shard]["count"] for name in ("kv:request", "kv:taken,kv:done by id")],
                              [150, 150])
 
 
-for name in [n for n in dir(Same) if n.startswith("test_")]: # Recorded has Same's checks, not its tests
+for name in [n for n in dir(Same) if n.startswith("test_")]: # Recorded uses Same's checks, but not its tests
     setattr(Recorded, name, None)
 
 main()

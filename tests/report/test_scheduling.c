@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scheduling.c - who ran and who waited, from events made by hand: in order, missing, and mad. */
+/* test_scheduling.c - which threads ran and waited, from events made by hand: in order, missing, and random. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <lib/unit.h>
-#include <export/scheduling.h>
+#include <read/scheduling.h>
 #include <read/internal.h>
 
 static char got[8192];
 static uint64_t reported;
 static int64_t last_end[4]; /* of each CPU */
-static uint32_t waker; /* of the last that was off */
-static int64_t ran_off; /* of the last that ran: since when it had been off; -1: not known */
+static uint32_t waker; /* of the last thread that was off */
+static int64_t ran_off; /* of the last thread that ran: since when it had been off; -1: not known */
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *fmt, ...)
@@ -68,7 +68,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 
 static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
 
-/* The fields stand in the order in which hodo.ko has them: those of variable size last. */
+/* The fields are in hodo.ko's order: those of variable size come last. */
 static const struct hodo_read_field switch_fields[] = {
 	{ "prev_pid", HODO_TYPE_I32, NULL },  { "prev_prio", HODO_TYPE_I32, NULL },
 	{ "prev_state", HODO_TYPE_I64, NULL }, { "next_pid", HODO_TYPE_I32, NULL },
@@ -85,7 +85,7 @@ static const struct hodo_read_class classes[] = {
 	{ .name = "sched:sched_wakeup", .nfields = 4, .fields = wake_fields },
 	{ .name = "sched:sched_wakeup_new", .nfields = 4, .fields = wake_fields },
 	{ .name = "sched:sched_migrate_task", .nfields = 4, .fields = wake_fields },
-	{ .name = "sched:sched_switch", .nfields = 4, .fields = wake_fields }, /* none that is known */
+	{ .name = "sched:sched_switch", .nfields = 4, .fields = wake_fields }, /* a class with unknown fields */
 };
 enum { SWITCH, WAKING, WAKEUP, WAKEUP_NEW, MIGRATE, STRANGE };
 
@@ -110,7 +110,7 @@ static void event(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, u
 				     .cls = &classes[cls], .process = &kernel.pub, .values = values };
 
 	assert_int_equal(hodo_sched_event(s, &e), 0);
-	e.process = &program; /* a program's own event of that name is none of the kernel's */
+	e.process = &program; /* an event of that name from a program is not the kernel's */
 	assert_int_equal(hodo_sched_event(s, &e), 0);
 }
 
@@ -153,12 +153,12 @@ TEST(test_order)
 
 	change(s, 100, 0, 10, 1, 11);  /* 10 sleeps */
 	wake(s, WAKING, 150, 0, 11, 10);
-	wake(s, WAKEUP, 160, 0, 11, 10); /* the first counts */
-	change(s, 200, 0, 11, 256, 10); /* 11 is preempted by it */
-	wake(s, WAKING, 210, 0, 10, 11); /* means nothing: it waits for a CPU */
+	wake(s, WAKEUP, 160, 0, 11, 10); /* the first one counts */
+	change(s, 200, 0, 11, 256, 10); /* 10 preempts 11 */
+	wake(s, WAKING, 210, 0, 10, 11); /* means nothing: 11 waits for a CPU */
 	change(s, 300, 0, 10, 2, 11);
-	change(s, 350, 0, 11, 0, 20);   /* gives its CPU away */
-	change(s, 400, 0, 20, 16, 0);   /* ends */
+	change(s, 350, 0, 11, 0, 20);   /* 11 yields its CPU */
+	change(s, 400, 0, 20, 16, 0);   /* 20 ends */
 	change(s, 500, 0, 0, 0, 10);
 	expect(s, 600,
 	       "cpu0 eleven 10/11 100-200 preempted\n10 off 100 150 on0 200 sleeps\ncpu0 ten 10/10 200-300 blocked\n"
@@ -193,14 +193,14 @@ TEST(test_new_and_reused)
 	wake(s, WAKEUP_NEW, 10, 1, 10, 20);
 	change(s, 30, 0, 0, 0, 20);
 	change(s, 40, 0, 20, 32, 0);
-	wake(s, WAKEUP_NEW, 50, 1, 10, 20); /* another thread of that number */
+	wake(s, WAKEUP_NEW, 50, 1, 10, 20); /* another thread with that number */
 	change(s, 70, 2, 0, 0, 20);
 	expect(s, 80,
 	       "20 off ? 10 on0 30 unknown\ncpu0 twenty 20/20 30-40 ended\n20 off ? 50 on2 70 unknown\n"
 	       "cpu0 swapper 0/0 40-80 unknown\ncpu1 ten 0/10 10-80 unknown\ncpu2 twenty 20/20 70-80 unknown\n");
 }
 
-/* Woken by another CPU between its decision to wait and the switch: it waits from then on. */
+/* Another CPU wakes it between its decision to wait and the switch: it waits for a CPU from the switch on. */
 TEST(test_woken_early)
 {
 	struct hodo_sched *s = start();
@@ -210,7 +210,7 @@ TEST(test_woken_early)
 	change(s, 200, 0, 10, 1, 0);
 	wake(s, WAKEUP, 205, 0, 0, 10);
 	change(s, 210, 0, 0, 0, 10);
-	wake(s, WAKING, 220, 1, 11, 10); /* it had not gone yet: both at once */
+	wake(s, WAKING, 220, 1, 11, 10); /* 10 had not gone yet: both at once */
 	wake(s, WAKEUP, 221, 1, 11, 10);
 	change(s, 300, 0, 10, 1, 0);
 	change(s, 400, 0, 0, 0, 10);
@@ -220,7 +220,7 @@ TEST(test_woken_early)
 	       "cpu1 eleven 0/11 190-400 unknown\n");
 }
 
-/* By whom, and what the run knows of the wait before it. */
+/* The waker of a thread, and what its run knows about the wait before it. */
 TEST(test_wakers)
 {
 	struct hodo_sched *s = start();
@@ -228,17 +228,17 @@ TEST(test_wakers)
 	change(s, 100, 0, 10, 1, 11);
 	assert_int_equal(ran_off, -1); /* 10 ran when the recording began */
 	wake(s, WAKING, 150, 0, 11, 10);
-	wake(s, WAKEUP, 160, 1, 20, 10); /* not by who runs on that CPU */
+	wake(s, WAKEUP, 160, 1, 20, 10); /* not from the thread that runs on that CPU */
 	change(s, 200, 0, 11, 256, 10);
 	assert_int_equal(waker, 11);
-	change(s, 300, 0, 10, 2, 11); /* 11 was preempted: nobody woke it */
+	change(s, 300, 0, 10, 2, 11); /* 11 was preempted: no thread woke it */
 	assert_int_equal(waker, 0);
 	assert_int_equal(ran_off, 100); /* of 10 */
-	wake(s, WAKEUP, 310, 0, 11, 10); /* alone: by whom is not known */
+	wake(s, WAKEUP, 310, 0, 11, 10); /* this alone does not say who woke it */
 	change(s, 350, 0, 11, 1, 10);
 	assert_int_equal(waker, 0);
 	wake(s, WAKING, 360, 1, 20, 11);
-	wake(s, WAKING, 390, 0, 0, 10);  /* before it has gone; an interrupt on an idle CPU */
+	wake(s, WAKING, 390, 0, 0, 10);  /* before 11 has gone; an interrupt on an idle CPU */
 	change(s, 400, 0, 10, 1, 11);
 	assert_int_equal(waker, 20);
 	wake(s, WAKEUP_NEW, 410, 0, 11, 20);
@@ -257,11 +257,11 @@ TEST(test_lost)
 	change(s, 100, 0, 0, 0, 10);
 	wake(s, MIGRATE, 140, 0, 10, 11);
 	wake(s, WAKING, 150, 0, 10, 20);
-	change(s, 200, 0, 11, 1, 0);   /* how 11 came there was lost; 10 was seen at 150 */
+	change(s, 200, 0, 11, 1, 0);   /* 11's switch to this CPU was lost; 10 was last seen at 150 */
 	change(s, 300, 0, 0, 0, 11);
-	change(s, 310, 1, 0, 0, 11);   /* on two CPUs: it left the first one unseen */
-	change(s, 320, 2, 11, 1, 20);  /* and this one */
-	change(s, 400, 0, 0, 0, 10);   /* is still on for us: nothing can be reported of when it went */
+	change(s, 310, 1, 0, 0, 11);   /* on two CPUs: its switch away from the first was lost */
+	change(s, 320, 2, 11, 1, 20);  /* and so was its switch away from this one */
+	change(s, 400, 0, 0, 0, 10);   /* 10 did not go off as far as we know: no off time can be reported */
 	change(s, 410, -1, 20, 1, 11); /* CPU unknown */
 	expect(s, 500,
 	       "cpu0 ten 10/10 100-150 unknown\ncpu0 swapper 0/0 200-300 preempted\n11 off 200 ? on0 300 sleeps\n"
@@ -277,7 +277,7 @@ static uint64_t dice(uint64_t n)
 	return (seed >> 33) % n;
 }
 
-/* Whatever comes, what is reported is in order, and the memory is bounded. */
+/* Whatever events come, the output is in order, and the memory is bounded. */
 TEST(test_mad)
 {
 	static const int32_t cpus[] = { -1, 0, 1, 2, 3, 70000, INT32_MAX };

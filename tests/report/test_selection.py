@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which events of a recording are read: -e, --process, --thread, --since, --until, --around and --filter, on each verb
-that reads recordings, held against what is picked here from all its events. HODO and REPORT_TARGET are in the
+that reads recordings, compared with what this test selects from all events. HODO and REPORT_TARGET are in the
 environment.
 """
 import collections
@@ -45,7 +45,7 @@ class Selection(hodo_test.Case):
         return events(self.all, *options)
 
     def check(self, options, wanted):
-        """By print and stat, event by event."""
+        """Compares print and stat, event by event."""
         with self.subTest(options):
             wanted = [e for e in self.events if wanted(e)]
             self.assertTrue(wanted)
@@ -56,7 +56,7 @@ class Selection(hodo_test.Case):
             self.assertEqual(stat["recorded"], len(wanted))
 
     def check_spans(self, options, wanted):
-        """By report and export, in which a begin goes with its end."""
+        """Compares report and export, which select a begin with its end."""
         with self.subTest(options):
             ends = [e for e in self.events if "begin" in e and wanted(e)]
             points = [e for e in self.events if not begins(e) and "begin" not in e and wanted(e)]
@@ -82,7 +82,7 @@ class Selection(hodo_test.Case):
     # ------------------------------------------------------------------------ tests
 
     def test_begins(self):
-        """An end has its begin's time, fields and duration; which it is, by the id or by how they nest."""
+        """An end has the time, fields and duration of its begin, which the id or the nesting determines."""
         open_spans, stacks = {}, collections.defaultdict(list)
         for e in self.events:
             if e["name"] == "kv:request.begin":
@@ -108,7 +108,7 @@ class Selection(hodo_test.Case):
         self.check_spans(["-e", "kv:compact,kv:done"], lambda e: base(e) in ("kv:compact", "kv:done"))
 
     def test_threads(self):
-        """A span is of the thread in which it began."""
+        """A span belongs to the thread in which it began."""
         tids = {e["tid"] for e in self.events if e["name"] == "kv:taken"}
         first, = {e["tid"] for e in self.events if e["name"] == "kv:put"}
         began = {e["begin"]["ts"]: e["tid"] for e in self.events if e["name"] == "kv:request.end"}
@@ -125,7 +125,7 @@ class Selection(hodo_test.Case):
             self.check_spans(["--process", name, "-e", "kv:compact"], lambda e: base(e) == "kv:compact")
 
     def test_filters(self):
-        """Ends are asked with their begin's fields."""
+        """For an end, filters also see the fields of its begin."""
         def of(e, name):
             return {**e.get("begin", {}).get("fields", {}), **e["fields"]}.get(name)
         self.check(["--filter", "depth == 1"], lambda e: of(e, "depth") == 1)
@@ -154,7 +154,7 @@ class Selection(hodo_test.Case):
         self.assertLess(start, at)
 
     def test_graph(self):
-        """Which events stand between the calls."""
+        """Which events are shown between the calls."""
         shown = self.ok("graph", "-q", "--json", "-e", "kv:taken", self.all)
         lines = [json.loads(line) for line in shown.splitlines()]
         self.assertEqual({l["event"]["name"] for l in lines if "event" in l} |
@@ -167,7 +167,7 @@ class Selection(hodo_test.Case):
         self.assertEqual(len(json.loads(self.ok("stat", "-q", "--json", "-n", "2", self.all))["events"]), 2)
 
     def test_slowest(self):
-        """The slowest spans, with what print says of each; as many as --limit says."""
+        """The slowest spans, with what print says about each; as many as --limit allows."""
         ends = sorted((e for e in self.events if "begin" in e), key=lambda e: -e["duration_ns"])
         for options, n in (((), 10), (("-n", "3"), 3), (("-n", "100000"), 1000), (("-e", "kv:compact"), 10)):
             report = json.loads(self.ok("report", "-q", "--json", *options, self.all))
@@ -185,26 +185,26 @@ class Selection(hodo_test.Case):
         self.assertEqual(lines[11], "") # a head and ten rows
         for words in (f"[{begin['tid']}]  {base(first)}", *(f" {k}=" for k in first["begin"]["fields"])):
             self.assertIn(words, lines[1])
-        # The time leads to the event.
+        # The time in the row selects the event.
         around = lines[1].split()[2]
         self.assertIn(first, self.picked("--around", f"{around},{first['duration_ns'] + 1}ns"))
 
     def test_nothing(self):
-        """A wrong name is said with near ones, and what nothing meets is said; by each verb, in one line."""
+        """Each verb reports in one line a wrong name, with similar ones, and an option that nothing matches."""
         near = {"-e kv:reqest": "no event matches 'kv:reqest' (near: kv:request",
-                "--filter shrad==1": "--filter: no event has a field 'shrad' (near: shard",
-                "--filter duration>5": "--filter: no event has a field 'duration' (near: $duration",
-                "-e kv:put --filter shard==1": "--filter: no event that -e names has a field 'shard'",
-                "--thread nobody": "no event is as the options say: 'hodo stat",
-                "--process 1": "no event is as the options say: 'hodo stat",
-                "--since 1h": "no event is in that time: 'hodo info"}
+                "--filter shrad==1": "--filter: no event has a field or label 'shrad' (near: shard",
+                "--filter duration>5": "--filter: no event has a field or label 'duration' (near: $duration",
+                "-e kv:put --filter shard==1": "--filter: no event that -e names has a field or label 'shard'",
+                "--thread nobody": "no event matches the options: 'hodo stat",
+                "--process 1": "no event matches the options: 'hodo stat",
+                "--since 1h": "there are no events at that time: 'hodo info"}
         for number, (options, text) in enumerate(near.items()):
             for verb in VERBS:
                 with self.subTest(verb, options=options):
                     more = {"export": ["--to", "csv"], "view": []}.get(verb)
                     more = [] if more is None else [*more, "-o", self.path(f"{verb}{number}")]
                     if verb == "graph" and not options.startswith(("-e", "--filter")):
-                        continue # it has no calls here, and says that
+                        continue # graph says that the recording has no calls
                     done = self.hodo(verb, *more, *options.split(), self.all)
                     if verb == "view" and "built without the page" in done.stderr:
                         continue
@@ -216,7 +216,7 @@ class Selection(hodo_test.Case):
 
     def test_wrong(self):
         for options, text in ((["--around", "x"], "--around"), (["--around", "1+-x"], "--around"),
-                              (["--around", "1", "--since", "2"], "--around says what --since and --until would"),
+                              (["--around", "1", "--since", "2"], "--around replaces --since and --until"),
                               (["--since", "25:00:00"], "--since"), (["--until", "10:00:00.x"], "--until"),
                               (["--filter", "1 +"], "--filter:"), (["-e", "a b"], "spaces"),
                               (["--filter", "1", "--filter", "1"], "only one --filter"),

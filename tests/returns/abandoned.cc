@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abandoned.cc - a thread that was cancelled anywhere left its place in the table with a mark: 1, it was about to set
- * it up; 2, it examined whether the place is stale.
+ * abandoned.cc - a thread that was cancelled at any point left its place in the table with a mark: 1, it was about to
+ * set the place up; 2, it was examining whether the place is stale.
  */
 #include <cstdio>
 #include <func/x86_64/returns.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c - see driver.h. Compiled for general registers only, without hooks of its own. */
+/* driver.c - see driver.h. Compiled with general registers only, and without hooks. */
 #include "driver.h"
 #include <func/func.h>
 
 unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
 int driver_off;
-bool hodo_func_profiled; /* state.c: not so */
+bool hodo_func_profiled; /* in place of state.c's: false */
 
 void driver_entered(uintptr_t *at); /* fentry.S */
 
@@ -48,7 +48,7 @@ void hodo_dispatch_return(uintptr_t at)
 	if (*(uintptr_t *)at != pc)
 		__builtin_trap();
 	hodo_add(&driver_exits, 1);
-	/* All that a function may change, it does. */
+	/* Changes all registers that a function may change. */
 	__asm__ volatile("mov $-1, %%rax\n mov %%rax, %%rcx\n mov %%rax, %%rdx\n mov %%rax, %%rsi\n mov %%rax, %%rdi\n"
 			 "mov %%rax, %%r8\n mov %%rax, %%r9\n mov %%rax, %%r10\n mov %%rax, %%r11\n"
 			 ::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# gdb.sh HAZARDS - the debugger's backtrace goes on through replaced return addresses, to main.
+# gdb.sh HAZARDS - the debugger's backtrace continues through replaced return addresses, up to main.
 set -u
 command -v gdb >/dev/null || { echo "skipped: no gdb"; exit 77; }
 out=$(timeout 120 gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'break gdb_leaf' -ex run -ex backtrace \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hazards.cc - a program all of whose functions have their return addresses replaced, doing what is hard on that. Each
+// hazards.cc - a program in which all functions have their return addresses replaced, doing what is hard on that. Each
 // part ends the process with a message if something is not as it must be.
 #include <csetjmp>
 #include <csignal>
@@ -59,7 +59,7 @@ NOINLINE static int thrower(int depth, int what)
 	return r;
 }
 
-// Caught by the very caller of what was replaced, at each level, and thrown on.
+// The direct caller of a replaced function catches the exception, at each level, and rethrows it.
 NOINLINE static int rethrower(int depth)
 {
 	Guard g(depth);
@@ -188,7 +188,7 @@ NOINLINE static void resume(Coroutine *c, int depth)
 
 static pthread_barrier_t turn;
 
-// Two threads resume all coroutines in turns: each is carried on in another thread than it stopped in.
+// Two threads resume all coroutines in turns: each coroutine continues in another thread than it stopped in.
 static void *rounds(void *odd)
 {
 	for (int i = 0; i < ROUNDS + 1; i++) {
@@ -373,7 +373,7 @@ static void backtraces()
 	for (int depth = 0; depth < 1500; depth += 77) {
 		int unwound = 0, n = trace_deep(depth, &unwound);
 
-		// Each call is there, and where it returns to.
+		// Each call is there, with its return address.
 		REQUIRE(n >= depth + 2 && unwound >= n - 1);
 	}
 }
@@ -395,8 +395,8 @@ static void tick(int)
 	sink = sum(20);
 }
 
-// A handler that looks at the stack wherever it comes, the way back through replaced addresses included. Nothing is
-// thrown: in the middle of that libgcc does not bear to be looked at, whatever the return addresses are.
+// A handler that walks the stack wherever it interrupts, the code that returns through replaced addresses included.
+// Nothing is thrown: libgcc cannot be unwound in the middle of a throw, whatever the return addresses are.
 static void signals()
 {
 	struct sigaction action = {};
@@ -470,7 +470,7 @@ NOINLINE static double many(int n, ...)
 	return s;
 }
 
-// All registers but the stack's come back as the function left them.
+// All registers except the stack pointer come back as the function left them.
 extern "C" void fill_registers(void);
 extern "C" int check_registers(void);
 __asm__(".text\n"
@@ -554,7 +554,7 @@ static void tails()
 
 // -------------------------------------------------------------------------- the table
 
-// More live slots than places within reach are refused; once they are stale, others take their places.
+// Slots in excess of the places within reach are refused; once some are stale, others take their places.
 static void crowded()
 {
 	static unsigned long slots[8000] __attribute__((aligned(64)));
@@ -578,7 +578,7 @@ static void crowded()
 	REQUIRE(again > 0);
 	for (int i = 0; i < 4000; i++)
 		REQUIRE(slots[i] == 2);
-	// Of a stack that is gone.
+	// Slots of a stack that was unmapped.
 	gone = (unsigned long *)mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 8192; i++)
 		driver_replace(&gone[i]);
@@ -590,7 +590,7 @@ static void crowded()
 	driver_off = 0;
 }
 
-// The first places of this stack's addresses are others', every other 64: its own entries lie farther on, where
+// The first places for this stack's addresses are taken, every other 64: its own entries are farther on, where
 // unwinding must find them, too.
 static void colliding()
 {
@@ -619,7 +619,7 @@ static void colliding()
 		REQUIRE(sum(i) == i * (i + 1) / 2);
 		REQUIRE(trace_deep(i, &unwound) >= i + 2);
 	}
-	// Where the stack lies decides how many find no room near their place: they go without an exit.
+	// The stack's address decides how many find no room near their place: these have no exit.
 	REQUIRE(driver_refused < driver_entries / 2);
 }
 
@@ -647,7 +647,7 @@ int main(int argc, char **argv)
 		printf("skipped: %s\n", driver_why_not());
 		return 77;
 	}
-	driver_off = getenv("HAZARDS_OFF") != nullptr; // without replacing: does the program itself do well?
+	driver_off = getenv("HAZARDS_OFF") != nullptr; // without replacing: whether the program itself works
 	for (const auto &part : parts) {
 		bool asked = argc == 1;
 

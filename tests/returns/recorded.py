@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """recorded.py PROGRAM PART...: parts of hazards.cc, built with entry slots only, under `hodo record --returns`.
 
-The program does as it does untraced; each exit is that of the function that entered at the same frame last; where
+The program does the same as untraced; each exit belongs to the function that last entered at the same frame; if
 nothing is left by longjmp, an exception or the end of the process, there is an exit for each entry. HODO and
 COMPARE (compare_bt2.py) are in the environment."""
 import collections
@@ -16,7 +16,7 @@ from pathlib import Path
 import hodo_test
 from hodo_test import COMPARE, HODO, LIMIT_S
 
-# Where nothing is left: an exit for each entry, also of functions that end in a tail jump.
+# Parts that leave no call: an exit for each entry, also for functions that end in a tail jump.
 WHOLE = {"values", "backtraces", "contexts", "signals", "tails"}
 BT2_BYTES = 1 << 20
 KNOWN = "events of|threads waited|interrupted a tracer"
@@ -32,7 +32,7 @@ def fail(*what):
 
 
 def check_events(trace, part):
-    """Entries by frame, in order; a process has its frames to itself, its child a copy of them."""
+    """Entries by frame, in order; each process has its frames, and its child a copy of them."""
     done = subprocess.Popen([HODO, "print", "--json", str(trace)], stdout=subprocess.PIPE, text=True)
     inside, counts, orphans = {}, collections.Counter(), 0
     for line in done.stdout:
@@ -41,7 +41,7 @@ def check_events(trace, part):
         if not kind.startswith("func:"):
             continue
         counts[kind] += 1
-        if kind in ("func:landed", "func:switched"):  # where an exception was caught, or stacks change: neither
+        if kind in ("func:landed", "func:switched"):  # where an exception was caught, or a stack changes: neither
             continue
         at = e["pid"], e["fields"]["frame"]
         if kind == "func:entry":
@@ -84,7 +84,7 @@ def main():
                 fail(part, "\n".join(warned))
             check_events(trace, part)
             if sum(f.stat().st_size for f in trace.rglob("*")) <= BT2_BYTES:
-                done = run(sys.executable, COMPARE, HODO, trace)
+                done = run(sys.executable, "-B", "-S", COMPARE, HODO, trace)
                 if done.returncode not in (0, 77):
                     fail(f"{part}: babeltrace2:", done.stdout, done.stderr)
     return 0

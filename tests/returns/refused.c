@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * refused.c - where return addresses cannot be replaced: `refused taken` has something else at the table's
- * address; `refused shadow` runs itself with a kernel that says that the shadow stack is on (ptrace stands in for it).
+ * address; `refused shadow` runs itself on a kernel that claims that the shadow stack is on (ptrace stands in for it).
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 #define ARCH_SHSTK_STATUS 0x5005
 
-/* Before driver.c's constructor. */
+/* Runs before driver.c's constructor. */
 static __attribute__((constructor(101))) void take(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "taken") == 0)
@@ -37,7 +37,7 @@ static int check(const char *why)
 	return 0;
 }
 
-/* Runs the program again, answering its question. */
+/* Runs the program again, and answers its query. */
 static int with_shadow_stack(char **argv)
 {
 	struct user_regs_struct regs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* untold.c - driver.h for programs whose entries libhodo sees to. */
+/* untold.c - driver.h for programs whose entries libhodo handles. */
 #include "driver.h"
 
 unsigned long driver_entries = 2, driver_jumped = 2, driver_refused, driver_exits;

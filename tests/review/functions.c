@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.c - functions SCENE [...]: what programs do with tracers at bad moments. 0 if all went well. */
+/* functions.c - functions SCENE [...]: what programs do with tracers at bad moments. Exits with 0 if all went well. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ UNTRACED static void *release_blocker(void *arg)
 	return arg;
 }
 
-/* The first traced call of this thread is made by its vfork child, which has another thread id. */
+/* This thread's vfork child, which has another thread ID, makes the thread's first traced call. */
 UNTRACED static void vfork_first(void)
 {
 	pthread_t unregisters, releases;
@@ -165,7 +165,7 @@ TRACED static void altstack_calls(void)
 	traced_twice();
 }
 
-/* A signal stack that is an array of a function further up: its addresses are above those of what it interrupts. */
+/* A signal stack that is an array of a calling function: its addresses are above those of the interrupted function. */
 UNTRACED static void altstack_in_frame(void)
 {
 	char stack[65536];
@@ -179,13 +179,13 @@ UNTRACED static void altstack_in_frame(void)
 	entered = left = gone = 0;
 	altstack_calls();
 	CHECK(hodo_tracer_unregister(&counter) == 0);
-	/* By addresses alone, the handler's calls look as if they were those of a function further up. */
+	/* By their addresses alone, the handler's calls look as if a calling function had made them. */
 	CHECK(entered == 7 && left == 7 && gone <= 1);
 	ss.ss_flags = SS_DISABLE;
 	sigaltstack(&ss, NULL);
 }
 
-/* What a signal stack of the customary size leaves under the kernel's frame is enough for all that tracing does. */
+/* A signal stack of the usual size has enough room below the kernel's frame for all that tracing does. */
 UNTRACED static void call_many(int sig)
 {
 	for (int i = 0; i < 20000; i++)
@@ -238,7 +238,7 @@ TRACED static void resume(void)
 	sink++;
 }
 
-/* As in the manual page of makecontext, but for `static`: the same goes for its calls. */
+/* As in the manual page of makecontext, but without `static`: the same is true for its calls. */
 UNTRACED static void coroutine_in_frame(void)
 {
 	char stack[65536];
@@ -273,7 +273,7 @@ UNTRACED static void *unregister_raiser(void *arg)
 
 UNTRACED static void nothing(int sig) { (void)sig; }
 
-/* A handler longjmps out of a tracer; the thread calls nothing traced since, sleeping, while it is unregistered. */
+/* A handler longjmps out of a tracer; the thread then calls nothing traced, and sleeps while it is unregistered. */
 UNTRACED static void longjmp_then_sleep(void)
 {
 	struct sigaction action = { .sa_handler = jump }, none = { .sa_handler = nothing };
@@ -355,7 +355,7 @@ UNTRACED static void threads(void)
 	CHECK(hodo_tracer_unregister(&counter) == 0);
 }
 
-/* A library is opened and closed: what was kept for it must go. */
+/* A library is opened and closed: what was kept for it must be freed. */
 UNTRACED static void open_and_close(const char *library, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -409,7 +409,7 @@ UNTRACED static void *open_until_stop(void *library)
 	return NULL;
 }
 
-/* dlopen in a tracer, while others register. */
+/* dlopen in a tracer, while other threads register. */
 static char *library_path;
 UNTRACED static void open_in_tracer(struct hodo_tracer *t, const struct hodo_call *call)
 {

@@ -28,7 +28,7 @@ def step_recorded(directory, scene):
     os.environ["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
     for tracer in "record", "graph", "profile":
         recorded(directory, STEP, scene, options=("--tracer", tracer))
-    # Beside a tracer of the program's.
+    # In addition to a tracer of the program.
     recorded(directory, STEP, scene, "tracer")
 
 
@@ -49,7 +49,7 @@ def check_longjmp(directory):
 
 
 def check_arguments(directory):
-    """Also beside the recorder's tracer, which is not the program's to unregister."""
+    """Also together with the recorder's tracer, which the program may not unregister."""
     run(FUNCTIONS, "arguments")
     recorded(directory, FUNCTIONS, "arguments")
     names = [e["name"] for e in events(f"{directory}/trace")]

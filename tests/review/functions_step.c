@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * functions_step.c - functions_step SCENE: goes through traced calls an instruction at a time, by the trap flag, and
- * at each does what a signal handler may do there. 0 if all went well.
+ * does at each what a signal handler may do there. Exits with 0 if all went well.
  *
- *	unwind    unwinds; in the stubs, the hooks and all behind them the program's own frames must come out
- *	call      calls traced functions: each is reported wholly or not at all, and what was interrupted is too
- *	onstack   the same from a signal stack that is an array of main's: by addresses, further up than all
- *	longjmp   in a fork child each: longjmps out for good; tracing goes on, unregister returns
- *	park      the same where a coroutine and its resumer take turns, but for what is on the coroutine's stack
+ *	unwind    unwinds; from the stubs, the hooks and everything after them, it must reach the program's own frames
+ *	call      calls traced functions: each is reported wholly or not at all, and so is the interrupted call
+ *	onstack   the same from a signal stack that is an array of main's: its addresses are above all others
+ *	longjmp   longjmps away for good, each time in a fork child; tracing continues, unregister returns
+ *	park      the same where a coroutine and its resumer take turns, except for what is on the coroutine's stack
  *
- * With a second argument, a tracer of the program's is registered; else the recorder's are at work.
+ * With a second argument, the program registers a tracer; otherwise the recorder's tracers work.
  */
 #define _GNU_SOURCE
 #include <hodo/tracer.h>
@@ -50,7 +50,7 @@ TRACED static int leaf(int x)
 	return x + 1;
 }
 
-/* Has registers of its caller to restore, and a tail jump. */
+/* Must restore registers of its caller, and ends in a tail jump. */
 TRACED static int middle(int x)
 {
 	int a = leaf(x), b = leaf(a), c = leaf(b);
@@ -86,7 +86,7 @@ UNTRACED static void keep_traps(const greg_t *r)
 		*(uint64_t *)r[REG_RSI] &= ~(1ull << (SIGTRAP - 1));
 }
 
-/* Retries come to one place a thousand times: that is no news. */
+/* Retries come to one place a thousand times: nothing new to test. */
 UNTRACED static bool often(uintptr_t pc)
 {
 	static uint16_t times[1u << 16];
@@ -106,7 +106,7 @@ UNTRACED static void on_trap(int sig, siginfo_t *info, void *data)
 	busy = true;
 	steps++;
 	keep_traps(context->uc_mcontext.gregs);
-	/* Where others are blocked, no handler would run. */
+	/* Where other signals are blocked, no handler would run. */
 	if ((at_step == check_unwind || !sigismember(&context->uc_sigmask, SIGUSR1)) &&
 	    !often((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))
 		at_step(context);
@@ -133,7 +133,7 @@ UNTRACED static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, 
 	return _URC_NO_REASON;
 }
 
-static struct frames expected; /* those that step() has above it */
+static struct frames expected; /* the frames that step() has above it */
 
 UNTRACED static bool in_program(uintptr_t pc)
 {
@@ -154,7 +154,7 @@ UNTRACED static void tell(uintptr_t pc, const struct frames *f)
 	fprintf(stderr, "\n");
 }
 
-/* All that is stepped is called from here, so that its frames end in the same ones. */
+/* All stepped code is called from here, so that its frames end in the same ones. */
 UNTRACED static void step(void)
 {
 	struct frames f = { 0 };
@@ -167,14 +167,14 @@ UNTRACED static void step(void)
 	clear_trap_flag();
 }
 
-/* The frames from ra_outer on are those that step() had above it; below it, each return address once at most. */
+/* The frames from ra_outer on are those above step(); below it, each return address appears at most once. */
 UNTRACED static void check_unwind(ucontext_t *context)
 {
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 	struct frames f = { 0 };
 	unsigned i, n, leafs = 0, middles = 0;
 
-	/* In the function's own code GCC answers for it, and at an exit slot it is wrong. */
+	/* In the function's own code GCC's unwind information counts, and at an exit slot it is wrong. */
 	if (in_program(pc) && !in_stub(pc))
 		return;
 	_Unwind_Backtrace(take_frame, &f);
@@ -257,7 +257,7 @@ UNTRACED static void *unregister_thread(void *arg)
 	return error ? arg : NULL;
 }
 
-/* In a fork child: what must work after a longjmp out of anywhere. */
+/* In a fork child: what must work after a longjmp out of any place. */
 UNTRACED static int after_longjmp(bool same_thread)
 {
 	unsigned in, out;
@@ -269,7 +269,7 @@ UNTRACED static int after_longjmp(bool same_thread)
 		if (hodo_tracer_unregister(&tracer) != 0)
 			return 10;
 	} else {
-		/* This one calls nothing traced meanwhile. */
+		/* This one calls nothing traced in the meantime. */
 		if (pthread_create(&thread, NULL, unregister_thread, &tracer) != 0 ||
 		    pthread_join(thread, &failed) != 0 || failed)
 			return 11;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hazards.c - hazards SCENE: what programs do at bad moments. 0 if this process and its children lived through it. */
+/* hazards.c - hazards SCENE: what programs do at bad moments. Exits with 0 if the process and its children survive. */
 #define _GNU_SOURCE
 #include <hodo/control.h>
 #include <hodo/trace.h>
@@ -66,7 +66,7 @@ static int fork_in_handler(void)
 	return bad;
 }
 
-/* The thread's first event is its vfork child's. */
+/* A vfork child writes the first event of its parent's thread. */
 static int vfork_first(void)
 {
 	pid_t pid = vfork();
@@ -80,7 +80,7 @@ static int vfork_first(void)
 	return bad;
 }
 
-/* A vfork child is not registered for restartable sequences, nor is what it forks. */
+/* A vfork child is not registered for restartable sequences, nor are its fork children. */
 static int fork_in_vfork(void)
 {
 	pid_t pid = vfork();
@@ -105,7 +105,7 @@ static void *switch_on_and_off(void *arg)
 	return arg;
 }
 
-/* The thread above is inside the library when the process is copied; a child that hangs is ended by its parent. */
+/* The thread above is inside the library when the process is copied; the parent kills a child that hangs. */
 static int bare_fork_locked(void)
 {
 	pthread_t thread;
@@ -148,7 +148,7 @@ static void *call_probe(void *arg)
 	return arg;
 }
 
-/* Another thread is inside the probe when the process is copied; it is not there in the child. */
+/* Another thread is inside the probe when the process is copied; the child does not have that thread. */
 static int bare_fork_probe(void)
 {
 	pthread_t thread;
@@ -181,7 +181,7 @@ static void *first_event(void *arg)
 	return arg;
 }
 
-/* The child's threads trace before anything else has shown it that it is one, all at once. */
+/* The child's threads trace, all at once, before anything else has shown to it that it is a child. */
 static int bare_fork_threads(void)
 {
 	HODO_EVENT(hazards, begin);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hazards.py CASE: records a program that does something unwelcome, and checks that it lives and what is recorded.
+"""hazards.py CASE: records a program that does something unwelcome; checks that it survives and what is recorded.
 
 HODO, HAZARDS, UNLOAD, TWICE, LIBHODO, INCLUDE and SRC are in the environment.
 """
@@ -37,7 +37,7 @@ def check_fork_in_handler(d):
 def check_vfork_first(d):
     cpus = {e["name"]: e["cpu"] for e in scene(d, "vfork_first")}
     assert cpus.keys() == {"hazards:vchild", "hazards:parent"}, cpus
-    # The child on the fallback ring, its parent on its CPU's where there are restartable sequences.
+    # The child is on the fallback ring; its parent is on its CPU's if there are restartable sequences.
     assert cpus["hazards:vchild"] == -1, cpus
     usual = scene(d, "bare_fork_threads")[0]["cpu"]
     assert (cpus["hazards:parent"] == -1) == (usual == -1), (cpus, usual)
@@ -72,7 +72,7 @@ def check_twice(d):
 
 
 def check_sanitizer(d):
-    """clang links its runtime into the program, in front of libc."""
+    """clang links its runtime into the program, before libc."""
     if not shutil.which("clang"):
         print("no clang")
         sys.exit(77)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# header.sh: the header in surroundings that have broken it: Qt's keywords, extern "C", macros with statement
+# header.sh: the header in surroundings that once broke it: Qt's keywords, extern "C", macros with statement
 # expressions, generic lambdas in templates, strict warnings, HODO_DISABLE on a 32-bit machine.
 set -u
 dir=$(mktemp -d)

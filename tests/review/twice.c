@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* twice.c - a program with a libhodo of its own, recorded with another one preloaded. */
+/* twice.c - a program that contains a libhodo, recorded with another one preloaded. */
 #include <hodo/trace.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unload.c - unload LIBHODO: opens and closes the library, as closing a plugin linked with it would, and goes on. */
+/* unload.c - unload LIBHODO: opens and closes the library, as closing a plugin linked with it would, and continues. */
 #include <dlfcn.h>
 #include <stdio.h>
 

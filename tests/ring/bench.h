@@ -35,7 +35,7 @@ static inline void bench_init(struct bench *b, uint32_t mode)
 
 static inline uint64_t bench_position(const struct bench *b) { return hodo_word_position(b->ring.word); }
 
-/* The first packet is open, and so many bytes of it are used. */
+/* The first packet is open, and this many bytes of it are used. */
 static inline void bench_used(struct bench *b, uint64_t bytes)
 {
 	b->ring.word = bytes << HODO_WORD_COUNT_BITS;
@@ -49,7 +49,7 @@ static inline uint64_t bench_u64(const struct bench *b, uint64_t position)
 	return word;
 }
 
-/* Fills the open packet, and goes to the next one as the plan for that is expected to say. */
+/* Fills the open packet, and goes to the next one; the plan for that must say what is expected. */
 static inline void bench_fill(struct bench *b, int expect)
 {
 	struct hodo_piece piece = { "12345678", 8 };

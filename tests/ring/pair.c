@@ -39,7 +39,7 @@ void views_drop(void)
 int pair_begin(void **state)
 {
 	hodo_emit_init();
-	hodo_func_rseq_offset = hodo_rseq_offset; /* as libhodo-func's init() does, which is not linked with this */
+	hodo_func_rseq_offset = hodo_rseq_offset; /* as libhodo-func's init() does, which is not linked here */
 	bench_init(&a, HODO_MODE_OVERWRITE);
 	bench_init(&t, HODO_MODE_OVERWRITE);
 	hodo_tls.table = views_of(&a);
@@ -73,7 +73,7 @@ void switch_both(void)
 	}
 }
 
-/* Another thread's turn; time runs on; a packet is full. */
+/* Another thread's turn; time passes; a packet is full. */
 void something_happens(void)
 {
 	switch (random_next() % 16) {
@@ -82,14 +82,14 @@ void something_happens(void)
 		break;
 	case 1:
 		if (a.ring.anchor)
-			a.ring.anchor = --t.ring.anchor; /* the last one was of the epoch before */
+			a.ring.anchor = --t.ring.anchor; /* the last one was in the epoch before */
 		break;
 	}
 	if (!hodo_ring_has_room(a.ring.word, PACKET, 0))
 		switch_both();
 }
 
-/* So much room is left; the ring knows of an anchor of this thread and moment or not. */
+/* Leaves so much room; anchored: the ring knows an anchor of this thread and moment. */
 void leave(uint64_t bytes, bool anchored)
 {
 	bench_used(&a, PACKET - bytes);
@@ -100,7 +100,7 @@ void leave(uint64_t bytes, bool anchored)
 	a.ring.window = t.ring.window = hodo_anchor_window((uintptr_t)__builtin_frame_address(0)) + 8;
 }
 
-/* Nothing was written into the next packet. */
+/* Checks that nothing was written into the next packet. */
 void within(void)
 {
 	assert_int_equal(a.data[PACKET], UNTOUCHED);
@@ -117,7 +117,7 @@ struct attempt attempt(void)
 
 uint64_t written(const struct attempt *before) { return bench_position(&a) - before->position; }
 
-/* By whom and when the assembly wrote, as it says itself; or would write now. */
+/* Whose record the assembly wrote, and when, by its own account; or whose it would write now. */
 struct hodo_twin_by by_now(const struct attempt *before)
 {
 	uint64_t first = bench_u64(&a, before->position), rest = bench_u64(&a, before->position + 8);
@@ -153,7 +153,7 @@ void same(const struct attempt *before)
 	assert_int_equal(a.ring.window, t.ring.window);
 }
 
-/* The assembly has written nothing; the twin, if it was as free to, has. */
+/* The assembly has written nothing; the twin has, if it had the same chance. */
 void nothing(const struct attempt *before, enum hodo_twin twin)
 {
 	t.ring.word = a.ring.word;

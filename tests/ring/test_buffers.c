@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_buffers.c - memory for the time of an event: whose it is, and when it is taken away. */
+/* test_buffers.c - memory for the time of an event: who owns it, and when another takes it over. */
 #include <lib/unit.h>
 #include <user/user.h>
 
@@ -10,7 +10,7 @@ static struct hodo_buffers buffers;
 
 static int make(void **state) { return hodo_buffers_make(&buffers, BYTES); }
 
-/* As if somebody else had taken all of them at that time. */
+/* As if another owner had taken all of them at that time. */
 static void all_taken(uint64_t since)
 {
 	for (uint32_t i = 0; i < HODO_BUFFERS; i++)
@@ -37,7 +37,7 @@ TEST(test_forgotten_ones, .setup = make)
 	assert_non_null(hodo_buffers_take(&buffers));
 }
 
-/* By a thread that has looked at the clock later than this one, which did not run between its look and its search. */
+/* By a thread that read the clock later than this one, which was preempted between its reading and its search. */
 TEST(test_later_ones, .setup = make)
 {
 	all_taken(hodo_ticks_now() + LONG_TICKS);

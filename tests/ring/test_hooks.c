@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hooks.c - what slots at functions' entries and exits call to record them alone, against its twin. */
+/* test_hooks.c - what slots at functions' entries and exits call if only these are recorded, against its twin. */
 #include "pair.h"
 
 /*
- * Calls a hook as a slot does, so many bytes farther down on the stack; rdi as -finstrument-functions has it, rbp as
- * -pg has it. Returns what the slot was. rsi, the call site of the function, is not where the hook returns to: the
- * function has not left its frame.
+ * Calls a hook as a slot does, `down` bytes farther down on the stack; rdi as with -finstrument-functions, rbp as
+ * with -pg. Stores the slot's address in pc, its stack pointer in at. rsi, the call site of the function, is not where
+ * the hook returns to: the function has not left its frame.
  */
 static void call_hook(void (*hook)(void), uint64_t function, uint64_t down, uint64_t *pc, uint64_t *at)
 {
@@ -50,7 +50,7 @@ static void record(unsigned which)
 	struct attempt before = attempt();
 	struct hodo_twin_by by;
 	enum hodo_twin twin;
-	uint8_t data[16]; /* 12 are the event's */
+	uint8_t data[16]; /* 12 belong to the event */
 
 	call_hook(hooks[which].hook, function, random_next() % 64 * 4, &pc, &at);
 	at += hooks[which].has_frame ? 8 : 0;
@@ -102,7 +102,7 @@ TEST(test_hooks_against_twin, .setup = pair_begin, .teardown = pair_end)
 	}
 }
 
-/* Bytes that were written. */
+/* The number of bytes that were written. */
 static uint64_t record_short(bool exit, uint64_t down)
 {
 	const struct hodo_state *state = &hodo_func_states[exit ? HODO_FUNC_EXIT : HODO_FUNC_ENTRY];
@@ -139,7 +139,7 @@ TEST(test_short_hooks_against_twin, .setup = pair_begin, .teardown = pair_end)
 {
 	for (int round = 0; round < 20000; round++) {
 		something_happens();
-		/* Most 8 above a multiple of 16, within a window and out of it; some not. */
+		/* Most are 8 above a multiple of 16, inside a window and outside of it; some are not. */
 		record_short(random_next() % 2, random_next() % 8 ? 8 + random_next() % 2048 * 16 : random_next() % 64);
 	}
 	assert_true(done > 5000 && interrupted < 10000);
@@ -154,7 +154,7 @@ TEST(test_short_hooks_against_twin, .setup = pair_begin, .teardown = pair_end)
 
 #define DOWN 20008 /* 8 above a multiple of 16; there is as much above and below */
 
-/* How far from a call of 24 bytes, in steps, the next of 8 may be on the stack; again, if something came between. */
+/* How far, in steps, from a call of 24 bytes the next of 8 may be on the stack; again, if something came between. */
 static uint64_t reach(int64_t step)
 {
 	for (int i = 0; i < 100; i++) {
@@ -177,7 +177,7 @@ static uint64_t reach(int64_t step)
 	return 0;
 }
 
-/* So many bytes are written, but where a sequence is interrupted or an epoch ends. */
+/* `bytes` bytes are written, except where a sequence is interrupted or an epoch ends. */
 static void expect(uint64_t bytes, bool exit, uint64_t down, bool anchored)
 {
 	for (int i = 0; i < 100; i++) {
@@ -188,7 +188,7 @@ static void expect(uint64_t bytes, bool exit, uint64_t down, bool anchored)
 	fail();
 }
 
-/* A call takes 8 bytes in the window of the last anchor; else it brings an anchor, with itself in the middle. */
+/* A call takes 8 bytes in the window of the last anchor; otherwise it brings an anchor, with itself in the middle. */
 TEST(test_window, .setup = pair_begin, .teardown = pair_end)
 {
 	assert_in_range(reach(16), HODO_WINDOW / 2 - 256, HODO_WINDOW / 2 + 256);

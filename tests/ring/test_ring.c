@@ -48,7 +48,7 @@ TEST(test_room)
 	assert_false(hodo_ring_fits(PACKET, SIZE_MAX));
 }
 
-/* Room for an event and its anchor is asked for, whether it needs one or not; without it, nothing is written. */
+/* Room for an event and its anchor is required, whether it needs one or not; without it, nothing is written. */
 TEST(test_last_bytes)
 {
 	struct hodo_piece piece = { "12345678", 8 };
@@ -68,7 +68,7 @@ TEST(test_last_bytes)
 	free(b.data);
 }
 
-/* Writes an event of 8 bytes, which must be behind an anchor or not; both are looked at. */
+/* Writes an event of 8 bytes, which must come after an anchor or not; checks both. */
 static void write_event(struct bench *b, uint32_t tid, uint64_t now, bool anchored)
 {
 	struct hodo_piece piece = { "12345678", 8 };
@@ -86,7 +86,7 @@ static void write_event(struct bench *b, uint32_t tid, uint64_t now, bool anchor
 
 		assert_int_equal(bench_u64(b, at), now | 3);
 		assert_int_equal(bench_u64(b, at + 8) & 0xffffff, tid & 0xffffff);
-		/* An anchor has 48 bits of it: in the kernel, where this test runs too, an address has more. */
+		/* An anchor has 48 bits of it: in the kernel, where this test runs too, addresses have more. */
 		assert_true(((here - window) & 0xffffffffffff) < HODO_WINDOW);
 		assert_int_equal(b->ring.window & 0xffffffffffff, window + 8);
 		at += 16;
@@ -96,7 +96,7 @@ static void write_event(struct bench *b, uint32_t tid, uint64_t now, bool anchor
 	assert_memory_equal(b->data + (at & (RING - 1)) + 6, "12345678", 8);
 }
 
-/* The first event of a packet, of a thread behind another one's, and of an epoch has an anchor; no other. */
+/* The first event of a packet, of a thread after another's, and of an epoch has an anchor; no other has. */
 TEST(test_anchors)
 {
 	uint64_t now = 12345 * EPOCH + 100;
@@ -118,7 +118,7 @@ TEST(test_anchors)
 	free(b.data);
 }
 
-/* Two CPUs' clocks differ: an event that would be a little earlier than the one before it is not an epoch later. */
+/* Two CPUs' clocks differ: an event slightly earlier than the one before it is not an epoch later. */
 TEST(test_clock_back)
 {
 	uint64_t now = 12345 * EPOCH;
@@ -132,7 +132,7 @@ TEST(test_clock_back)
 	free(b.data);
 }
 
-/* A writer that was killed between its event's commit and what the ring is to know of its anchor leaves 0. */
+/* A writer that was killed between its event's commit and the update of what the ring knows of its anchor leaves 0. */
 TEST(test_killed)
 {
 	struct bench b;
@@ -175,7 +175,7 @@ TEST(test_full)
 	free(b.data);
 }
 
-/* A plan that has been overtaken does nothing, also when the word has come round to the same value. */
+/* A plan that has been overtaken does nothing, even if the word has returned to the same value. */
 TEST(test_stale_plan)
 {
 	struct hodo_piece piece = { "12345678", 8 };

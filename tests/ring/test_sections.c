@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sections.c - what else is a sequence of the writer: full rings, switches; threads that have none. */
+/* test_sections.c - the writer's other sequences: full rings, switches; threads without sequences. */
 #include "pair.h"
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ TEST(test_full_against_twin)
 	assert_int_equal(hodo_x86_full(0), 0);
 }
 
-/* What a thread has as its CPU before it is registered, and where that failed; the kernel sets the first. */
+/* A thread's CPU number before it is registered, and after registering failed; the kernel sets the former. */
 static void *unregistered(void *arg)
 {
 	struct hodo_state event = { .on = &on, .id = 0xabc };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_short.c - which objects' calls are short: no two of those have addresses that a call's record cannot tell apart. */
+/* test_short.c - which objects have short calls: no two of these may have addresses that a call's record confuses. */
 #include <string.h>
 #include <lib/unit.h>
 #include <user/extension.h>
@@ -34,7 +34,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Looks at the object; whether it is short, as the recorder is told and the slots are. */
+/* Examines the object; returns whether it is short, as the recorder and the slots are told. */
 static bool look(struct hodo_object *o)
 {
 	static const struct dl_phdr_info info;
@@ -44,7 +44,7 @@ static bool look(struct hodo_object *o)
 	return o->is_short;
 }
 
-/* An object with so much code, and more data than can be told apart. */
+/* An object with that much code, whose data exceeds the addresses that can be told apart. */
 static bool map(uint64_t text, uint64_t bytes)
 {
 	struct hodo_object *o = &hodo_objects[hodo_nobjects++];
@@ -61,7 +61,7 @@ static void unmap(void)
 
 TEST(test_span)
 {
-	/* What the function of a call's record has: the rest of an address is a multiple of this. */
+	/* The function in a call's record: an address modulo this. */
 	assert_int_equal((~0ull << HODO_FUNCTION_SHIFT) >> HODO_FUNCTION_SHIFT, HODO_SHORT_SPAN - 1);
 }
 
@@ -78,7 +78,7 @@ TEST(test_size, .setup = begin, .teardown = end)
 	assert_false(map(BASE, 0)); /* no code */
 }
 
-/* Beside each other, at its own place and many spans away, above and below. */
+/* Next to each other, at its own place and many spans away, above and below. */
 TEST(test_neighbours, .setup = begin, .teardown = end)
 {
 	static const int64_t spans[] = { 0, 1, -1, 1000, -1000 };
@@ -122,7 +122,7 @@ TEST(test_across, .setup = begin, .teardown = end)
 	assert_false(map(BASE + HODO_SHORT_SPAN / 2, 4096));
 }
 
-/* Only what is short is in another one's way; and it stays so, since the recorder was told. */
+/* Only short objects exclude another; and they stay short, since the recorder was told. */
 TEST(test_changes, .setup = begin, .teardown = end)
 {
 	functions = 0;
@@ -130,9 +130,9 @@ TEST(test_changes, .setup = begin, .teardown = end)
 	functions = 1;
 	assert_true(map(BASE + HODO_SHORT_SPAN, MIB));
 	assert_true(look(&hodo_objects[1]));
-	hodo_objects[1].text_end += HODO_SHORT_SPAN; /* looked at once more: its calls are what they were */
+	hodo_objects[1].text_end += HODO_SHORT_SPAN; /* examined once more: its calls stay as they were */
 	assert_true(look(&hodo_objects[1]));
-	assert_false(look(&hodo_objects[0])); /* it was sent as one that is not */
+	assert_false(look(&hodo_objects[0])); /* it was sent as one that is not short */
 }
 
 /* Of any three, no two that are short have an address in common. */

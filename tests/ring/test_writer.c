@@ -16,7 +16,7 @@ static struct {
 	size_t len;
 } slow;
 
-/* Where the fast writer goes on with what it did not write. */
+/* Where the fast writer continues with what it did not write. */
 static void take_slow(struct hodo_state *state, const void *data, size_t len)
 {
 	slow.state = state;
@@ -148,7 +148,7 @@ TEST(test_without_views, .setup = begin, .teardown = pair_end)
 	hodo_tls.table = views_of(&a);
 }
 
-/* The fast writer takes what is left when no anchor is due; the general one leaves room for it in any case. */
+/* The fast writer uses the last room if no anchor is due; the general one always leaves room for an anchor. */
 TEST(test_last_bytes_of_a_packet, .setup = begin, .teardown = pair_end)
 {
 	for (uint64_t bytes = 8; bytes < 80; bytes++) {
@@ -179,7 +179,7 @@ TEST(test_last_bytes_of_a_packet, .setup = begin, .teardown = pair_end)
 	assert_true(interrupted < 1000);
 }
 
-/* Bits of the time that records have, and of those that they do not have, in both states. */
+/* Bits of the time that records have, and bits that they do not have, in both states. */
 TEST(test_bits_of_the_time, .setup = begin, .teardown = pair_end)
 {
 	for (int i = 0; i < 4; i++) {
@@ -202,7 +202,7 @@ static void take_fault(int sig)
 	siglongjmp(fault, 1);
 }
 
-/* A sequence that ends before its commit has told others already that the last anchor may not be theirs. */
+/* A sequence that ends before its commit has already told others that the last anchor may not be theirs. */
 TEST(test_anchor_is_cleared_first, .setup = begin, .teardown = pair_end)
 {
 	const struct sigaction action = { .sa_handler = take_fault };

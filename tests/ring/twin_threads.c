@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * twin_threads.c - the C twin of the ring with four writers under a lock, as on
- * the fallback path, and a consumer beside them, in discard mode: what the
- * consumer reads is whole, in order, each event its thread's and of its time, and with what was refused it makes up
+ * the fallback path, and at the same time a consumer, in discard mode: what the
+ * consumer reads is whole, in order, each event with its thread and time; together with the refused events it equals
  * what was written. Meant for ThreadSanitizer (preset tsan-twin), and run in every build.
  */
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define RING (4u * PACKET)
 #define WRITERS 4
 #define EVENTS 50000u
-#define TICK (1ull << (HODO_EPOCH_SHIFT - 6)) /* 64 make an epoch */
+#define TICK (1ull << (HODO_EPOCH_SHIFT - 6)) /* 64 ticks make an epoch */
 
 static struct hodo_ring ring;
 static uint8_t data[RING] __attribute__((aligned(4096)));
@@ -33,7 +33,7 @@ struct payload {
 	uint64_t seq, inverse, ticks, tid;
 };
 
-/* By the one writer or the other. */
+/* By one of the two writers. */
 static enum hodo_twin write_at(struct payload *payload, uint64_t now)
 {
 	struct hodo_piece piece = { payload, sizeof(*payload) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_conditions.c - libFuzzer target for the conditions in CONFIG: the first byte says how many, the rest are
- * their bytes. What is taken must lie inside, and its filters must run.
+ * their bytes. Accepted ones must lie inside, and their filters must run.
  */
 #include <core/condition.h>
 #include <core/filter.h>
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0 || size > HODO_EXTRAS_MAX)
 		return 0;
-	exact = malloc(size); /* so that a read behind them is seen */
+	exact = malloc(size); /* so that a read past the end is noticed */
 	memcpy(exact, data + 1, size - 1);
 	if (hodo_conditions_parse(exact, data[0], (uint32_t)size - 1, parts) == 0) {
 		require(data[0] <= HODO_CONDITIONS_MAX);

@@ -8,9 +8,10 @@
  *	rules plugin FILE COUNT         an event of a library that is opened, closed and opened again
  *	rules named                     g:tick by threads of different names
  *	rules labels                    fields with labels, texts, bytes and arrays
- *	rules types COUNT               fields of all types with values at random, with and without a text
- *	rules ids MS                    spans whose ids are easily taken for each other
- *	rules spans MS...               spans and pairs that take so long, one after another, also within each other
+ *	rules types COUNT               fields of all types with random values, with and without a text
+ *	rules ids MS                    spans whose ids are easily confused
+ *	rules limited N                 N spans, each within one of another name, and N pairs of which two are open
+ *	rules spans MS...               spans and pairs that take this long, one after another, also within each other
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -60,7 +61,7 @@ static void *thread(void *arg)
 	return NULL;
 }
 
-/* The threads are signalled all the while. */
+/* Signals the threads as long as they run. */
 static void threads(int n, int count)
 {
 	pthread_t ids[64];
@@ -217,7 +218,7 @@ static void sleep_ms(long ms)
 	nanosleep(&pause, NULL);
 }
 
-/* Prints what they took, seen from inside and from outside: "scope N INSIDE OUTSIDE". */
+/* Prints how long they took, measured inside and outside: "scope N INSIDE OUTSIDE". */
 static void scope(int n, long ms, bool within)
 {
 	int64_t outside = now_ns(), inside;
@@ -231,6 +232,22 @@ static void scope(int n, long ms, bool within)
 		inside = now_ns() - inside;
 	}
 	printf("scope %d %lld %lld\n", n, (long long)inside, (long long)(now_ns() - outside));
+}
+
+static void limited(int n)
+{
+	for (int i = 0; i < n; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "id%d", i);
+		HODO_SPAN(g, outer, HODO_F(n, i));
+		HODO_SPAN(rated, scope, HODO_F(n, i));
+		HODO_BEGIN(rated, number, HODO_F(id, i));
+		if (i)
+			HODO_END(rated, number, HODO_F(id, i - 1));
+		HODO_BEGIN(rated, request, HODO_F(id, (const char *)id));
+		HODO_END(rated, request, HODO_F(id, (const char *)id));
+	}
 }
 
 static void pair(int n, long ms)
@@ -250,9 +267,9 @@ static void pair(int n, long ms)
 }
 
 /*
- * Spans that begin in one order and end in it, with ids that are near each other: texts of one FNV-1a-64, bytes that
- * begin with NULs, a number of several widths; and two that differ in their last byte, of which the second has one more
- * than can be distinguished when recording. The first of each takes some milliseconds longer.
+ * Spans that begin in one order and end in it, with similar ids: texts with the same FNV-1a-64, bytes that
+ * begin with NULs, a number of several widths; and two that differ in their last byte, the second of which has one more
+ * byte than can be distinguished when recording. The first of each takes some milliseconds longer.
  */
 static void ids(int ms)
 {
@@ -301,6 +318,8 @@ int main(int argc, char **argv)
 		types(atoi(argv[2]));
 	} else if (strcmp(what, "ids") == 0) {
 		ids(atoi(argv[2]));
+	} else if (strcmp(what, "limited") == 0) {
+		limited(atoi(argv[2]));
 	} else if (strcmp(what, "spans") == 0) {
 		for (int i = 2; i < argc; i++) {
 			scope(i, atol(argv[i]), i % 2);

@@ -16,7 +16,7 @@ RULES, PLUGIN = program("RULES"), program("PLUGIN")
 
 
 class Recording:
-    """What came of one."""
+    """The result of one recording."""
 
     def __init__(self, directory, options, program):
         self.data = os.path.join(directory, "trace")
@@ -76,7 +76,7 @@ class Triggers(Case):
     def test_start_stop_after(self):
         r = self.record(["--trigger", "g:tick if n % 100 == 0 -> start after 3",
                          "--trigger", 'g:tick if key =~ "user*" -> stop after 100'], ["sequence", 1000])
-        # The third is 200; before, nothing but the start is looked at. The hundredth odd number from there is 399.
+        # The third is 200; before it, only the start is checked. The hundredth odd number from there is 399.
         self.assertEqual(r.ns(), list(range(200, 400)))
         self.assertEqual(r.met(), [4, 100])
 
@@ -91,7 +91,7 @@ class Triggers(Case):
         self.assertEqual(r.ns(), list(range(501, 700, 2)))
 
     def test_threads(self):
-        """Counted over all threads, exactly, whatever signal handlers trace meanwhile."""
+        """Counted over all threads, exactly, whatever signal handlers trace in the meantime."""
         r = self.record(["-e", "g:tick", "--trigger", "g:tick if n % 100 == 0 -> start after 1000000",
                          "--trigger", "g:signal -> start after 1000000",
                          "--trigger", 'g:tick if key == "admin" && thread == 3 -> start after 1000000'],
@@ -101,7 +101,7 @@ class Triggers(Case):
         self.assertEqual(r.met(), [8 * 200] + ([signals] if signals else []) + [10000])
 
     def test_threads_stop(self):
-        """Many threads, and handlers, hit start and stop at once: no event before the one, few after the other."""
+        """Many threads, and handlers, fire start and stop at once: no event before start, few after stop."""
         for i in range(5):
             r = self.record(["-m", "32M", "--trigger", "g:tick if n == 2000 -> start",
                              "--trigger", "g:signal if n % 3 == 0 -> start after 2",
@@ -109,7 +109,7 @@ class Triggers(Case):
             ticks = r.events("g:tick")
             for thread in range(8):
                 mine = [e["fields"]["n"] for e in ticks if e["fields"]["thread"] == thread]
-                # Once it is open, nothing of a thread is missing before it is closed.
+                # From start to stop, no event of a thread is missing.
                 self.assertEqual(mine, list(range(mine[0], mine[0] + len(mine))) if mine else [])
                 self.assertTrue(not mine or mine[0] <= 2000)
             self.assertGreaterEqual(sum(e["fields"]["n"] == 15000 for e in ticks), 2)
@@ -133,7 +133,7 @@ class Rates(Case):
         self.assertEqual(len(events) + r.limited() + r.lost(), sent, r.err)
         self.assertGreater(len(events), 0)
         by_time = (events[-1]["ts"] - events[0]["ts"]) / 1e9 * rate
-        # The recorder knows the clock's frequency to some per cent.
+        # The recorder knows the clock's frequency to within some per cent.
         self.assertLessEqual(len(events), 1.1 * by_time + burst + 1)
 
     def test_one(self):
@@ -158,8 +158,29 @@ class Rates(Case):
         self.assertEqual(r.ns("g:other"), [0])
         self.assertEqual(r.limited(), 1992)
 
+    def test_spans(self):
+        """The end of a span is recorded if its begin is: it is the end of no other."""
+        for rates, more in ((["rated:scope=1/h:5", "rated:number=1/h:3", "rated:request=1/h:4"], []),
+                            (["rated:scope.begin=1/h:5", "rated:number.begin=1/h:3", "rated:request.begin=1/h:4"],
+                             ["--trigger", "rated:* if $duration > 1h -> stop"])):
+            options = [word for rate in rates for word in ("--rate", rate)]
+            r = self.record([*options, *more], ["limited", 1000])
+            found = {}
+            for event in r.events():
+                found.setdefault(event["name"], []).append(event)
+            ids = {name: [e["fields"].get("id", e["fields"].get("n")) for e in found[name]] for name in found}
+            self.assertEqual({name: len(values) for name, values in found.items()}, {
+                "g:outer.begin": 1000, "g:outer.end": 1000, "rated:scope.begin": 5, "rated:scope.end": 5,
+                # Ids that vary in length are not looked up: each end is recorded.
+                "rated:number.begin": 3, "rated:number.end": 3, "rated:request.begin": 4, "rated:request.end": 1000})
+            self.assertEqual((ids["rated:scope.begin"], ids["rated:number.begin"], ids["rated:number.end"]),
+                             ([0, 1, 2, 3, 4], [0, 1, 2], [0, 1, 2]))
+            times = sorted(found["rated:scope.begin"] + found["rated:scope.end"], key=lambda e: e["ts"])
+            self.assertEqual([e["name"] for e in times], 5 * ["rated:scope.begin", "rated:scope.end"])
+            self.assertEqual(r.limited(), 995 + 997 + 996)
+
     def test_behind_filter(self):
-        """What the filter refuses does not count."""
+        """Events that the filter refuses do not count."""
         r = self.record(["--filter", "n >= 900", "--rate", "g:*=1/h:3"], ["sequence", 1000])
         self.assertEqual(r.ns(), [900, 901, 902])
         self.assertEqual(r.limited(), 2 * 97)
@@ -198,7 +219,7 @@ class Filters(Case):
         self.assertEqual(r.ns(), list(range(10)))
 
     def test_durations(self):
-        """The end of what surely took longer is recorded, that of what surely took less is not."""
+        """Ends of spans that surely took longer are recorded, and ends of those that surely took less are not."""
         limit = 30_000_000
         r = self.record(["--filter", "$duration >= 30ms"], ["spans", 0, 60, 0, 60, 80, 0])
         seen = {(e["name"], e["fields"].get("n")) for e in r.events()}
@@ -218,7 +239,7 @@ class Filters(Case):
         self.assertFalse([name for name, _ in seen if name.endswith(".begin")])
 
     def test_duration_ids(self):
-        """When recording as when reading, spans are distinguished by the whole id; longer ones than 64 bytes have none."""
+        """Recorder and readers distinguish spans by the whole id; the recorder has none with ids over 64 bytes."""
         whole = self.record([], ["ids", 40])
         recorded = self.record(["--filter", "$duration > 0"], ["ids", 40])
         long_ones = self.record(["--filter", "$duration >= 80ms"], ["ids", 40])
@@ -251,7 +272,7 @@ class Filters(Case):
         self.assertEqual(r.limited() + 5 + 50, 300)
 
     def test_threads(self):
-        """The same decision in all threads and handlers, by sequences and by the machine alike."""
+        """The same decision in all threads and handlers, by sequences as well as by the machine."""
         for expr, condition in [("n % 1000 == 7", lambda n: n % 1000 == 7),
                                 ("n >= 500 && n < 600", lambda n: 500 <= n < 600),
                                 ('key == "admin" && n < 30', lambda n: n % 2 == 0 and n < 30)]:
@@ -260,7 +281,7 @@ class Filters(Case):
 
 
 class Printed(Case):
-    """print --filter: the same language, on what was recorded."""
+    """print --filter: the same language, applied to recordings."""
 
     def check(self, program, expressions, name=None, **rest):
         whole = self.record(["-m", "32M"], program, check=False)
@@ -320,7 +341,7 @@ class Printed(Case):
 
 
 class Both(Case):
-    """Decided in the process, by sequences or by the machine, and when read: the same."""
+    """The same decision in the process, by sequences or by the machine, and when the recording is read."""
 
     NUMBERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "yes", "real"]
     CONSTANTS = ["0", "1", "-1", "3", "127", "-128", "255", "32767", "65535", "2147483647", "-2147483648", "4294967295",
@@ -400,6 +421,7 @@ class Usage(Case):
                 (["--rate", "g:tick=5"], "expected '/s' (or /ms, /m, /h) at column 9"),
                 (["--rate", "g:tick=5/s:0"], "expected how many events may come at once at column 12"),
                 (["--rate", "=5/s"], "expected an event at column 1"),
+                (["--rate", "g:scope.end=5/s"], "the end of a span follows its begin: give the span's name at column 8"),
                 (65 * ["--rate", "g:tick=5/s"], "more than 64 triggers and rates")]:
             r = self.record(options, ["sequence", 1], check=False, status=2)
             self.assertIn(message, r.err)
@@ -408,7 +430,15 @@ class Usage(Case):
     def test_unknown(self):
         r = self.record(["--trigger", "g:tock if x == 3 -> stop"], ["sequence", 10])
         self.assertIn("no event matches 'g:tock' (near: g:tick", r.err)
-        self.assertIn("--trigger: no event has a field 'x'", r.err)
+        self.assertIn("--trigger: no event has a field or label 'x'", r.err)
+
+    def test_unknown_label(self):
+        """A name that is like a label is not called a field, neither when recording nor when reading."""
+        r = self.record(["--filter", "state == RUNNIGN"], ["labels"], check=False)
+        said = "--filter: no event has a field or label 'RUNNIGN' (near: RUNNING)"
+        self.assertIn(said, r.err)
+        whole = self.record([], ["labels"], check=False)
+        self.assertIn(said, hodo("print", "--filter", "state == RUNNIGN", whole.data).stderr)
 
     def test_quoted(self):
         r = self.record(["--trigger", 'g:tick if key == "-> stop after 3" || n == 4 -> stop'], ["sequence", 10])

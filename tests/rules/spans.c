@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * spans.c - threads that open and close scopes of few names in a table of few slots, while signal handlers that do the
- * same interrupt them anywhere, and whoever is between two accesses waits, yields, or is interrupted there.
+ * same interrupt them anywhere; a thread between two accesses waits, yields, or is interrupted there.
  *
  * Times are numbers that no two scopes share: an end that finds a begin must have found its own. At the end, without
- * anybody beside it, a thread finds all of them.
+ * other threads, a thread finds all of them.
  *
  *            | thread                  | handler           | others
- *   thread   | one after the other     | stands still      | beside
- *   handler  | on top of it, whole     | none within it    | beside
+ *   thread   | one after the other     | stands still      | concurrent
+ *   handler  | on top of it, whole     | none within it    | concurrent
  */
 #include <pthread.h>
 #include <sched.h>
@@ -102,7 +102,7 @@ int main(void)
 	       (unsigned long)found, (unsigned long)wrong);
 	if (wrong || found == 0 || found == opened)
 		return 1;
-	/* What others have left goes as the oldest: one thread alone soon finds all. */
+	/* What others have left is dropped as the oldest: one thread alone soon finds all of its begins. */
 	found = opened = 0;
 	run((void *)(uintptr_t)(THREADS + 1));
 	printf("%lu of %lu alone, after %lu\n", (unsigned long)found, (unsigned long)opened, (unsigned long)together);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_conditions.c - conditions as hodo record packs them, taken apart as the process does. Rules: tests/core. */
+/* test_conditions.c - conditions as hodo record packs them, unpacked as in the process. Rules: see tests/core. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ TEST(test_round_trip)
 	assert_int_equal(parts[3].head.after, 3);
 	assert_int_equal(parts[4].head.after, 4);
 	assert_int_equal(parts[5].head.kind, HODO_CONDITION_RATE);
-	/* Every truncation, every count but the right one. */
+	/* Every truncation, and every count except the right one. */
 	for (uint32_t len = 0; len < c.bytes; len++) {
 		uint8_t *exact = malloc(len ? len : 1);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """memcached of Debian's source package, whose probes (with semaphores, by dtrace -h and -G) come from our <sys/sdt.h>:
-it is built with the warnings that it makes errors, answers as ever while it is recorded, and each command is an event.
+its build makes warnings errors, it gives the same answers while it is recorded, and each command is an event.
 
 Sources and objects are kept in $HODO_TEST_CACHE (~/.cache/hodo-test).
 """
@@ -23,7 +23,7 @@ ROUNDS = 200
 
 
 def built():
-    """The program, made anew only if our headers have changed."""
+    """The program; built again only if our headers have changed."""
     if not shutil.which("dtrace"):
         skip("no dtrace here: package systemtap-sdt-dev")
     if run("cc", "-E", "-", input="#include <event.h>\n").returncode:
@@ -49,7 +49,7 @@ def built():
 
 
 def work(path):
-    """What is answered, and how often each command was given."""
+    """Gives commands; returns how often each was given, and the answers."""
     given, answers = collections.Counter(), []
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(path)
@@ -74,7 +74,7 @@ def work(path):
 
 class Memcached(Case):
     def serve(self, *command):
-        """Starts it by the command, has it work, ends it."""
+        """Starts memcached with the command, lets it work, ends it."""
         path = self.path("socket")
         process = self.start(*command, built(), "-u", "root", "-s", path, "-t", "2", "-U", "0", stderr=-1)
         wait_for("its socket", lambda: os.path.exists(path))
@@ -104,7 +104,7 @@ class Memcached(Case):
         self.assertEqual([f["arg3"] for f in sets], [len(f"key{n}") for n in range(ROUNDS)])
 
     def test_notes(self):
-        """As many as readelf sees, each with its semaphore."""
+        """As many notes as readelf sees, each with its semaphore."""
         text = run("readelf", "-nW", built(), status=0).stdout
         self.assertGreater(text.count("Provider: memcached"), 40)
         self.assertNotIn("Semaphore: 0x0000000000000000", text)

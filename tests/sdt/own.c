@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own.c - events of every kind, which HODO_SDT makes static probes too, in C and C++. */
+/* own.c - events of every kind, which HODO_SDT makes static probes, too, in C and C++. */
 #include <hodo/trace.h>
 #include <stdio.h>
 

@@ -2,11 +2,11 @@
 /*
  * probes.c - probes of <sys/sdt.h> of every kind, in C and C++, with Hodoscope's header or systemtap's.
  *
- * probes N: meets each N times, and says how often an argument was evaluated.
- * probes lines: for each line that it reads: says the semaphores, and meets the guarded probe if its is not 0; of a
- * line with the path of a library, which it opens, says that one's.
+ * probes N: reaches each probe N times, and prints how often an argument was evaluated.
+ * probes lines: for each line of input, prints the semaphores, and reaches the guarded probe if its semaphore is not 0;
+ * for a line with the path of a library, opens the library and prints its semaphore.
  *
- * PLAIN: without STAP_PROBE_ASM, which systemtap's header has in C alone. SHARED: without main().
+ * PLAIN: without STAP_PROBE_ASM, which systemtap's header has only in C. SHARED: without main().
  */
 #define _SDT_HAS_SEMAPHORES 1
 #define SDT_USE_VARIADIC

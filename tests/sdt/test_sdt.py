@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""<sys/sdt.h> of Hodoscope: notes as systemtap's header leaves them, events beside them, semaphores; and HODO_SDT.
+"""<sys/sdt.h> of Hodoscope: the same notes as from systemtap's header, events beside them, semaphores; and HODO_SDT.
 
-What compares with systemtap's header, perf or bpftrace is skipped where these are not.
+Comparisons with systemtap's header, perf or bpftrace are skipped where these are missing.
 """
 import json
 import os
@@ -47,13 +47,13 @@ class Sdt(Case):
 
 
 class Notes(Sdt):
-    # Compiler, level, how linked: all of each, though not all together.
+    # Compiler, level, output: each of these once or more, but not in every combination.
     WAYS = (("gcc", "-O0", "pie"), ("gcc", "-O2", "shared"), ("gcc", "-O1", "no-pie"), ("clang", "-O0", "no-pie"),
             ("clang", "-O2", "pie"), ("g++", "-O2", "pie"), ("g++", "-O0", "shared"), ("clang++", "-O1", "shared"))
     LINKED = {"pie": ("-fPIE", "-pie"), "no-pie": ("-fno-pie", "-no-pie"), "shared": ("-fPIC", "-shared", "-DSHARED")}
 
     def compare(self, ours, theirs):
-        """All is the same, but where the compiler keeps what is not constant: of that the size is."""
+        """All is the same, except where the compiler keeps a value that is not constant: only its size is the same."""
         self.assertEqual([n[:3] for n in ours], [n[:3] for n in theirs])
         for mine, other in zip(ours, theirs):
             for a, b in zip(mine[3], other[3], strict=True):
@@ -79,7 +79,7 @@ class Notes(Sdt):
         self.assertEqual([len(n[3]) for n in ours], [0, 2, 12])
 
     def test_notes_alone(self):
-        """Where the language is too old for events, and where these are not wanted."""
+        """Where the language is too old for events, and where events are disabled."""
         full = self.build("full", "gcc", "-O1")
         for cc, flags in (("gcc", ("-std=gnu89",)), ("g++", ("-x", "c++", "-std=c++11", "-DPLAIN")),
                           ("clang", ("-std=gnu89",)), ("gcc", ("-std=gnu11", "-DHODO_DISABLE"))):
@@ -100,7 +100,7 @@ class Notes(Sdt):
         return self.path(name)
 
     def test_tools(self):
-        """Those that are here know the probes."""
+        """The tools that are installed here find the probes."""
         path = self.build("probes", "gcc", "-O2", "-Wl,--build-id")
         done = run("gdb", "-batch", "-nx", "-ex", "info probes stap shop", path, **self.how({}))
         self.assertEqual(set(re.findall(r"(?m)^stap +shop +(\w+)", done.stdout)), {*PROBES, "given", "inside"},
@@ -159,7 +159,7 @@ class Recorded(Sdt):
         self.assertEqual({e["sites"] for e in listed}, {1})
 
     def test_other_values(self):
-        """What is neither a number nor an address: its bytes."""
+        """A value that is neither a number nor an address is recorded as its bytes."""
         with open(self.path("other.c"), "w", encoding="ascii") as file:
             file.write("#include <sys/sdt.h>\n#include <stddef.h>\nstruct pair { char a[3]; };\nint main(void)\n{\n"
                        "\tstruct pair p = { \"ab\" };\n\tlong double d = 1;\n\t__int128 i = 5;\n"
@@ -176,8 +176,8 @@ class Recorded(Sdt):
                                  [b"ab\0".hex(), 2 * 16, (5).to_bytes(16, "little").hex()])
 
     def test_beside_gdb(self):
-        """A debugger stands at the nop while the event is recorded: both have all, and see the same values."""
-        with open(self.path("sale.c"), "w", encoding="ascii") as file:  # gdb 13 reads no floats, nor r9b
+        """A debugger stops at the nop while the event is recorded: both get all events, and see the same values."""
+        with open(self.path("sale.c"), "w", encoding="ascii") as file:  # gdb 13 does not read floats, nor r9b
             file.write("#include <sys/sdt.h>\nint main(void)\n{\n\tfor (int n = 0; n < 3; n++)\n"
                        "\t\tSTAP_PROBE2(shop, sale, n, -5);\n\treturn 0;\n}\n")
         run("gcc", "-O2", "-g", *OURS, self.path("sale.c"), "-o", self.path("sale"), status=0)
@@ -198,7 +198,7 @@ class Semaphores(Sdt):
         return process.stdout.readline().strip()
 
     def test_while_recorded(self):
-        """Up in who is recorded, by as much as one; down when the recording ends, however its recorder ends."""
+        """Raised by one in a recorded process; lowered when the recording ends, however its recorder ends."""
         path = self.build("probes", "gcc", "-O2")
         process = self.start(path, "lines", stdin=-1, stdout=-1)
         self.assertEqual(self.ask(process), "guarded 0 open 0")
@@ -212,7 +212,7 @@ class Semaphores(Sdt):
         self.assertGreater(self.stat()["events"][0]["count"], 0)
 
     def test_started(self):
-        """Nor does a recorder that is killed leave them up in a program that it has started."""
+        """A killed recorder does not leave them raised, either, in a program that it has started."""
         process = self.start(HODO, "record", "-q", "-o", self.data, "-e", "shop:guarded", "--",
                              self.build("probes", "gcc", "-O2"), "lines", stdin=-1, stdout=-1)
         self.assertEqual(self.ask(process), "guarded 1 open 0")
@@ -221,7 +221,7 @@ class Semaphores(Sdt):
         os.kill(program, signal.SIGSTOP)
         process.kill()
         process.wait()
-        time.sleep(1)  # in which the guard may find that it is stopped, and has to come again
+        time.sleep(1)  # time for the guard to find that the program is stopped, and that it must try again
         os.kill(program, signal.SIGCONT)
         self.until(process, "guarded 0 open 0")
         process.stdin.close()
@@ -231,7 +231,7 @@ class Semaphores(Sdt):
         wait_for(lambda: self.ask(process), lambda: self.ask(process) == wanted)
 
     def test_switched(self):
-        """With the event, by hodo disable and enable."""
+        """They follow the event when hodo disable and enable switch it."""
         path = self.build("probes", "gcc", "-O0")
         process = self.start(path, "lines", stdin=-1, stdout=-1)
         self.recorder("-p", process.pid)
@@ -242,7 +242,7 @@ class Semaphores(Sdt):
         self.assertEqual(self.ask(process), "guarded 1 open 1")
 
     def test_library(self):
-        """Opened while it is recorded: up before its own code runs, and at another address than the program's."""
+        """Opened while recording: raised before the library's code runs, at another address than in the program."""
         path = self.build("probes", "gcc", "-O2")
         for cc in filter(compiler, ("gcc", "clang")):
             library = self.build(f"library-{cc}.so", cc, "-O2", "-fPIC", "-shared", "-DSHARED", "-Wl,-z,now")
@@ -254,7 +254,7 @@ class Semaphores(Sdt):
                 self.assertEqual([e["fields"]["arg1"] for e in self.events()], [0, 1, 1])
 
     def test_of_another(self):
-        """Those of another library can be left alone."""
+        """A semaphore of another library can be left alone."""
         with open(self.path("user.c"), "w", encoding="ascii") as file:
             file.write("#define _SDT_HAS_SEMAPHORES 1\n#include <sys/sdt.h>\nextern unsigned short shop_far_semaphore;\n"
                        "int far(void);\nint far(void)\n{\n\tSTAP_PROBE(shop, far);\n"
@@ -312,7 +312,7 @@ class Own(Sdt):
         self.assertEqual(re.findall(r"seen (.*)", done.stdout), [f"{n} text" for n in range(5)], done.stderr)
 
     def test_off(self):
-        """HODO_DISABLE leaves nothing of it."""
+        """HODO_DISABLE leaves no trace of it."""
         path = self.build("own", "gcc", "-O2", "-DHODO_SDT=1", "-DHODO_DISABLE", source="own.c")
         self.assertEqual(self.notes(path), [])
         self.assertEqual(run(path, status=0).stdout, "10 evaluated 0\n")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Work SECONDS: four threads compute, over and over, what they know the result of: with exceptions of all kinds (of the
-// program, for null pointers, divisions and full stacks, which a JVM learns from signals), garbage, deflated bytes,
-// monitors, and code that is compiled while it runs. Prints how often; 1 if something was wrong once.
+// Work SECONDS: four threads compute known results, over and over: with exceptions of all kinds (the program's own, and
+// those for null pointers, divisions and full stacks, which a JVM learns from signals), garbage, deflated bytes,
+// monitors, and code that is compiled while it runs. Prints how often; exits with 1 if any result was wrong.
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;

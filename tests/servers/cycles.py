@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cycles.py postgresql|nginx|redis|python|java - records a program at work again and again, and each time functions of
-itself and of its libraries that a seed draws: each of them is set and removed, which is a cycle. What the program does
-must be right: pgbench's transactions, what wrk gets, Redis's and CPython's own tests, the results of Work.java. After
-each recording its code is as it was.
+"""cycles.py postgresql|nginx|redis|python|java - records a working program again and again, each time with functions
+of it and of its libraries that a seed draws: each function is set and removed, which is a cycle. The program must do
+its work correctly: pgbench's transactions, what wrk gets, Redis's and CPython's own tests, the results of Work.java.
+After each recording its code must be as before.
 
-By hand: CYCLES=1000000, RECORDINGS=100 (at least), and SEED=n for another row of drawings."""
+By hand: CYCLES=1000000, RECORDINGS=100 (at least), and SEED=n for a different series of drawings."""
 import collections
 import os
 import pathlib
@@ -27,13 +27,13 @@ CYCLES = int(os.environ.get("CYCLES", "8000"))
 RECORDINGS = int(os.environ.get("RECORDINGS", "3"))
 SEED = int(os.environ.get("SEED", "1"))
 BY_HAND = "CYCLES" in os.environ
-RECORDINGS_MAX = 200  # of one process: it takes 256 plans
+RECORDINGS_MAX = 200  # of one process, which can take 256 plans
 HERE = pathlib.Path(__file__).resolve().parent
 JUMP, TRAP, SYSTEM_CALL = 0xe9, 0xcc, b"\x0f\x05"
 
 
 class OwnTests(Redis):
-    """Redis under Redis's own tests."""
+    """Redis with its own tests."""
     OPTIONS = ["--enable-debug-command", "yes"]
     UNITS = redis_suite.SHARED if BY_HAND else redis_suite.SHORT
 
@@ -48,7 +48,7 @@ class OwnTests(Redis):
         return run("redis-cli", "-p", self.port, "config", *words, status=0).stdout
 
     def load(self):
-        self.config("set", *self.limits)  # they leave some changed
+        self.config("set", *self.limits)  # the tests leave some changed
         return redis_suite.command(self.UNITS, "--host", "127.0.0.1", "--port", str(self.port))
 
     def load_folder(self):
@@ -60,7 +60,7 @@ class OwnTests(Redis):
 
 
 class Alone:
-    """A program that is its own load."""
+    """A program that needs no separate load."""
     process = None
 
     def __init__(self, directory):
@@ -98,7 +98,7 @@ class Java(Alone):
 
 
 class Load:
-    """One run of what has the program work."""
+    """One run of the load, which keeps the program busy."""
 
     def __init__(self, subject):
         self.subject = subject
@@ -138,14 +138,14 @@ class Cycles:
         self.functions_seen = {}
 
     def pattern(self):
-        """Of names in all files: some hundred functions, or some thousand."""
+        """A pattern for names in all files: it matches hundreds or thousands of functions."""
         a, b, c = (self.draw.choice("abcdefghilmnoprstuvxy_") for _ in range(3))
         d = chr(ord(a) + 4)
         return "*!" + self.draw.choice([f"{a}*", f"*{a}{b}*", f"*{a}*{b}*{c}*", f"*{a}", f"*{a}?{b}*",
                                         f"*[{a}-{d}]{b}*", f"?{a}*{b}*"])
 
     def patterns(self):
-        """By hand now and then all, without some: many functions have no name that a pattern could mean."""
+        """By hand sometimes all functions except some: no pattern can name the many functions without a name."""
         patterns = [self.pattern() for _ in range(self.draw.randint(1, 8 if BY_HAND else 3))]
         if self.draw.random() < 0.3:
             patterns.append("!" + self.pattern())
@@ -169,14 +169,14 @@ class Cycles:
             if done.returncode and "it left before" in done.stderr and not self.subject.process:
                 load.process.wait(PATIENCE_S)
             elif "does not answer" in done.stderr and self.counts["unanswered"] * 10 <= self.counts["recordings"]:
-                self.counts["unanswered"] += 1  # it got no CPU for as long as a recorder waits
+                self.counts["unanswered"] += 1  # the process got no CPU for as long as a recorder waits
             elif done.returncode and not load.over():
                 fail(self.subject, f"hodo record {patterns}: {done.returncode}: {done.stderr}")
             return sum(self.functions(out, pid) for pid in pids)
 
     @staticmethod
     def functions(out, pid):
-        """That were set in this process, by what its recording says."""
+        """How many functions were set in this process, according to its recording."""
         folders = list(out.glob(f"*-{pid}/metadata"))
         found = re.findall(r"/\*@functions found=\d+ on=(\d+)", folders[0].read_text("latin-1")) if folders else []
         return int(found[0]) if found else 0
@@ -186,16 +186,16 @@ class Cycles:
         try:
             return [p for p in patches(pid) if not self.stays(p)]
         except (FileNotFoundError, ProcessLookupError):
-            return []  # it has ended
+            return []  # the process has ended
 
     def stays(self, p):
-        """At system calls, and at functions by which libhodo sees libraries come and unwinders see slots."""
+        """Patches at system calls, and at functions by which libhodo sees new libraries and unwinders see slots."""
         if p.now == TRAP:
             return p.was.startswith(SYSTEM_CALL)
         return p.now == JUMP and (SYSTEM_CALL in p.was or p.offset in self.seen_by(p.path))
 
     def seen_by(self, path):
-        """Where that function begins; in these files that is the same place as in memory."""
+        """Where that function begins; in these files, the offset in the file equals the address."""
         name = {"libc.so.6": "_dl_find_object", "ld-linux-x86-64.so.2": "_dl_debug_state"}.get(os.path.basename(path))
         if name and path not in self.functions_seen:
             done = run("readelf", "-W", "--dyn-syms", path, status=0)
@@ -212,7 +212,7 @@ class Cycles:
         return self.counts["cycles"] >= CYCLES and self.counts["recordings"] >= RECORDINGS
 
     def life(self):
-        """From the start of the program to its end."""
+        """Runs the program from its start to its end."""
         self.subject.setup()
         self.counts["lives"] += 1
         load = Load(self.subject)
@@ -259,7 +259,7 @@ def main():
         directory.chmod(0o755)
         os.environ["XDG_RUNTIME_DIR"] = str(directory / "run")
         (directory / "run").mkdir(mode=0o700)
-        # Where the program's user can read them, whoever may enter the tree.
+        # Where the program's user can read them, even if that user cannot enter the source tree.
         for library in ("HODO_LIBRARY", "HODO_LIBRARY_FUNC"):
             os.environ[library] = shutil.copy(os.environ[library], directory)
         print(f"seed {SEED}", flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loads - servers of Debian's, as installed, each with its own load tool, and what tells that it served that rightly."""
+"""loads - Debian's servers, as installed, each with its own load tool, and checks that it answered correctly."""
 import os
 import pathlib
 import pwd
@@ -12,7 +12,7 @@ import subprocess
 from hodo_test import children, skip, wait_for
 
 SECONDS = int(os.environ.get("SECONDS_OF_LOAD", "12"))
-PATIENCE_S = 600  # with a command on a busy machine
+PATIENCE_S = 600  # for a command on a busy machine
 
 
 def program(*names):
@@ -38,7 +38,7 @@ def answers(port):
 
 
 class Server:
-    """A server with its load; a subclass says how."""
+    """A server with its load; subclasses define both."""
 
     def __init__(self, directory):
         self.dir = directory
@@ -135,7 +135,7 @@ class Postgresql(Server):
                     "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.dir}", "-c", "fsync=off", "-c",
                     "lc_messages=C"])
         connection = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "bench"]
-        # It listens before it is ready; who asks meanwhile is refused, with a FATAL in its log.
+        # It listens before it is ready; clients are refused until then, with a FATAL in its log.
         wait_for("postgres, ready", lambda: "ready to accept connections" in (self.dir / "out").read_text(), 0.1)
         self.run([self.tool("createdb"), *connection, "load"])
         self.run([self.tool("pgbench"), *connection, "-i", "-q", "load"])
@@ -145,7 +145,7 @@ class Postgresql(Server):
                 "-T", str(SECONDS), "-n", "load"]
 
     def balances(self):
-        """Whether all accounts, tellers and branches have what the history of transactions says."""
+        """Whether all accounts, tellers and branches agree with the history of transactions."""
         sums = ["(select sum({0}balance) from pgbench_{1})".format(name[0], name)
                 for name in ("accounts", "tellers", "branches")]
         query = f"select {', '.join(sums)}, (select coalesce(sum(delta), 0) from pgbench_history)"

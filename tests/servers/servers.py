@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""servers.py postgresql|nginx|redis - attaches to a server of Debian's, as installed, again and again while its own
-load tool (pgbench, wrk, redis-benchmark) is at it. It must answer every request, and be the same afterwards."""
+"""servers.py postgresql|nginx|redis - attaches to one of Debian's servers, as installed, again and again while its own
+load tool (pgbench, wrk, redis-benchmark) runs. It must answer every request, and be unchanged afterwards."""
 import os
 import pathlib
 import shutil
@@ -18,7 +18,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "8"))
 
 
 def attach(server, number):
-    """Records all of the server's processes for a moment; what the tool says."""
+    """Records all of the server's processes for a moment; returns hodo's messages."""
     pids = ",".join(str(p) for p in server.pids())
     out = server.dir / f"rec{number}"
     done = subprocess.run([HODO, "record", "-p", pids, "--duration", "0.3", "-o", str(out)], stdin=subprocess.DEVNULL,
@@ -31,7 +31,7 @@ def attach(server, number):
 
 
 def listens(pid):
-    """Whether our thread is there. The server's own may have become more: jemalloc starts some when it likes."""
+    """Whether libhodo's thread is there. The server's own may increase: jemalloc starts some at any time."""
     return any((task / "comm").read_text() == "hodo\n" for task in pathlib.Path(f"/proc/{pid}/task").iterdir())
 
 
@@ -43,7 +43,7 @@ def main():
         os.environ["XDG_RUNTIME_DIR"] = str(directory / "run")
         (directory / "run").mkdir(mode=0o700)
         (directory / "server").mkdir()
-        # Where the server's user can read it, whoever may enter the tree.
+        # Where the server's user can read it, even if that user cannot enter the source tree.
         os.environ["HODO_LIBRARY"] = shutil.copy(os.environ["HODO_LIBRARY"], directory)
         server = kinds[sys.argv[1]](directory / "server")
         load = None

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* all.h - every macro with every type, included from C and C++; a header as a user's would be. */
+/* all.h - every macro with every type, included from C and C++; like a user's header. */
 #ifndef TESTS_SITES_ALL_H
 #define TESTS_SITES_ALL_H
 

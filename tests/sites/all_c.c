@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* all_c.c - runs the events of all.h from C, so many rounds; with LIBRARY, as run_all() of a shared library. */
+/* all_c.c - runs the events of all.h from C, for a number of rounds; with LIBRARY, as run_all() of a shared library. */
 #include "all.h"
 #include <stdlib.h>
 
 int run_all(int rounds);
 int unused_function(int v);
 
-/* In no program's way: a section of its own that --gc-sections may drop, with its site. */
+/* Nothing calls this: it has a separate section, which --gc-sections may drop with its site. */
 __attribute__((noinline)) int unused_function(int v)
 {
 	HODO_EVENT(all, unused, v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cxx.cc - the events of all.h and of what C++ has besides: templates, lambdas, constructors, virtual functions,
-// exceptions. Compiled twice into one program (PART 1 and 2), so that inline functions and templates meet.
+// cxx.cc - the events of all.h and of what only C++ has: templates, lambdas, constructors, virtual functions,
+// exceptions. Compiled twice into one program (PART 1 and 2), which thus has inline functions and templates twice.
 #include "all.h"
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dlopen.py CYCLES: plugins opened and closed while recording, and two that define one event differently."""
+"""dlopen.py CYCLES: plugins opened and closed during a recording, and two that define one event differently."""
 import collections
 import os
 import sys
@@ -23,7 +23,7 @@ with tempfile.TemporaryDirectory(prefix="hodo-dlopen-") as d:
     assert counts["plug:always"] == cycles + 3, counts
     work = [e["fields"] for e in events if e["name"] == "plug:work"]
     assert work == [{"n": i} for i in list(range(cycles)) + [1000001]] + [{"text": "other", "n": 1000003}], work[-3:]
-    # Ids are given once: cycles use none up.
+    # Ids are given once: cycles do not use more of them.
     with open(f"{d}/trace/{os.listdir(f'{d}/trace')[0]}/metadata", encoding="utf-8") as f:
         ids = [line for line in f if line.startswith("/*@event ")]
     assert len(ids) == 8, ids

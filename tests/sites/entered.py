@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""entered.py CASE: what a site leaves as it was: registers (registers.c), and a stack to unwind (unwind.c); and what it
-hands over: texts and data (texts.c)."""
+"""entered.py CASE: what a site does not change: registers (registers.c), and a stack to unwind (unwind.c); and what it
+records: texts and data (texts.c)."""
 import collections
 import os
 import re
@@ -42,9 +42,9 @@ def check_exceptions(d):
 
 
 def check_gdb(d):
-    """A debugger finds the way from libhodo to main(): from the stub's first instructions, the fast writer, and C code
-    behind it, and the
-    values in registers that a function had before it."""
+    """A debugger finds the way from libhodo to main(): from the stub's first instructions, from the fast writer, and
+    from the C code after it. It also finds the values that
+    a function's registers had before that."""
     if not shutil.which("gdb"):
         skip("there is no gdb: install Debian's package gdb")
     stops = ("hodo_x86_site", "hodo_x86_emit", "hodo_x86_gather", "hodo_site_slow", "hodo_x86_span_end")
@@ -83,7 +83,7 @@ def is_right(name, fields):
 
 
 def check_texts(d):
-    """Through packets of several sizes: what does not fit into one is counted, and nothing else is missing."""
+    """Packets of several sizes: what does not fit into a packet is counted, and nothing else is missing."""
     for n, (packet, fits) in enumerate((("128K", 65535), ("4K", 1000), ("1K", 255))):
         done = hodo("record", "-q", "-m", "64M", "--packet-size", packet, "-o", f"{d}/trace{n}", "--", program("TEXTS"))
         assert done.returncode == 0, done

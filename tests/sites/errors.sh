@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# errors.sh INCLUDE: what must not compile says why, what may compiles without a warning, in C and C++.
+# errors.sh INCLUDE: code that must not compile gives a reason, code that may compiles without a warning, in C and C++.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -49,9 +49,15 @@ include=$1 outside=''
 refuse 'cannot be recorded' 'HODO_EVENT(a, b, *p);'
 refuse 'cannot be recorded' 'HODO_EVENT(a, b, n, HODO_F(x, *p));'
 refuse 'cannot be recorded' 'long double d = n; HODO_EVENT(a, b, d);' 'gcc clang' # C++ records it as a double
+refuse 'a counter is one number' 'HODO_COUNTER(a, b, s);'
+refuse 'a counter is one number' 'HODO_COUNTER(a, b, "str");'
+refuse 'a counter is one number' 'HODO_COUNTER(a, b, p);'
+refuse 'a counter is one number' 'HODO_COUNTER(a, b, HODO_ARRAY(s, len));'
+refuse 'cannot be recorded' 'HODO_COUNTER(a, b, *p);'
+refuse 'span_needs_a_block_around_it' 'if (n) HODO_SPAN(a, s, n);'
 refuse 'is not possible in a mark' 'HODO_MARK(a, b, "%.*s", len, s);'
 refuse 'at_most_16' 'HODO_EVENT(a, b, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n);'
-# A format that does not fit is a warning of printf's kind.
+# A format that does not match gives a warning, like that of printf.
 for cc in gcc clang g++ clang++; do
 	body='HODO_MARK(a, b, "%s", n);'
 	compile $cc -O1
@@ -73,7 +79,7 @@ accept "$all" -DHODO_STATIC_KEYS=0
 accept "$all" -fPIC
 accept "$all" -Wpedantic -Wno-vla
 
-# Disabled, nothing is left.
+# When events are disabled, nothing of them remains.
 body=$all
 for cc in gcc clang g++ clang++; do
 	compile $cc -O2 -DHODO_DISABLE

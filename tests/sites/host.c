@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * host.c - opens and closes plugins while a thread traces: host CYCLES PLUGIN OTHER.
- * dlopen.py says what must be in the trace.
+ * dlopen.py knows what the trace must have.
  */
 #include <hodo/trace.h>
 #include <dlfcn.h>
@@ -47,11 +47,11 @@ int main(int argc, char **argv)
 		dlclose(open_and_work(argv[2], i));
 	HODO_EVENT(host, conflict);
 	a = open_and_work(argv[2], 1000001);
-	b = open_and_work(argv[3], 1000002); /* refused beside the first */
+	b = open_and_work(argv[3], 1000002); /* refused while the first one is open */
 	dlclose(a);
 	dlclose(b);
 	HODO_EVENT(host, alone);
-	dlclose(open_and_work(argv[3], 1000003)); /* alone: its own definition */
+	dlclose(open_and_work(argv[3], 1000003)); /* alone: its own definition counts */
 	stop = 1;
 	pthread_join(thread, NULL);
 	return 0;

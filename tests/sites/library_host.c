@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* library_host.c - opens all_c.c built as a library and runs it: library_host LIBRARY ROUNDS. */
+/* library_host.c - opens all_c.c as a library and runs it: library_host LIBRARY ROUNDS. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

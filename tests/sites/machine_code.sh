@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# machine_code.sh INCLUDE LIBHODO: what the promises are made of. An idle site is one 5-byte instruction and nothing
-# else, with every compiler; the enabled path has no locked instruction, no call and no stack.
+# machine_code.sh INCLUDE LIBHODO: the promises, in machine code. An idle site is one 5-byte instruction and nothing
+# else, with every compiler; the enabled path has no locked instruction, no call and does not use the stack.
 set -u
 include=$1 lib=$2
 dir=$(mktemp -d)
@@ -27,7 +27,7 @@ int site(int key, uint64_t bytes)
 }
 SRC
 cp x.c x.cc
-# What is left of site() when idle: the test, the return value and the return. weight.py looks at other functions.
+# What remains of site() when idle: the test, the return value and the return. weight.py checks other functions.
 for cc in gcc clang g++ clang++; do
 	src=x.c std=gnu11
 	[[ $cc == *++ ]] && src=x.cc std=gnu++17
@@ -48,7 +48,7 @@ for cc in gcc clang g++ clang++; do
 	done
 done
 
-# The fast writer, up to its return: instructions, and what must not be among them.
+# The fast writer, up to its return: instructions, and which must not be among them.
 body() { objdump -d --no-show-raw-insn "$lib" | awk -v f="<$1>:" '$2 == f { on = 1; next } on && /^$/ { exit } on'; }
 symbols=$(nm "$lib" 2>/dev/null | grep -c " hodo_x86_")
 if [ "$symbols" -eq 0 ]; then

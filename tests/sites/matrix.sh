@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# matrix.sh [full]: sites found and recorded whatever the compiler, level, linker and kind of output: C and C++,
+# matrix.sh [full]: sites are found and recorded with every compiler, level, linker and kind of output: C and C++,
 # gcc and clang, -O0 to -O3, LTO, bfd, gold, lld, mold, PIE, not PIE, shared, static, with section garbage
-# collection and without, strict and GNU dialects, patched and in flag mode. Without "full" a spread of them
-# that holds every value with every kind of output.
+# collection and without, strict and GNU dialects, patched and in flag mode. Without "full" it runs a selection
+# that has every value with every kind of output.
 set -u
 include=$1 src=$2 hodo=$3 static_lib=$4 host=$5 read_counts=$6 full=${7:-}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 rounds=3 pass=0 fail=0 skipped=0
+launcher=$(command -v ccache || true) # most of the time is for compilers
 
-# name=count of what a C program records in three rounds; C++ has more, checked besides
+# name=count of what a C program records in three rounds; C++ has more, which is checked separately
 c_want="all:nothing=3 all:ints=3 all:others=3 all:texts=3 all:mixed=3 all:sixteen=3 all:mark=3 all:cut=3 all:plain=3
 all:depth=3 all:request.begin=3 all:request.end=3 all:scope.begin=3 all:scope.end=3 all:inside=3 all:inlined=3
 tp:evict=3 tp:tick=3"
@@ -57,7 +58,7 @@ one() { # compiler linker level kind gc dialect keys
 	[ "$gc" = gc ] && cflags+=(-ffunction-sections -fdata-sections) && ldflags+=(-Wl,--gc-sections)
 	local libs=()
 	[ "$kind" = static ] && libs=(-Wl,--whole-archive "$static_lib" -Wl,--no-whole-archive)
-	if ! { $cc -std="${dialect}11" "${cflags[@]}" -c "$src/all_c.c" -o c.o &&
+	if ! { $launcher $cc -std="${dialect}11" "${cflags[@]}" -c "$src/all_c.c" -o c.o &&
 		$cc c.o "${ldflags[@]}" "${libs[@]}" -o c.out; } 2>err; then
 		miss "C $what" "$(grep -m 2 -iE 'error|undefined' err)"
 		return
@@ -70,8 +71,8 @@ one() { # compiler linker level kind gc dialect keys
 	strip c.out
 	check "C $what" "$c_want all:unrolled=12" ./c.out "$rounds"
 	[ "$dialect" = c ] && dialect=c++ || dialect=gnu++
-	if ! { $cxx -std="${dialect}17" "${cflags[@]}" -DPART=1 -c "$src/cxx.cc" -o c1.o &&
-		$cxx -std="${dialect}17" "${cflags[@]}" -DPART=2 -c "$src/cxx.cc" -o c2.o &&
+	if ! { $launcher $cxx -std="${dialect}17" "${cflags[@]}" -DPART=1 -c "$src/cxx.cc" -o c1.o &&
+		$launcher $cxx -std="${dialect}17" "${cflags[@]}" -DPART=2 -c "$src/cxx.cc" -o c2.o &&
 		$cxx c1.o c2.o "${ldflags[@]}" "${libs[@]}" -o cxx.out; } 2>err; then
 		miss "C++ $what" "$(grep -m 2 -iE 'error|undefined' err)"
 		return
@@ -92,7 +93,7 @@ for cc in gcc clang; do
 			for kind in "${kinds[@]}"; do
 				for gc in keep gc; do
 					n=$((n + 1))
-					# A spread: the step is prime to the lengths of the lists.
+					# A selection: the step and the lengths of the lists have no common divisor.
 					[ -n "$full" ] || [ $((n % 7)) -eq 0 ] || continue
 					dialect=gnu keys=1
 					[ $((n % 2)) -eq 0 ] && dialect=c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c - a library to open and close; OTHER: the same event with another field, to be refused beside it. */
+/* plugin.c - a library to open and close; OTHER: the same event with another field, refused while the first is open. */
 #include <hodo/trace.h>
 
 int plugin_work(int n);

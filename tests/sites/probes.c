@@ -88,7 +88,7 @@ static void test_basics(void)
 		CHECK(unregister_trace_probes_step(probe_a, calls + i) == 0);
 }
 
-/* A probe whose data dies when it is unregistered. */
+/* A probe whose data is invalid once it is unregistered. */
 struct owner {
 	unsigned alive;
 	unsigned long hits;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c - what a function has in its registers and below its stack pointer is there after a site, whatever the
- * site comes to: events by the fast writer and the slow one, filters that compute, probes that change all that a C
- * function may.
+ * registers.c - what a function has in its registers and below its stack pointer is still there after a site, whatever
+ * the site leads to: events of the fast writer and the slow one, filters that compute, probes that change all that a C
+ * function may change.
  *
- * The site is written out here as cold code has it (hodo/trace_user.h), with all registers filled before.
+ * The site is written here as the compiler's cold code has it (hodo/trace_user.h), after all registers are filled.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -38,7 +38,7 @@ struct registers {
 #define LOAD(reg, at) "movq " at "(%%r10), %%" reg "\n\t"
 #define STORE(reg, at) "movq %%" reg ", " at "(%%r10)\n\t"
 
-/* A function of assembly for each tracepoint: registers_NAME(from, to, values). */
+/* For each tracepoint a function in assembly: registers_NAME(from, to, values). */
 #define SITE(name)                                                                                          \
 	__attribute__((noinline)) static void registers_##name(const struct registers *from, struct registers *to, \
 							       const void *values)                          \
@@ -76,7 +76,7 @@ SITE(texts)
 
 static long probed;
 
-/* Changes what a function may. */
+/* Changes what a function may change. */
 static void spoil(void)
 {
 	__asm__ volatile(".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n\t"
@@ -146,9 +146,9 @@ int main(void)
 		return 77;
 	if (!hodo_enter_[0])
 		return 2;
-	trace_registers_numbers(0, 0); /* the tracepoints' own sites, without which they would not be there */
+	trace_registers_numbers(0, 0); /* without sites of its own a program has no tracepoints */
 	trace_registers_texts("", 0);
-	for (int i = 0; i < 3000; i++) /* the first, and through packets that get full */
+	for (int i = 0; i < 3000; i++) /* includes the first event, and full packets */
 		check("alone");
 	if (register_trace_registers_numbers(probe_numbers, &probed) != 0 ||
 	    register_trace_registers_texts(probe_texts, &probed) != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shapes.c - functions of all shapes, with sites or, with -DWITHOUT, with an empty asm in the place of each: prints of
- * each function how many instructions one call of it executes, how many sites are met, and what it takes of the stack.
+ * shapes.c - functions of all shapes, with sites or, with -DWITHOUT, with an empty asm in place of each: prints for
+ * each function how many instructions one call of it executes, how many sites it meets, and how much stack it uses.
  *
- * A child calls them one after the other, stepped through by its parent, which counts from a function's first
- * instruction on until the stack is as it was before the call. With an argument they are called and no more, and a
- * number is printed that follows from what they return.
+ * A child calls them one after the other, while its parent single-steps it and counts from a function's first
+ * instruction until the stack is as it was before the call. With an argument it only calls them, and prints a
+ * number that follows from what they return.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -21,7 +21,7 @@
 HODO_TRACEPOINT(shapes, point, (int, n), (const char *, text));
 
 #ifdef WITHOUT
-/* What a site needs is there, in whatever register. */
+/* What a site needs is in a register, whichever it is. */
 #define SITE1(kind, name, a) __asm__ volatile("" : : "r"(a))
 #define SITE2(kind, name, a, b) __asm__ volatile("" : : "r"(a), "r"(b))
 #define SITE_FLOATS(name, a, b) __asm__ volatile("" : : "x"(a), "x"(b))
@@ -29,7 +29,7 @@ HODO_TRACEPOINT(shapes, point, (int, n), (const char *, text));
 #define SITE_POINT(a, b) __asm__ volatile("" : : "r"(a), "r"(b) : "memory")
 #define SITE_NONE(name) __asm__ volatile("")
 #define SITE_SPAN(name, a) __asm__ volatile("" : : "r"(a))
-#elif defined(PROBES) /* of one header <sys/sdt.h> or the other */
+#elif defined(PROBES) /* with one of the two headers <sys/sdt.h> */
 #include <sys/sdt.h>
 #define SITE1(kind, name, a) STAP_PROBE1(shapes, name, a)
 #define SITE2(kind, name, a, b) STAP_PROBE2(shapes, name, a, b)
@@ -212,7 +212,7 @@ static struct {
 } rows[] = { SHAPES(ROW) };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* The child stands at the next instruction; -1: it is none of the functions' first. */
+/* The function whose first instruction is the child's next one; -1: none. */
 static int entered(unsigned long ip)
 {
 	for (size_t i = 0; i < ROWS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * texts.c - texts and data of all lengths, wherever in memory they lie: the page behind their last byte is not there,
- * nor is the one before the first. What is in them follows from the number of the event; entered.py looks for it.
+ * texts.c - texts and data of all lengths, at any place in memory: the page after their last byte does not exist,
+ * nor does the one before the first. Their contents follow from the number of the event; entered.py checks them.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -12,13 +12,13 @@
 #define ROOM (32 * 4096)
 #define LONGEST 65535
 
-static char *memory; /* ROOM bytes between two pages that are not there */
+static char *memory; /* ROOM bytes between two pages that do not exist */
 
 static const unsigned lengths[] = { 0,  1,  2,  3,  4,  5,  6,  7,   8,   9,   10,   11,   12,   13,
 				    14, 15, 16, 17, 18, 30, 31, 32,  33,  34,  47,   48,   49,   63,
 				    64, 65, 99, 255, 512, 1000, 4079, 4080, 4096, 20000 };
 
-/* The n characters of an event: they end with the memory, begin with it, or end some bytes before its end. */
+/* The n characters of an event, at the end of the memory, at its begin, or some bytes before its end. */
 static char *put(unsigned event, unsigned n, unsigned where)
 {
 	char *p = where == 1 ? memory : memory + ROOM - n - where;
@@ -56,7 +56,7 @@ static void words(unsigned event, const char *p, unsigned n)
 {
 	HODO_EVENT(texts, words, event, HODO_F(text, HODO_ARRAY((const int16_t *)p, n / 2)), HODO_F(len, n));
 }
-/* Between numbers, and several. */
+/* Between numbers, and several in one event. */
 static void many(unsigned event, const char *p, unsigned n)
 {
 	HODO_EVENT(texts, many, HODO_F(a, (char)1), HODO_F(b, (short)2), HODO_F(text, p), HODO_F(c, 3ll), HODO_F(d, 4),
@@ -92,10 +92,10 @@ int main(void)
 			each(event++, lengths[i], where);
 	}
 	each(event++, LONGEST, 2);
-	/* Too long: counted lost. */
+	/* Too long: counted as lost. */
 	plain(event, put_text(event, LONGEST + 1, 2), LONGEST + 1);
 	bounded(event, put(event, LONGEST + 1, 2), LONGEST + 1);
-	/* Nothing is read. */
+	/* This reads nothing. */
 	bounded(event, memory + ROOM, 0);
 	data(event, memory + ROOM, 0);
 	words(event, NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * throws.cc - exceptions beside events: thrown and caught in a probe and in a signal handler while an event is under
- * way, and through functions whose spans they end. What functions had in registers is there after all of it.
+ * throws.cc - exceptions and events: thrown and caught in a probe and in a signal handler while an event is being
+ * recorded, and through functions whose spans they end. Registers of functions are the same after all of it.
  */
 #include <hodo/trace.h>
 #include <csignal>
@@ -31,7 +31,7 @@ static void on_signal(int) { throw_and_catch(); }
 static void probe(void *, const char *, int n, double)
 {
 	throw_and_catch();
-	raise(SIGUSR1); /* its handler runs inside of site.S */
+	raise(SIGUSR1); /* the handler runs inside of site.S */
 	HODO_EVENT(throws, probed, n);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * unwind.c - wherever a signal arrives in an event, the stack can be unwound: from each instruction of the site, of
- * what it jumps to, and of libhodo behind that, to the caller of the function with the site and to main(). So it can
- * be from a probe. With an argument, each function is called once, for a debugger.
+ * the code that it jumps to, and of libhodo after that, to the caller of the function with the site and to main(). The
+ * same holds in a probe. With an argument, each function is called once, for a debugger.
  *
- * The trap flag gives a signal after each instruction. Restartable sequences would be restarted by it a thousand times,
- * so the test is run without. Where signals are to be blocked, they are not.
+ * The trap flag sends a signal after each instruction, which would restart a restartable sequence a thousand times:
+ * the test runs without these. Code that wants to block signals does not block them here.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -26,7 +26,7 @@ static volatile int sink;
 
 extern const char __start_unwind_outer[], __stop_unwind_outer[], __start_unwind_main[], __stop_unwind_main[];
 
-/* A trap while it is blocked would end the program. */
+/* A trap while its signal is blocked would end the program. */
 static void skip_blocking(greg_t *reg)
 {
 	const unsigned char *code = (const unsigned char *)reg[REG_RIP];
@@ -39,7 +39,7 @@ static void skip_blocking(greg_t *reg)
 	reg[REG_RIP] += 2;
 }
 
-/* How many frames of outer() and main() there are, one above the other. */
+/* How many frames of outer() and of main() the stack has. Returns how many it has in all. */
 static int backtrace_both(int *outer, int *first)
 {
 	void *frame[64];
@@ -61,7 +61,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 	(void)info;
 	(void)signal;
 	if (ip >= __start_unwind_outer && ip < __stop_unwind_outer)
-		return; /* its own pushes are nobody's business */
+		return; /* outer() itself is not under test while it pushes */
 	n = backtrace_both(&outer, &first);
 	steps++;
 	if (outer == 1 && first == 1) {
@@ -123,7 +123,7 @@ ALONE("unwind_main") int main(int argc, char **argv)
 			sink = functions[i](1);
 		return 0;
 	}
-	backtrace(frame, 4); /* loads what it needs */
+	backtrace(frame, 4); /* loads what backtrace() needs */
 	for (int probes = 0; probes < 2; probes++) {
 		if (probes && register_trace_unwind_point(probe, &probed) != 0)
 			return 2;

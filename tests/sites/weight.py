@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What idle sites weigh: instructions that functions of all shapes (shapes.c) execute more than with an empty asm in a
-site's place, whether they touch the stack for it, and the bytes of cold code; and that they do what they did, built in
-whatever way."""
+"""What idle sites cost: how many instructions functions of all shapes (shapes.c) execute more than with an empty asm in
+place of a site, whether they use the stack for it, and the bytes of cold code; and that the functions do the same,
+however they are built."""
 import json
 import platform
 import re
@@ -12,23 +12,23 @@ from hodo_test import SOURCE, Case, main, run
 
 INCLUDE = f"-I{SOURCE}/include"
 SHAPES = SOURCE / "tests/sites/shapes.c"
-# Instructions at most, of so many sites. GCC orders blocks by their frequency at -O2 and above alone: below, each site
-# is followed by a jump over its cold code, and loops are entered by one. Clang, behind a branch that it knows nothing
-# of, copies a register, or places the end of a loop elsewhere: in a leaf function, or each time round.
+# At most so many instructions, for so many sites. GCC orders blocks by their frequency only at -O2 and above: below,
+# a jump over its cold code follows each site, and another one enters each loop. Clang, after a branch that it knows
+# nothing about, copies a register, or moves the end of a loop: in a leaf function, or in each iteration.
 MOST = {
     "gcc": {"-O1": lambda sites: 2 * sites + 1, "-Os": lambda sites: 2 * sites,
             "-O2": lambda sites: sites, "-O3": lambda sites: sites},
     "clang": {level: lambda sites: 2 * sites for level in ("-O1", "-Os", "-O2", "-O3")},
 }
-# Beside that: a function that calls others has no red zone, so that it makes room for the values; at -O1 a tail call is
-# one of these. A span's end has to know whether its begin was met, which Clang asks again at -O1.
+# In addition: a function with calls has no red zone, so that it makes room for the values; at -O1 a tail call is
+# such a call. A span's end needs to know whether its begin was met, which Clang tests again at -O1.
 CALLS = {"calls": 2, "tail_call": 0}
 MORE = {("gcc", "-O1"): CALLS | {"tail_call": 2}, ("clang", "-O1"): CALLS | {"tail_call": 2, "span": 5}}
 # What one run records.
 EVENTS = {"leaf": 4, "two_values": 1, "no_value": 1, "loop": 8, "tree_walk": 2, "hash": 1, "vector_at": 8,
           "tail_call": 1, "floats": 1, "seven": 1, "texts": 1, "point": 1, "counter": 1, "request.begin": 1,
           "request.end": 1, "span.begin": 1, "span.end": 1, "calls": 1}
-# Ways of building beside the levels, several in one where they do not hide each other.
+# Ways of building in addition to the levels, several in one where they do not hide each other.
 WAYS = {"gcc": (("-O0",), ("-O2", "-flto", "-fno-pie", "-no-pie"), ("-O2", "-fPIE", "-pie", "-fcf-protection=full"),
                 ("-O2", "-fstack-protector-strong", "-pg", "-mfentry"), ("-O1", "-fsanitize=undefined")),
         "g++": (("-O0",), ("-O2", "-fno-omit-frame-pointer", "-mno-red-zone", "-finstrument-functions")),
@@ -53,7 +53,7 @@ class Weight(Case):
         return {name: tuple(map(int, numbers)) for name, *numbers in (line.split() for line in lines)}
 
     def check_records(self):
-        """That what was built does the same recorded, and that all of it is there."""
+        """Checks that the program does the same while it is recorded, and that the recording has all of it."""
         alone = run(self.path("shapes"), "run", status=0).stdout
         self.assertEqual(self.record(self.path("shapes"), "run").stdout, alone)
         found = {event["name"].removeprefix("shapes:"): event["count"] for event in self.stat()["events"]}
@@ -106,7 +106,7 @@ class Weight(Case):
                     self.assertLessEqual(probes[name][0] - bare[name][0], most)
 
     def test_ways(self):
-        """The branch of a site is where the compiler wants it, whatever else the compiler does to a function."""
+        """A site's branch is where the compiler wants it, whatever else the compiler does to the function."""
         for compiler in filter(shutil.which, WAYS):
             self.build(compiler, "-O1", "-DWITHOUT")
             want = run(self.path("shapes"), "run", status=0).stdout
@@ -116,7 +116,7 @@ class Weight(Case):
                     self.assertEqual(self.check_records(), want)
 
     def cold(self, compiler, body, *flags):
-        """Bytes of a function with the statement above those without it, and the site's own instruction."""
+        """How many bytes a function with the statement has more than one without, and the site's own instruction."""
         text = []
         for statement in (body, ""):
             with open(self.path("x.c"), "w", encoding="ascii") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""cases.py CASE SOURCE INCLUDE LIBHODO HODO COMPARE_BT2 - one situation each, in which slots are to be right, or left
-alone. Compilers that are missing: 77, skipped."""
+"""cases.py CASE SOURCE INCLUDE LIBHODO HODO COMPARE_BT2 - each case is a situation in which slots must work, or be left
+alone. If compilers are missing: 77, skipped."""
 import json
 import os
 import pathlib
@@ -53,7 +53,7 @@ class Case:
         return f"./{out}"
 
     def tracer(self):
-        """What a program that uses slots.h is linked with."""
+        """The flags for linking a program that uses slots.h."""
         rpath = f"-Wl,-rpath,{self.library.parent}:{self.top}"
         if not (self.top / "libtracer.so").exists():
             self.run("gcc", f"-I{self.include}", "-O1", "-fPIC", "-shared", self.source / "tracer.c", "-o",
@@ -87,7 +87,7 @@ class Case:
     # ------------------------------------------------------------- cases
 
     def case_record(self):
-        """hodo record --functions, on programs that know nothing of it."""
+        """hodo record --functions, on programs that do not know hodo."""
         kinds = [(c, f"cyg-{c}", CYG, "func:entry_sp", "func:exit_sp") for c in BOTH]
         kinds += [("clang", "xray", XRAY, "func:entry", "func:exit"),
                   ("gcc", "noplt", CYG + ("-fno-plt",), "func:entry_sp", "func:exit_sp"),
@@ -121,7 +121,7 @@ class Case:
         return {m[2]: int(m[1]) for m in re.finditer(r"^\s*\S+\s+\S+\s+\S+\s+(\d+)\s.*?(\w+)$", flat, re.M)}
 
     def case_gprof(self):
-        """gprof counts the same, whoever looks on."""
+        """gprof counts the same, whoever else traces."""
         self.need("gprof")
         for name, flags in (("pg", ("-pg",)), ("fentry", ("-pg", "-mfentry"))):
             program = self.plain("gcc", name, *flags, link=("-pg",))
@@ -140,7 +140,7 @@ class Case:
             assert self.arcs(program) == want
 
     def case_own_hooks(self):
-        """A program's own __cyg_profile_func_enter goes on being called, wherever it is."""
+        """A program's own __cyg_profile_func_enter is still called, wherever it is."""
         work = self.compile("gcc", "work.c", *CYG, "-fPIC")
         main = self.compile("gcc", "plain.c", "-fPIE")
         hooks = self.compile("gcc", "hooks.c", "-fPIC")
@@ -160,7 +160,7 @@ class Case:
             assert not counts, counts
 
     def case_own_mcount(self):
-        """Another library's mcount goes on being called."""
+        """Another library's mcount is still called."""
         main = self.compile("gcc", "plain.c", "-fPIE")
         work = self.compile("gcc", "work.c", "-pg")
         own = self.compile("gcc", "mcount.c", "-fPIC")
@@ -190,7 +190,7 @@ class Case:
             assert out == f"{RESULT}\n" and sum(counts.values()) == calls, f"{name}: {sum(counts.values())}"
 
     def case_xray_premain(self):
-        """The XRay runtime's own patching before main: it keeps its sleds."""
+        """The XRay runtime patches before main: it keeps its sleds."""
         program = self.plain("clang", "premain", *XRAY, link=("-fxray-instrument",))
         options = {"XRAY_OPTIONS": "patch_premain=true xray_mode=xray-basic xray_logfile_base=log. verbosity=0",
                    "XRAY_BASIC_OPTIONS": "func_duration_threshold_us=0"}
@@ -205,14 +205,14 @@ class Case:
         assert list(logs.values()) == size, logs
 
     def case_xray_runtime(self):
-        """The XRay runtime patches while tracers of ours come and go."""
+        """The XRay runtime patches while our tracers come and go."""
         work = self.compile("clang", "work.c", *XRAY)
         main = self.compile("clang++", "xray_runtime.cc", *XRAY)
         program = self.link("clang++", "runtime", "-fxray-instrument", main, work, *self.tracer())
         print(self.run(program))
 
     def case_cxx(self):
-        """Exceptions: with hooks that are called when a frame is unwound, all exits; else left."""
+        """Exceptions: if unwinding calls the hooks, there are all exits; otherwise calls are left."""
         for compiler, name, flags, differs, kind in (
                 ("gcc", "cyg", CYG, "calls", "all"), ("clang", "cyg-clang", CYG, "calls", "some"),
                 ("clang", "xray", XRAY, "sleds", "some"), ("gcc", "pfe", (PFE + "5",), "exact", "none")):
@@ -223,10 +223,10 @@ class Case:
             out = self.run(self.link(cxx, f"cxx-{name}", main, *self.tracer()), differs)
             counts = {m[1]: tuple(map(int, m.groups()[1:])) for m in re.finditer(
                 r"^(\S+) entered=(\d+) left=(\d+) gone=(\d+)", out, re.M)}
-            # 21 rounds: thrower 5 times in each, 4 times more in every second
+            # 21 rounds: thrower 5 times in each, 4 times more in every second one
             want = {"ns7thrower": 145, "ns7catcher": 21, "ns9rethrower": 10, "ns6passes": 21, "ns3BoxIiE3get": 21,
                     "ns3BoxIdE3get": 21, "ns5GuardD": 105 + 10 * (4 + 1) + 21}
-            if name.startswith("cyg"):  # inlined copies, too, under their own name
+            if name.startswith("cyg"):  # also counts inlined copies, under their own names
                 counts = {k: v for k, v in counts.items() if "_ZN2ns" in k}
             for part, calls in want.items():
                 found = [v for k, v in counts.items() if part in k or part.replace("ns", "N2ns", 1) in k]
@@ -240,7 +240,7 @@ class Case:
                     assert not left, f"{name}: {part} {found}"
 
     def case_toggle(self):
-        """On and off while threads run."""
+        """Turned on and off while threads run."""
         for compiler, name, flags, differs, pie in (
                 ("gcc", "cyg", CYG, "calls", True), ("clang", "xray", XRAY, "sleds", True),
                 ("gcc", "pfe", (PFE + "5",), "exact", True), ("gcc", "pfe-low", (PFE + "5",), "prefix", False),
@@ -267,7 +267,7 @@ class Case:
             print(name, self.run(program, f"./lib{name}.so").strip())
 
     def case_refused(self):
-        """No memory that was written may be executed: slots that need it are left alone."""
+        """Written memory may not be executed: slots that need that are left alone."""
         for compiler, name, flags, differs, pie, entries in (
                 ("clang", "xray", XRAY, "exact", False, 0), ("gcc", "pfe", (PFE + "5",), "exact", False, 0),
                 ("clang", "pfe-clang", (PFE + "5",), "exact", True, 0), ("gcc", "cyg", CYG, "calls", True, 461)):

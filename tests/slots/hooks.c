@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks.c - a program's own hooks for -finstrument-functions: they count. In the program, or in a library (then it says
- * so when it is unloaded). */
+/* hooks.c - a program's own hooks for -finstrument-functions, which count. In the program, or in a library (then prints
+ * the counts when it is unloaded). */
 #include <stdio.h>
 
 static long entered, left;

@@ -19,8 +19,9 @@ import sys
 import tempfile
 
 ROUNDS = 30
+LAUNCHER = list(filter(None, [shutil.which("ccache")]))  # most of the time is for compilers
 
-# What work.c's functions are called in ROUNDS rounds, and how often beside that by main.c.
+# How often ROUNDS rounds call work.c's functions.
 CALLS = {"w_work": 1, "w_struct": ROUNDS, "w_void_calls": ROUNDS, "w_void": 2 * ROUNDS + ROUNDS // 3,
          "w_leaf": ROUNDS + ROUNDS // 3 + ROUNDS // 3, "w_many_returns": ROUNDS, "w_recurse": 6 * ROUNDS,
          "w_float": ROUNDS, "w_six": ROUNDS, "w_tail": ROUNDS // 3}
@@ -33,7 +34,7 @@ PFE = "-fpatchable-function-entry="
 
 
 class Kind:
-    """A kind of slot: how to compile and link for it, and what of it is left in the text."""
+    """A kind of slot: how to compile and link for it, and what remains of it in the text."""
 
     def __init__(self, name, compilers, flags, exits, differs="calls", link=(), outputs=None):
         self.name, self.compilers, self.flags, self.link = name, compilers, flags, link
@@ -96,9 +97,10 @@ class Builder:
     def build(self, directory, kind, compiler, level, linker, output):
         """The command that runs the program, and its environment."""
         pic = {"pie": "-fPIE", "nopie": "-fno-pie", "static": "-fno-pie"}.get(output, "-fPIC")
-        run([compiler, level, pic, *kind.flags, "-c", str(self.source / "work.c"), "-o", f"{directory}/work.o"])
+        run([*LAUNCHER, compiler, level, pic, *kind.flags, "-c", str(self.source / "work.c"), "-o",
+             f"{directory}/work.o"])
         ld = [f"-fuse-ld={linker}"]
-        if linker != "bfd":  # knows neither
+        if linker != "bfd":  # knows neither flag
             link = [f for f in kind.link if "ibtplt" not in f]
         else:
             link = list(kind.link)
@@ -127,7 +129,7 @@ class Builder:
 
 
 def parse(text):
-    """Counts of the first tracer, and of both; the last line's."""
+    """Counts of the first tracer, and of both; the numbers in the last line."""
     parts = text.split("-- filtered\n")
     if len(parts) != 2:
         raise Miss(f"output: {text[-400:]}")
@@ -147,7 +149,7 @@ def check(kind, text):
         raise Miss(f"functions: {sorted(set(plain) ^ set(CALLS))}")
     want_total = 0
     for name, calls in CALLS.items():
-        first = calls + (name == "w_work")  # main.c calls it for no rounds, too
+        first = calls + (name == "w_work")  # main.c also calls it for no rounds
         second = first + (calls if name in FILTERED else 0)
         for got, want in ((plain[name], first), (both[name], second)):
             if got["entered"] != want:
@@ -180,11 +182,11 @@ def cases(full):
         for compiler, output in itertools.product(kind.compilers, kind.outputs):
             for level, linker in itertools.product(levels, linkers):
                 n += 1
-                # One of the 15 for each flag, compiler and output, another each time.
+                # One of the 15 for each combination of flags, compiler and output, a different one each time.
                 if not full and n % 16 != 0:
                     continue
                 if linker == "gold" and output == "static" and compiler == "clang":
-                    continue  # drops the archive's constructors of priority
+                    continue  # drops the archive's constructors with priorities
                 yield kind, compiler, level, linker, output
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcount.c - an mcount of a library's own: it counts. */
+/* mcount.c - a library's own mcount, which counts. */
 #include <stdio.h>
 
 long mcount_calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - calls w_work(), and knows nothing of tracing. */
+/* plain.c - calls w_work(), and does not know of tracing. */
 #include <stdio.h>
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refuse.c - a process that may not make memory executable which it has written: it runs as before, and where slots
- * need such memory, they are not traced. Prints how many entries there were. 77: the kernel knows no such policy.
+ * refuse.c - a process that may not make memory executable after writing to it: it runs as before, and slots that
+ * need such memory are not traced. Prints how many entries there were. 77: the kernel has no such policy.
  */
 #include <stdio.h>
 #include <sys/prctl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reopen.c LIBRARY - opens and closes a library again and again while it is traced: always all calls, and no executable
- * memory left behind. */
+/* reopen.c LIBRARY - opens and closes a library again and again while it is traced: all calls are always there, and no
+ * executable memory is left behind. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-int slots_on(const char *functions); /* registers the tracer; as hodo_tracer_register() */
+int slots_on(const char *functions); /* registers the tracer; returns what hodo_tracer_register() does */
 int slots_off(void);
 unsigned long slots_total(void);  /* entries so far */
 void slots_print(FILE *out);      /* a line for each function that was entered or left */
-/* Bytes of text that are not as in their files, but for what the kind of slot leaves: "exact", "sleds" (XRay), "calls",
+/* Bytes of text that differ from their files, except those that the kind leaves: "exact", "sleds" (XRay), "calls",
  * "prefix" (patchable entries of programs that are not position-independent). */
 unsigned long slots_differ(FILE *out, const char *kind);
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * toggle.c KIND [CYCLES] - threads run w_work() while slots are turned on and off: results stay right, nothing is
- * called when it is over, and all text is then as it was. A signal lands in the threads now and then, so that
+ * toggle.c KIND [CYCLES] - threads run w_work() while slots are turned on and off: results stay right, no tracer is
+ * called afterwards, and then all text is as before. A signal interrupts the threads now and then, so that
  * they are found at any instruction.
  */
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 static atomic_bool stop;
 static atomic_long wrong, rounds;
 
-/* Of functions without state: the threads share no variable. */
+/* From functions without state: the threads share no variable. */
 static long compute(int i)
 {
 	struct w_large l = w_struct(i, 2, 0.5);

@@ -95,13 +95,13 @@ void slots_print(FILE *out)
 
 struct compare {
 	FILE *out;
-	bool sleds; /* of XRay: prepared ones differ for good, behind an instruction that jumps or returns */
-	bool calls; /* of a hook: made no-ops while nobody traces */
+	bool sleds; /* of XRay: prepared ones differ for good, after an instruction that jumps or returns */
+	bool calls; /* of a hook: no-ops while nobody traces */
 	bool prefix; /* the last of five no-ops may be a segment prefix */
 	unsigned long differs, objects;
 };
 
-/* A byte of a prepared sled: of the 11 bytes that begin at or before it, all that nobody executes. */
+/* A byte of a prepared sled: among the 11 bytes that begin at or before it, all that nobody executes. */
 static bool in_sled(const uint8_t *memory, const uint8_t *file, size_t at, size_t n)
 {
 	for (size_t back = 1; back <= 10 && back <= at; back++) {
@@ -133,7 +133,7 @@ static int compare_object(struct dl_phdr_info *info, size_t size, void *data)
 	int fd;
 
 	if (strstr(path, "vdso") || strstr(path, "libhodo") || strstr(path, "ld-linux"))
-		return 0; /* the loader's r_brk is libhodo's on purpose */
+		return 0; /* libhodo changes the loader's r_brk on purpose */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return 0;

@@ -25,14 +25,14 @@ static unsigned long handled;
 	if (__xray_patch() != SUCCESS || w_work(30) != 12255)
 		return 2;
 	theirs = handled;
-	if (slots_on(0) || w_work(30) != 12255) // all theirs now
+	if (slots_on(0) || w_work(30) != 12255) // all are the XRay runtime's now
 		return 3;
 	slots_off();
 	if (slots_total() != first || handled != 2 * theirs)
 		return 4;
 	__xray_unpatch();
 	__xray_remove_handler();
-	if (slots_on(0) || w_work(30) != 12255) // what their patching left of ours is not usable
+	if (slots_on(0) || w_work(30) != 12255) // what its patching left of ours cannot be used
 		return 5;
 	slots_off();
 	std::printf("%lu ours, %lu theirs\n", first, theirs);

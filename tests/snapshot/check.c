@@ -2,10 +2,10 @@
 /*
  * check.c - whether a snapshot of target.c is without gaps, and its losses exact.
  *
- * Usage: check DIR [pinned|wander]. Every thread's events must be numbered on from the first that is there;
- * with `pinned`, where each thread has a CPU of its own, that number must be how many were overwritten
- * on that CPU; with `wander`, where threads change CPUs, events may be missing while some CPU's buffer does not
- * reach back so far, and not behind. Prints what there is: "events=N overwritten=N processes=N threads=N".
+ * Usage: check DIR [pinned|wander]. Every thread's events must be numbered without gaps from its first one;
+ * with `pinned`, where each thread has its own CPU, that first number must be how many were overwritten
+ * on that CPU; with `wander`, where threads change CPUs, events may be missing until all CPUs' buffers have
+ * begun, and not later. Prints what there is: "events=N overwritten=N processes=N threads=N".
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -47,7 +47,7 @@ static struct thread *thread_of(const struct hodo_read_event *e, uint64_t n)
 	return &threads[nthreads++];
 }
 
-/* When the buffers of all CPUs begin. */
+/* The time from which the buffers of all CPUs have events. */
 static int64_t all_begin_ns(struct hodo_read *r)
 {
 	int64_t begin = 0;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 		if (threads[i].first != threads[i].stream->lost.overwritten)
 			fault("overwritten", &threads[i], threads[i].first, threads[i].stream->lost.overwritten);
 	lost = hodo_read_lost(r, NULL);
-	if (lost.full | lost.too_large | lost.unwritten | lost.unknown) {
+	if (lost.full | lost.too_large | lost.unwritten | lost.unknown | lost.damaged) {
 		printf("other losses\n");
 		faults++;
 	}

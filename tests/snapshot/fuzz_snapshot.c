@@ -3,7 +3,7 @@
  * fuzz_snapshot.c - a snapshot of a memory that holds anything, and whose head says anything.
  *
  * Input: a byte of choices, then changes to a memory that honest writers filled: each 8 bytes of value and 4
- * of place. What comes out must be such that a trace of it is valid.
+ * of place. The result must make a valid trace.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 	hodo_ring_images_free(&images);
 }
 
-/* The whole of it, with files, in memory. */
+/* The whole snapshot, with files, in memory. */
 static void write_files(const uint8_t *shm, const struct hodo_layout *layout, struct hodo_flight *flight)
 {
 	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };

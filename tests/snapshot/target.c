@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - a program whose flight recorder is looked at while it writes.
+ * target.c - a program whose flight recorder is read while the program writes.
  *
- * Usage: target HOW [NUMBER [FILE]]; FILE is made once it is under way. For ask it is where the recording is.
+ * Usage: target HOW [NUMBER [FILE]]; FILE is created once the program is ready. For ask, it is the recording's path.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static void touch(void)
 		close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
 }
 
-/* Binds the thread to the n-th of the CPUs that we may use. */
+/* Binds the thread to the n-th of the CPUs that this process may use. */
 static void pin(long n)
 {
 	cpu_set_t all, one;
@@ -56,7 +56,7 @@ static void pin(long n)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Each event has the number of those that the thread wrote before. */
+/* Each event has the number of events that the thread wrote before it. */
 static void *writer(void *arg)
 {
 	long thread = (long)arg;
@@ -80,7 +80,7 @@ static void *wanderer(void *arg)
 	return NULL;
 }
 
-/* Threads that write without a pause, until we are asked to end. */
+/* Threads that write without a pause, until a signal asks the program to end. */
 static int flood(long n, void *(*how)(void *))
 {
 	pthread_t t[64];
@@ -134,7 +134,7 @@ static int ask(long n)
 	return 0;
 }
 
-/* Asks and is gone at once. */
+/* Asks, and ends at once. */
 static int last_words(long n)
 {
 	for (long i = 0; i < n; i++)
@@ -143,7 +143,7 @@ static int last_words(long n)
 	_exit(0);
 }
 
-/* A child that crashes and one that does not, while we do not look for them. */
+/* A child that crashes and one that does not, while the parent does not wait for them. */
 static int children(void)
 {
 	pid_t bad = fork(), good;
@@ -200,7 +200,7 @@ static int run(const char *how, long n, char **argv)
 	count(strcmp(how, "count") == 0 ? n : 1000);
 	if (strcmp(how, "signal") == 0)
 		raise((int)n);
-	if (strcmp(how, "thread") == 0) { /* the first thread has gone, another one crashes */
+	if (strcmp(how, "thread") == 0) { /* the first thread has ended, another one crashes */
 		pthread_t t;
 
 		pthread_create(&t, NULL, (void *(*)(void *))abort, NULL);
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction sa = { .sa_handler = on_term };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* of an interrupted test nothing stays */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* so that an interrupted test leaves nothing behind */
 	sigaction(SIGTERM, &sa, NULL);
 	file = argc > 3 ? argv[3] : NULL;
 	return run(argc > 1 ? argv[1] : "", argc > 2 ? atol(argv[2]) : 0, argv);

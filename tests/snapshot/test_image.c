@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_image.c - copies of rings while honest writers write on: nothing but whole events, without
- * gaps, and what is missing before them is exact; for small and large packets and rings.
+ * test_image.c - copies of rings while honest writers write on: only whole events, without
+ * gaps, and the count of those missing before them is exact; for small and large packets and rings.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "writer.h"
 
 #define CPUS 2u
-#define EVENT (RECORD_EVENT_BYTES + 8) /* one with a number */
+#define EVENT (RECORD_EVENT_BYTES + 8) /* an event with a number */
 
 struct fixture {
 	struct hodo_layout layout;
@@ -156,7 +156,7 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 	(void)r;
 }
 
-/* What the copy holds; returns its events. */
+/* Checks what the copy holds; returns the number of its events. */
 static uint64_t check_images(struct hodo_ring_images *images)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 };
@@ -201,7 +201,7 @@ TEST(test_at_full_speed)
 		}
 		stop(&f);
 		assert_true(events > 0);
-		/* Nobody writes any more: now all that can be there is. */
+		/* Nobody writes any more: now the copy must have all. */
 		take(&images, &f);
 		assert_int_equal(images.n, CPUS);
 		assert_int_equal(images.image[0].available, sizes[k][1] - 1);
@@ -212,7 +212,7 @@ TEST(test_at_full_speed)
 	}
 }
 
-/* A copy of a memory that was made while it was written, as a flight recorder makes one: the words before and after. */
+/* A copy of memory that was written meanwhile, as a flight recorder makes one: the words before and after. */
 TEST(test_copy_of_a_copy)
 {
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
@@ -238,7 +238,7 @@ TEST(test_copy_of_a_copy)
 			assert_int_equal(hodo_ring_images_take(&images, copy, &f.layout, -1, HODO_CLOCK_MONOTONIC,
 							       true), 0);
 			for (uint32_t c = 0; c < images.n; c++)
-				images.image[c].broken = false; /* written over as a whole */
+				images.image[c].broken = false; /* completely overwritten */
 			events += check_images(&images);
 			hodo_ring_images_free(&images);
 		}
@@ -248,7 +248,7 @@ TEST(test_copy_of_a_copy)
 	}
 }
 
-/* The moment: events before it are there, those behind it are not, nor are they missing. */
+/* The moment of the copy: events before it are there; later ones are not, and do not count as missing. */
 TEST(test_moment)
 {
 	struct hodo_ring_images images;
@@ -264,7 +264,7 @@ TEST(test_moment)
 		const uint8_t *at = start + sizeof(struct hodo_packet);
 		const struct hodo_packet *h = (const struct hodo_packet *)start;
 		struct record record = record_begin(h->timestamp_begin);
-		/* The last one is open, and says nothing of what is in it. */
+		/* The last packet is open, and its header says nothing of its contents. */
 		uint64_t events = h->events ? h->events : 300 - i;
 
 		while (events > 0) {
@@ -281,7 +281,7 @@ TEST(test_moment)
 	munmap(f.shm, f.layout.total);
 }
 
-/* Nothing is written to the memory, and nothing of what was never used is touched. */
+/* Copying writes nothing to the memory, and does not touch unused parts. */
 TEST(test_reads_only)
 {
 	struct hodo_ring_images images;

@@ -26,7 +26,7 @@ class Case(hodo_test.Case):
         self.taken = 0
 
     def flight(self, *target, options=(), ready=True):
-        """hodo record --overwrite of the target, under way; and the target's pid."""
+        """hodo record --overwrite of the target, running; and the target's pid."""
         mark = self.path(f"ready{len(os.listdir(self.dir))}")
         process = self.recorder("--overwrite", *options, "--", TARGET, *target, *([mark] if ready else []))
         if ready:
@@ -38,7 +38,7 @@ class Case(hodo_test.Case):
 
     @staticmethod
     def kill(pidfd):
-        """Ends what outlives a recorder that a failed test has ended."""
+        """Ends a process that outlives a recorder which a failed test has ended."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         os.close(pidfd)
@@ -47,7 +47,7 @@ class Case(hodo_test.Case):
         return wait_for("the command", lambda: children(pid))[0]
 
     def snapshot(self, pid, *options, expect=0):
-        """Takes one; its directory, or what was said if it failed as it was to."""
+        """Takes a snapshot; returns its directory, or hodo's messages if it failed as expected."""
         self.taken += 1
         out = self.path(f"taken{self.taken}")
         done = self.hodo("snapshot", "-o", out, *options, pid)
@@ -55,7 +55,7 @@ class Case(hodo_test.Case):
         return done.stderr if expect else out
 
     def check(self, path, how=""):
-        """What check.c says: events, overwritten, processes, threads."""
+        """What check.c prints: events, overwritten, processes, threads."""
         said = run(CHECK, path, *([how] if how else []), status=0).stdout
         return {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", said)}
 
@@ -68,7 +68,7 @@ class Case(hodo_test.Case):
 
 
 class Speed(Case):
-    """Writers on all CPUs at full speed, each pinned: no gap, and the overwritten counted exactly."""
+    """Writers on all CPUs at full speed, each pinned: no gap, and an exact count of the overwritten events."""
 
     def at(self, ring, packet, times, compare=False):
         process, pid = self.flight("flood", 2, options=["-m", ring, "--packet-size", packet])
@@ -101,7 +101,7 @@ class Speed(Case):
         self.at("64K", "4K", 200)
 
     def test_wanderers(self):
-        """Threads that change CPUs: none of their last events is missing, on whatever CPU."""
+        """Threads that change CPUs: none of their last events is missing, on any CPU."""
         process, pid = self.flight("wander", 3, options=["-m", "1M"])
         for _ in range(20):
             out = self.snapshot(pid)
@@ -119,7 +119,7 @@ class Speed(Case):
         self.assertEqual(self.stop(process, pid).returncode, 0)
 
     def test_killed_meanwhile(self):
-        """Killed while a snapshot is made of it: that is whole, or there was nothing any more."""
+        """Killed while a snapshot is taken: the snapshot is whole, or there is none, since the process had ended."""
         for i in range(10):
             process, pid = self.flight("flood", 2, options=["-m", "4M"])
             out = self.path(f"killed{i}")
@@ -169,7 +169,7 @@ class Ask(Case):
         self.assertEqual(len(uuids), 1)
 
     def test_clock(self):
-        """All have the clock that was fitted at the end."""
+        """All snapshots and the recording have the clock that was fitted at the end."""
         self.assertEqual(self.record("--overwrite", "--", TARGET, "ask", 2, self.data).returncode, 0)
         clocks = set()
         for top, _, files in os.walk(self.data):
@@ -178,7 +178,7 @@ class Ask(Case):
         self.assertEqual(len(clocks), 1)
 
     def test_last_words(self):
-        """It is gone before anybody can look."""
+        """The process has ended before anybody can look."""
         result = self.record("--overwrite", "--", TARGET, "last", 100)
         self.assertEqual(self.snapshots(), ["snapshot-0001"])
         path = os.path.join(self.data, "snapshot-0001")
@@ -186,7 +186,7 @@ class Ask(Case):
         self.assertRegex(result.stderr, r"1 snapshot, 100 events, .* in \S*trace/snapshot-0001\n")
 
     def test_only_snapshots(self):
-        """With --on-crash, of a program that ends well."""
+        """With --on-crash, from a program that ends well."""
         result = self.record("--overwrite", "--on-crash", "--", TARGET, "ask", 2, self.data)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(os.listdir(self.data)), ["snapshot-0001", "snapshot-0002"])
@@ -194,11 +194,11 @@ class Ask(Case):
         self.assertNotRegex(result.stderr, r"events? of \d+ process")
 
     def test_everything_kept(self):
-        """Nothing to take a snapshot of: the program gets an error."""
+        """Without a flight recorder, there is nothing to take a snapshot of: the program gets an error."""
         self.assertEqual(self.record("--", TARGET, "ask", 1, self.data).returncode, 3)
 
     def test_full_disk(self):
-        """A snapshot that cannot be written leaves nothing, and the recording goes on."""
+        """A snapshot that cannot be written leaves nothing, and the recording continues."""
         self.data = os.path.join(self.disk("64k"), "trace")
         result = self.record("--overwrite", "-m", "256K", "--", TARGET, "last", 20000)
         self.assertRegex(result.stderr, r"snapshot-0001: the snapshot cannot be written: No space left")
@@ -210,7 +210,7 @@ class Ending(Case):
 
     def nothing(self, result):
         self.assertFalse(os.path.exists(self.data))
-        self.assertRegex(result.stderr, r"hodo: nothing was written: no process died of a signal.*: there is no \S*trace")
+        self.assertRegex(result.stderr, r"hodo: nothing was written: no signal killed a process.*: there is no \S*trace")
         self.assertNotRegex(result.stderr, r"events? of \d+ process")
 
     def test_crash(self):
@@ -233,7 +233,7 @@ class Ending(Case):
         self.assertFalse(os.path.exists(self.data))
 
     def test_thread(self):
-        """Another thread crashes when the first one has gone."""
+        """Another thread crashes after the first one has ended."""
         result = self.record("--overwrite", "--on-crash", "--", TARGET, "thread")
         self.assertEqual(result.returncode, -signal.SIGABRT)
         self.assertEqual(len(self.check_trace(result)), 1000)
@@ -255,7 +255,7 @@ class Ending(Case):
         self.assertEqual(len(self.check_trace(result)), 1000)
 
     def test_stopped(self):
-        """The recording ends and the process does not: that is no crash."""
+        """The recording ends and the process does not: that does not count as a crash."""
         process, pid = self.flight("wait", 0, options=["--on-crash", "--duration", "0.2"])
         wait_for("the end of the recording", lambda: "nothing was written" in process.said())
         self.assertTrue(alive(pid))
@@ -294,7 +294,7 @@ class Command(Case):
         self.assertEqual(len(self.check_trace(result)), 1000)
 
     def test_compressed(self):
-        """The same events in files of zstd, of which unpack makes what is written without it."""
+        """The same events in zstd files; hodo unpack turns them into what is written without compression."""
         _, pid = self.flight("wait", 0)
         whole = self.check_trace(recording=self.snapshot(pid))
         for options in (("--compress",), ("--compress=19",)):
@@ -303,7 +303,7 @@ class Command(Case):
             self.assertTrue(streams and all(f.endswith(".zst") for f in streams), streams)
             self.assertEqual(self.check(out)["events"], 1000)
             self.assertEqual(self.hodo("unpack", "-q", "-o", out + ".plain", out).returncode, 0)
-            found = self.check_trace(recording=out + ".plain")  # the clock is measured anew
+            found = self.check_trace(recording=out + ".plain")  # the clock is measured again
             self.assertEqual([e[1:] for e in found], [e[1:] for e in whole])
         self.fails(2, "--compress is a level from 1 (fast) to 19 (small)", "snapshot", "--compress=20", pid)
 
@@ -320,7 +320,7 @@ class Command(Case):
         self.assertEqual(self.stop(process, pid).returncode, 0)
 
     def test_own_flight_recorder(self):
-        """HODO_FLIGHT: no recorder at all."""
+        """HODO_FLIGHT: without any recorder."""
         flight, mark = self.path("flight"), self.path("ready")
         os.mkdir(flight)
         for listen in ("1", "0"):
@@ -334,7 +334,7 @@ class Command(Case):
             os.unlink(mark)
 
     def test_attached(self):
-        """A process that is recorded by -p: nothing in its environment says by whom."""
+        """A process recorded by -p: nothing in its environment names the recorder."""
         mark = self.path("ready")
         target = self.start(TARGET, "flood", 2, mark, env={"HODO_LISTEN": "1"})
         wait_for(mark, lambda: os.path.exists(mark))
@@ -356,7 +356,7 @@ class Command(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("is not a recording", done.stderr)
         self.assertEqual(os.listdir(self.path("mine")), ["file"])
-        # Where the recorder itself writes.
+        # The place where the recorder itself writes.
         done = self.hodo("snapshot", "-o", self.data, pid)
         self.assertEqual(done.returncode, 1)
         self.assertIn("is being written", done.stderr)
@@ -388,7 +388,7 @@ class Refusals(Case):
         pid = self.child(process.pid)
         self.addCleanup(self.kill, os.pidfd_open(pid))
         for who in (pid, process.pid):
-            self.assertRegex(self.snapshot(who, expect=1), r"^hodo: process \d+ is recorded with all that happens: ")
+            self.assertRegex(self.snapshot(who, expect=1), r"^hodo: the recording of process \d+ already holds every event: ")
         self.stop(process, pid)
 
     def test_another_user(self):
@@ -403,7 +403,7 @@ class Refusals(Case):
         self.stop(process, pid)
 
     def ask(self, process, message):
-        """What the recorder answers at its socket, and what comes with it."""
+        """What the recorder answers at its socket, and the descriptors that come with the answer."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.settimeout(LIMIT_S)
             s.connect(os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", f"record-{process.pid}.sock"))
@@ -415,7 +415,7 @@ class Refusals(Case):
         return answer, fds
 
     def test_messages(self):
-        """Whatever is asked at the recorder's socket, it goes on; what it gives cannot be written."""
+        """Whatever clients ask at the recorder's socket, it continues; they cannot write to what it gives them."""
         process, pid = self.flight("wait", 0)
         head = struct.pack("<IHH", 0x4f444f48, 3, 4)
         good = head + struct.pack("<IIII", 8, pid, 0, 0) + bytes(1024)

@@ -3,7 +3,7 @@
  * stack.c - events on small stacks; stack LIMIT [probe].
  *
  * Each kind of event happens on a painted stack, as the first one of a thread and many times after that, through
- * packets that get full: prints its name and the bytes that it took at the most. Then it happens again on a stack of
+ * packets that get full: prints its name and the most bytes that it took. Then it happens again on a stack of
  * LIMIT bytes, below which nothing is mapped.
  */
 #define _GNU_SOURCE
@@ -43,7 +43,7 @@ static const struct kind {
 
 static void probe(void *data, int n) { number += n == -1; }
 
-/* Calls it with that stack pointer. */
+/* Calls the function with that stack pointer. */
 static void call_on(void (*event)(void), char *sp)
 {
 	__asm__ volatile("movq %%rsp, %%rbx\n\t"
@@ -56,7 +56,7 @@ static void call_on(void (*event)(void), char *sp)
 			   "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7");
 }
 
-/* Bytes that it took, without the return address. */
+/* The bytes that it took, without the return address. */
 static long measure(void (*event)(void))
 {
 	static __thread char area[AREA] __attribute__((aligned(16)));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""stack.py CASE: what an event takes of the stack of who has it; the figures of docs/design/context.md, "Small stacks".
-stack.c paints stacks, measures, and has each event once more above a page that is not there."""
+"""stack.py CASE: how much of a thread's stack an event takes; the figures of docs/design/context.md, "Small stacks".
+stack.c paints stacks, measures, and emits each event once more above an unmapped page."""
 import re
 
 from hodo_test import hodo, program, scenes
@@ -21,7 +21,7 @@ def check(folder, most, options=(), child=CHILD, arguments=()):
     assert set(found) == KINDS | {f"child_{kind}" for kind in KINDS}, found
     for name, size in found.items():
         assert size <= (child if name.startswith("child_") else most), (name, size)
-    # Something was measured: off, an event takes next to nothing.
+    # Something must have been measured: an event that is off takes next to nothing.
     assert found["fields"] > 200, found
 
 
@@ -39,7 +39,7 @@ def check_filter(d):
 
 
 def check_general(d):
-    """What is not only comparisons runs on a stack of values."""
+    """A filter that is more than comparisons runs on a stack of values."""
     check(d, GENERAL, ("--filter", "(number + 1 > 0 || n * 2 > 0) && $comm == \"stack\""), CHILD_BOUND)
 
 
@@ -52,7 +52,7 @@ def check_trigger(d):
 
 
 def check_probe(d):
-    """Beside what the probe takes."""
+    """In addition to what the probe takes."""
     check(d, PROBE, arguments=("probe",))
 
 
@@ -62,7 +62,7 @@ def check_context(d):
 
 
 def check_all(d):
-    """All of it, by the fallback writer."""
+    """All of it, with the fallback writer."""
     check(d, GENERAL, ("--context", ALL, "--clock", "monotonic", "--filter", "number + n > 0 || number == 1 || n > 0"),
           CHILD_BOUND)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.h - everything that can be asked of a file's symbols. */
+/* ask.h - asks for everything that a file's symbols can answer. */
 #ifndef SYM_ASK_H
 #define SYM_ASK_H
 
@@ -9,7 +9,7 @@
 
 #include <sym/sym.h>
 
-/* At each `step`th address before `until`; and saved to nowhere. The lengths of all texts, so that they are read. */
+/* Asks for each `step`th address before `until`, and saves to nowhere. Reads all texts, and returns their length. */
 static inline size_t ask_all(struct hodo_sym *sym, uint64_t until, uint64_t step)
 {
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

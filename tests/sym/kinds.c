@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kinds.c - four functions, for slots of every kind: leaf() is left once, both() in two places, tail() by a jump. */
+/* kinds.c - four functions, for slots of every kind: leaf() has one exit, both() has two, tail() ends in a jump. */
 #include <stdio.h>
 
 __attribute__((noinline)) int leaf(int n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// names.cc - templates, lambdas, constructors, operators, functions with parts, a name that names2.cc has too.
+// names.cc - templates, lambdas, constructors, operators, functions with parts, a name that is also in names2.cc.
 #include "names.h"
 
 namespace shop {
@@ -62,7 +62,7 @@ int sell(const std::string &what, int n)
 }
 }
 
-/* The same name as in names2.cc; each has a part of its own where gcc splits off what is seldom run. */
+/* The same name as in names2.cc; each has a separate part where gcc splits off code that seldom runs. */
 KEEP static int same(int n)
 {
 	asm volatile("" ::: "memory");

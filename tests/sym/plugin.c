@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.c - a library with functions whose names begin with COLOR: of the same size whatever that is. */
+/* plugin.c - a library with functions whose names begin with COLOR: the size is the same for each color. */
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b)  JOIN_(a, b)
 

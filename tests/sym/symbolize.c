@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * symbolize.c - sym by hand: symbolize [-p PATH] [-b BUILD-ID] [-s SAVED] [-r DEBUG-ROOT] [-w FILE]
- * Reads hexadecimal addresses of the file from standard input and prints of each
+ * Reads hexadecimal addresses of the file from standard input and prints for each
  *
  *	ADDRESS \t NAME \t MANGLED \t START \t SIZE \t FILE \t LINE
  *
- * with "-" where something is not known. -w: writes the symbols to be saved. Exits with the error number
- * if the symbols cannot be had.
+ * with "-" for what is not known. -w: writes the symbols as they are saved. Exits with the error number
+ * if it cannot get the symbols.
  */
 #define _GNU_SOURCE
 #include <sym/sym.h>

@@ -18,7 +18,7 @@ static void start_trace(struct gen_trace *t, const char *top)
 						  { "depth", HODO_TYPE_U32 },
 						  { "chain", HODO_TYPE_ARRAY | HODO_TYPE_PTR } };
 
-	/* A clock of 100 MHz that was 50 at second 1000: a tick is 10 ns. */
+	/* A clock of 100 MHz that had the value 50 at second 1000: a tick is 10 ns. */
 	gen_trace_start(t, top, "prog-9", "prog", 9, "discard", 100000000, 1000, -50);
 	gen_class(t, ENTRY, "func:entry", "function", "", entry, 2);
 	gen_class(t, HELD, "func:held", "function", "", held, 3);
@@ -92,7 +92,7 @@ TEST(test_objects)
 	hodo_read_close(r);
 }
 
-/* Lines that cannot be used cost a warning, and the others are read. */
+/* Unusable lines cause a warning, and the reader reads the others. */
 TEST(test_damaged)
 {
 	static const char *const bad[] = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_record.py [CASE...]: functions of recordings and of files have their names.
+"""test_record.py [CASE...]: functions in recordings and files have their names.
 
 HODO, COMPARE (tests/read/compare_bt2.py), STUBS (libhodo-functions.a, empty where there is none) and CLANG (may be
 empty) are in the environment.
@@ -32,7 +32,7 @@ class Case(hodo_test.Case):
         self.dir = pathlib.Path(self.dir)
 
     def build(self, name, *args, compiler="gcc"):
-        """Quoted so that other options of the same kind come last."""
+        """Quoted so that further options of the same kind come last."""
         run(compiler, "-O2", "-g", "-o", self.dir / name, "-Wl,--build-id", *args)
         return self.dir / name
 
@@ -52,14 +52,14 @@ class Case(hodo_test.Case):
 
 
 class Aliases(Case):
-    """A function whose name a library's writer would choose, _work, and the name that programs call, zwork."""
+    """A function with a name of its library's author, _work, and the name that programs call, zwork."""
 
     def setUp(self):
         super().setUp()
         self.program = self.slots("program", HERE / "aliases.c", "-rdynamic")
 
     def kept(self, pattern, *command):
-        """The functions that were recorded with this pattern."""
+        """The functions that hodo records with this pattern."""
         out = self.dir / f"trace{len(list(self.dir.iterdir()))}"
         run(HODO, "record", "-q", f"--functions={pattern}", "-o", out, "--", *(command or (self.program,)))
         return sorted(set(self.names(out)))
@@ -83,7 +83,7 @@ class Aliases(Case):
             self.assertEqual(self.kept(pattern), ["main", "other"], pattern)
 
     def test_without_its_own_symbols(self):
-        run("strip", self.program) # what is exported is left
+        run("strip", self.program) # only exported names remain
         for pattern in ("zwork", "_work"):
             self.assertEqual(self.kept(pattern), ["zwork"], pattern)
 
@@ -106,7 +106,7 @@ class Aliases(Case):
             self.assertEqual(self.names(self.dir / pattern), 3 * ["zwork"], pattern)
 
     def wait_for_recording(self, recorder, pid):
-        """Until the process says that it is recorded."""
+        """Waits until the process says that it is recorded."""
         until = time.monotonic() + 60
         while time.monotonic() < until and recorder.poll() is None:
             done = hodo("list", "--json", pid)
@@ -158,7 +158,7 @@ def build_id(path):
 
 
 class Elsewhere(Case):
-    """A recording that is read where the program is not."""
+    """A recording that is read on another machine than the program's."""
 
     def test_moved(self):
         program = self.slots("names", HERE / "names.cc", HERE / "names2.cc", compiler="g++")
@@ -177,14 +177,14 @@ class Elsewhere(Case):
         there = self.dir / "another" / "machine"
         shutil.copytree(trace, there)
         self.assertEqual(self.names(there), want)
-        # One process's folder by itself.
+        # The folder of one process, without the rest.
         folder = next(p for p in there.iterdir() if p.name != ".symbols")
         self.assertEqual(self.names(folder), want)
-        # Another program in its place has other names.
+        # Another program in its place, with other names.
         self.slots("names", HERE / "kinds.c")
         self.assertEqual(self.names(trace), want)
 
-        # Without what was kept: addresses, and never the other program's names.
+        # Without the saved symbols: addresses, but never the other program's names.
         shutil.rmtree(trace / ".symbols")
         self.assertEqual(set(self.names(trace)), {None})
         self.assertRegex(run(HODO, "print", trace), r" func:entry addr=0x[0-9a-f]+ frame=")
@@ -200,7 +200,7 @@ class Elsewhere(Case):
         saved = next((trace / ".symbols").iterdir())
         self.assertEqual(saved.name, build_id(program))
         saved.write_bytes(saved.read_bytes()[:-1])
-        self.assertEqual(self.names(trace), want) # the program is still here
+        self.assertEqual(self.names(trace), want) # the program still exists
         program.unlink()
         self.assertEqual(set(self.names(trace)), {None})
         saved.unlink()
@@ -208,14 +208,15 @@ class Elsewhere(Case):
         self.assertEqual(set(self.names(trace)), {None})
 
     def test_stripped(self):
-        """Names come from the debug file beside it; without one a message says so."""
+        """Names come from the debug file next to the program; without one a message says so."""
         program = self.slots("kinds", HERE / "kinds.c")
         run("objcopy", "--only-keep-debug", program, self.dir / "kinds.debug")
         run("strip", program)
         done = subprocess.run([HODO, "record", "--functions", "-o", self.dir / "none", "--", program],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"hodo: names of functions could not all be kept in .*: it has no symbols: ")
+        self.assertRegex(done.stderr, r"hodo: names of functions could not all be kept in .*none: "
+                                      rf"{re.escape(str(program))} has no symbols: keep its debug files")
         run("objcopy", f"--add-gnu-debuglink={self.dir}/kinds.debug", program)
         trace = self.record(program)
         program.unlink()
@@ -234,7 +235,7 @@ class Directory(Case):
 
     def test_moves_with_it(self):
         program = self.slots("kinds", HERE / "kinds.c")
-        for _ in range(3): # the third time .old is removed with all that is in it
+        for _ in range(3): # the third time .old is removed with everything in it
             trace = self.record(program)
             self.assertEqual([p.name for p in (trace / ".symbols").iterdir()], [build_id(program)])
         self.assertEqual(self.names(self.dir / "trace.old"), ["main", "tail", "both"])
@@ -265,14 +266,14 @@ class Kinds(Case):
                   if len(w) == 3 and w[1] in "tT"}
         self.assertEqual({f["name"]: f["addr"] for f in found}, {n: starts[n] for n in names}, args)
         left = {f["name"]: f["exits"] for f in found}
-        if exits and slot != "entry_exit": # compilers may join both()'s
+        if exits and slot != "entry_exit": # compilers may join the exits of both()
             left["both"] = max(left["both"], 2)
         self.assertEqual(left, exits or dict.fromkeys(names, 0), args)
         text = run(HODO, "list", path)
         self.assertEqual(text, f"4 traceable functions: 'hodo list --functions {path}' lists them\n")
         rows = [line.split() for line in run(HODO, "list", "--functions", path).splitlines()[1:]]
         self.assertEqual([(int(r[0], 16), r[1], r[3]) for r in rows], [(f["addr"], slot, f["name"]) for f in found])
-        # Stripped, they are found all the same. (A static program has no other trace of what it calls.)
+        # A stripped file still has them. (A static program has no other trace of what it calls.)
         run("strip", path)
         bare = json.loads(run(HODO, "list", "--json", "--functions", path))["functions"]
         self.assertEqual(sorted(f["addr"] for f in bare), sorted(f["addr"] for f in found), args)
@@ -315,7 +316,7 @@ class Kinds(Case):
                          {"version": 1, "functions": []})
         done = hodo("list", "--functions", path)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("has no traceable functions", done.stderr)
+        self.assertIn("has no slots for tracing functions", done.stderr)
         run(HODO, "list", "--functions", "--events", path, expect=2)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What root reads and writes for others: files that another user names, and recordings that he may not look into."""
+"""What root reads and writes for others: files that another user names, and recordings that this user may not read."""
 import ctypes
 import json
 import os
@@ -29,7 +29,7 @@ int main(void)
 
 
 def modes(folder):
-    """Of all that is in it, and of itself."""
+    """The modes of the folder and of everything in it."""
     found = {stat.S_IMODE(os.stat(folder).st_mode)}
     for base, dirs, files in os.walk(folder):
         found |= {stat.S_IMODE(os.stat(os.path.join(base, name)).st_mode) for name in dirs + files}
@@ -37,7 +37,7 @@ def modes(folder):
 
 
 class Rights(hodo_test.Case):
-    """A process of another user, whose program becomes a link to what only root may read."""
+    """A process of another user, whose program becomes a link to a file that only root may read."""
 
     def setUp(self):
         super().setUp()
@@ -54,7 +54,7 @@ class Rights(hodo_test.Case):
                 shutil.copy(os.path.join(libraries, name), self.dir)
 
     def build(self, name):
-        """No build-id says which file it was."""
+        """No build-id says which file the program was."""
         path = self.path(f"{name}-program")
         run("gcc", "-O1", "-pg", "-mfentry", "-minstrument-return=call", f"-DNAME={name}", "-Wl,--build-id=none", "-o",
             path, "-x", "c", "-", "-x", "none", "-Wl,-u,__return__", STUBS, input=SOURCE, status=0)
@@ -91,7 +91,7 @@ class Rights(hodo_test.Case):
             for name in files:
                 with open(os.path.join(base, name), "rb") as f:
                     self.assertNotIn(b"secret\0", f.read().replace(b"\n", b"\0"), name)
-        # Nor of a recording that he has made himself, or says he has.
+        # Nor are symbols read for a recording that this user made, or claims to have made.
         shutil.rmtree(os.path.join(self.data, ".symbols"), ignore_errors=True)
         folder, = self.folders()
         path = os.path.join(self.data, folder, "metadata")
@@ -99,7 +99,7 @@ class Rights(hodo_test.Case):
             text = f.read()
         with open(path, "w", encoding="ascii") as f:
             f.write(text.replace(f" uid={NOBODY}", " uid=0"))
-        self.assertIn("secret", self.ok("print", self.data))  # root's: it could be
+        self.assertIn("secret", self.ok("print", self.data))  # root owns it, and may have made it
         run("chown", "-R", str(NOBODY), self.data, status=0)
         self.assertNotIn("secret", self.ok("print", self.data))
         self.ok("recover", "-o", self.path("recovered"), self.data)
@@ -108,7 +108,7 @@ class Rights(hodo_test.Case):
 
 class Devices(hodo_test.Case):
     def test_what_is_no_file_is_not_opened(self):
-        """To be opened is enough for a device to act; a pipe with a name tells of it."""
+        """Merely opening a device can make it act; a named pipe shows whether it was opened."""
         pipe, libc = self.path("pipe"), ctypes.CDLL(None, use_errno=True)
         os.mkfifo(pipe)
         watch = libc.inotify_init1(os.O_NONBLOCK)
@@ -119,7 +119,7 @@ class Devices(hodo_test.Case):
 
 
 class Modes(hodo_test.Case):
-    """What root records, and what is made of it, is for root alone."""
+    """What root records, and what is made from it, is only for root."""
 
     def test_modes(self):
         os.umask(0o022)
@@ -130,7 +130,7 @@ class Modes(hodo_test.Case):
         self.assertEqual(modes(self.data), {0o700, 0o600} if root else {0o755, 0o644})
         self.assertEqual(stat.S_IMODE(os.stat(self.path("table")).st_mode), 0o600 if root else 0o644)
         with open(self.path("umask"), encoding="ascii") as f:
-            self.assertEqual(f.read(), "0022\n")  # the program's own is as it was
+            self.assertEqual(f.read(), "0022\n")  # the program's own umask is as before
 
 
 main()

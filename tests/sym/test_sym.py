@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_sym.py [CASE...]: symbols of files against readelf, c++filt and addr2line.
+"""test_sym.py [CASE...]: symbols of files, compared with readelf, c++filt and addr2line.
 
 SYMBOLIZE (symbolize.c) is in the environment; CC_CXX and CLANG_CXX name compilers, the second may be empty.
 """
@@ -39,7 +39,7 @@ def symbolize(addresses, *args, expect=0):
 
 
 def symbols(path):
-    """(start, size, mangled) of the functions in .symtab, as readelf has them."""
+    """(start, size, mangled) of the functions in .symtab, as readelf prints them."""
     found = []
     table = run("readelf", "-sW", path).split("Symbol table '.symtab'")[1]
     for line in table.splitlines():
@@ -74,7 +74,7 @@ class Case(unittest.TestCase):
 
     def build(self, *options, compiler=None, name="names"):
         path = self.dir / name
-        # From above the sources: clang then names them by their way from there.
+        # From the folder above the sources: clang then names them by their path from there.
         run(compiler or CXX, "-O2", "-g", "-Wl,--build-id", *options, "-o", path, HERE / "names.cc",
             HERE / "names2.cc", cwd=HERE.parent)
         return path
@@ -82,7 +82,7 @@ class Case(unittest.TestCase):
 
 class Names(Case):
     def check(self, path):
-        """Each symbol's first and last byte have its name: of all the names for it, one that readelf knows."""
+        """Each symbol's first and last byte have its name: of several names, one that readelf also has."""
         table = symbols(path)
         sized = [s for s in table if s[1] > 0]
         found = symbolize([a for start, size, _ in sized for a in (start, start + size - 1)], "-p", path)
@@ -90,7 +90,7 @@ class Names(Case):
         for start, _, mangled in table:
             whole.setdefault(mangled, set()).add(start)
         mangled = sorted({m for _, _, m in sized})
-        # -i: std::string is written so, as nm does
+        # -i: std::string is written like this, as nm does
         plain = run("c++filt", "-i", input="".join(base(m) + "\n" for m in mangled)).splitlines()
         names = dict(zip(mangled, plain, strict=True))
         checked = 0
@@ -98,10 +98,10 @@ class Names(Case):
             here = {m for s, _, m in sized if s == start}
             for at in (start, start + size - 1):
                 got = found[at]
-                # A part has one of its function's names.
+                # A part has one of the names of its function.
                 there = {m for s, _, m in sized if s == got[2]}
                 self.assertIn(got[0], {names[m] for m in here | there}, mangled)
-                # f.isra.0.cold is of f; of f.isra.0 where there is no f.
+                # f.isra.0.cold belongs to f; if there is no f, to f.isra.0.
                 of = [b for b in bases(mangled) if b in whole]
                 if of:
                     self.assertIn(got[2], whole[of[-1]], mangled)
@@ -123,7 +123,7 @@ class Names(Case):
         self.assertTrue(any(m.endswith(".cold") for _, _, m in table), "gcc makes no part any more")
 
     def test_same_name_in_two_files(self):
-        """Each f.cold belongs to the f of its own file."""
+        """Each f.cold belongs to the f in the same file."""
         path = self.build()
         colds = [s for s in symbols(path) if s[2] == "_ZL4samei.cold"]
         sames = [s for s in symbols(path) if s[2] == "_ZL4samei"]
@@ -219,11 +219,11 @@ class Separate(Case):
         place.parent.mkdir(parents=True)
         shutil.copy(debug, place)
         self.check(path, full, "-p", path, "-r", self.dir / "root")
-        # Of the file itself nothing is needed then.
+        # Then nothing is needed from the file itself.
         self.check(path, full, "-p", path, "-b", ident, "-r", self.dir / "root")
         path.unlink()
         self.check(path, full, "-p", path, "-b", ident, "-r", self.dir / "root")
-        # One of another build is not taken.
+        # The file of another build is not used.
         run("objcopy", "--only-keep-debug", self.build("-O1", name="other"), place)
         self.assertEqual(symbolize([0], "-p", path, "-b", ident, "-r", self.dir / "root", expect=1), errno.ENOENT)
 
@@ -238,7 +238,7 @@ class Separate(Case):
                     shutil.copy(debug, place)
                     run("objcopy", f"--add-gnu-debuglink={place}", path)
                     self.check(path, full)
-                    # Another file of that name is no debug file of this one.
+                    # Another file with that name is not a debug file of this one.
                     run("objcopy", "--only-keep-debug", self.build("-O1", f"-Wl,--build-id={ident}", name="other"),
                         place)
                     self.assertEqual(symbolize([], "-p", path, expect=1), errno.ENODATA)
@@ -269,7 +269,7 @@ class Saved(Case):
         starts = {s[0] for s in table}
         for a in starts & {f[2] for f in got.values()}:
             self.assertEqual(got[a][4:], lines[a][4:], hex(a))
-        # Saved again, from what was saved.
+        # Saved again, from the saved symbols.
         symbolize([], "-s", self.dir / "saved", "-w", self.dir / "again")
         head = re.compile(r"(?m)^path .*\n")
         self.assertEqual(head.sub("", (self.dir / "again").read_text()),
@@ -287,7 +287,7 @@ class Saved(Case):
                     re.sub(r"(?m)^s (\S+) (\S+) (\d+) ", r"s \1 \2 99999 ", good)):
             (self.dir / "bad").write_text(bad)
             self.assertEqual(symbolize([0], "-b", ident, "-s", self.dir / "bad", expect=1), errno.ENOENT)
-            # The file on this machine is as good.
+            # The file on this machine serves as well.
             self.assertEqual(symbolize([main], "-p", path, "-s", self.dir / "bad")[main][0], "main")
 
     def test_of_another_path(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_symbols.c - src/export/symbols.c: which object an address is in, at which
- * time; ids; that an address asked for before is found fast, and right.
+ * time; ids; that the cache finds an earlier address fast, and correctly.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include <export/symbols.h>
 #include <export/symbols_dir.h>
 
-/* Saved symbols of an object: f in 0x1000, of 0x20 bytes, its part at 0x1100, and g, each with `prefix`. */
+/* Saves symbols of an object: f at 0x1000, of 0x20 bytes, its part at 0x1100, and g, each with `prefix`. */
 static void save(const char *prefix, uint8_t id)
 {
 	char name[HODO_SYMBOLS_NAME_MAX], path[256];
@@ -57,7 +57,7 @@ static const char *name_at(struct hodo_symbols *s, const struct hodo_read_proces
 
 TEST(test_recycled)
 {
-	/* By start, then time. The last is of an object whose end was not reported. */
+	/* By start, then time. The end of the last object was not reported. */
 	const struct hodo_read_object objects[] = {
 		object("/red", 0x11, 0x10000, INT64_MIN, 100), object("/blue", 0x22, 0x10000, 200, 300),
 		object("/red", 0x11, 0x10000, 300, INT64_MAX), object("/blue", 0x22, 0x10000, 500, INT64_MAX),
@@ -73,7 +73,7 @@ TEST(test_recycled)
 	for (unsigned round = 0; round < 3; round++) { /* also from the cache, in any order */
 		assert_string_equal(name_at(s, &p, 0, 0x11000), "red_f");
 		assert_string_equal(name_at(s, &p, 99, 0x1101f), "red_f");
-		assert_string_equal(name_at(s, &p, 100, 0x11000), "red_f"); /* it was the last to be there */
+		assert_string_equal(name_at(s, &p, 100, 0x11000), "red_f"); /* the last object that was there */
 		assert_string_equal(name_at(s, &p, 250, 0x11000), "blue_f");
 		assert_string_equal(name_at(s, &p, 199, 0x11000), "red_f");
 		assert_string_equal(name_at(s, &p, 299, 0x11020), "blue_g");
@@ -82,7 +82,7 @@ TEST(test_recycled)
 		assert_string_equal(name_at(s, &p, 500, 0x11100), "blue_f");
 		assert_string_equal(name_at(s, &p, INT64_MIN, 0x11000), "red_f");
 	}
-	assert_string_equal(name_at(s, &q, 4, 0x11000), "red_f"); /* reported late */
+	assert_string_equal(name_at(s, &q, 4, 0x11000), "red_f"); /* the object was reported late */
 	assert_string_equal(name_at(s, &q, 1000, 0x11000), "blue_f");
 	hodo_symbols_find(s, &p, 50, 0x11104, &before);
 	hodo_symbols_find(s, &p, 400, 0x11008, &after);
@@ -90,7 +90,7 @@ TEST(test_recycled)
 	assert_true(before.start == 0x11000 && strcmp(before.object, "/red") == 0);
 	hodo_symbols_find(s, &p, 250, 0x11008, &after);
 	assert_true(before.id != after.id);
-	hodo_symbols_find(s, &p, 250, 0x11800, &after); /* in the object, in no function */
+	hodo_symbols_find(s, &p, 250, 0x11800, &after); /* in the object, but in no function */
 	assert_string_equal(after.name, "0x11800");
 	assert_string_equal(after.object, "/blue");
 	assert_int_equal(after.start, 0x11800);
@@ -128,7 +128,7 @@ TEST(test_processes)
 	hodo_symbols_free(s);
 }
 
-/* More addresses than the cache has room for, each asked for several times. */
+/* More addresses than the cache has room for, each several times. */
 TEST(test_many)
 {
 	static struct hodo_read_object objects[500];
@@ -155,7 +155,7 @@ TEST(test_many)
 	hodo_symbols_free(s);
 }
 
-/* Code that no file has: so many addresses are distinguished, and the others are one. */
+/* Code that is in no file: only so many addresses are distinguished, and the others are one. */
 TEST(test_unnamed)
 {
 	static const struct hodo_read_process p = { .size = sizeof(p) };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What src/kmod/syscalls/generate.py makes of headers: those of a kernel that there is none of, and those installed."""
+"""What src/kmod/syscalls/generate.py makes of headers: those of a fictitious kernel, and those that are installed."""
 import glob
 import os
 import pathlib
@@ -82,7 +82,7 @@ def table(text):
 
 
 class Tree(unittest.TestCase):
-    """Headers as Debian has them: those of the flavour name the common ones."""
+    """Headers as Debian has them: those of the flavour include the common ones."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -118,7 +118,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(calls["getpid"], (9, []))
         six = [(f"arg{i}", "unsigned long", "HODO_TYPE_OF(unsigned long)") for i in range(6)]
         self.assertEqual(calls["of_this_architecture"], (20, six))
-        self.assertEqual(calls["seven"], (21, six)) # no call has seven
+        self.assertEqual(calls["seven"], (21, six)) # no call has seven arguments
         self.assertEqual(calls["rule"][1][1:], [("rule_type", "enum some_type", "HODO_TYPE_U32"),
                                                ("p", "const enum some_type *", "HODO_TYPE_PTR")])
         self.assertIn("#define HODO_CALLS_END 22\n", text)
@@ -165,7 +165,7 @@ class Tree(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
     def test_compilers(self):
-        """The kernel's own is taken; one that fails is said."""
+        """The kernel's own is used; if that fails, a message says so."""
         known = self.made()
         self.out.unlink()
         log = self.base / "log"
@@ -192,7 +192,7 @@ class Tree(unittest.TestCase):
 
 class Installed(unittest.TestCase):
     def test_all(self):
-        """Each call of user space has its number, and nearly all are declared."""
+        """Each call from user space has its number, and nearly all are declared."""
         trees = [tree for tree in glob.glob("/usr/src/linux-headers-*")
                  if os.path.exists(tree + "/arch/x86/include/generated/uapi/asm/unistd_64.h")]
         if not trees:

@@ -8,7 +8,7 @@
 
 #include <cli/table.h>
 
-/* What the engine takes from the command. */
+/* What the engine needs from the command. */
 bool hodo_use_color(enum hodo_color color, int fd)
 {
 	return color == HODO_COLOR_ALWAYS && fd >= 0;
@@ -145,7 +145,7 @@ static void check_order(const char *sort, const char *wanted)
 
 /* -------------------------------------------------------------------------- tests */
 
-/* The name is as wide as the widest, at most 8; control bytes are escaped; a character counts once. */
+/* A name's column is as wide as the widest name, at most 8; control bytes are escaped; a character counts once. */
 TEST(text)
 {
 	struct hodo_table t = table_of(rows, 3);
@@ -184,7 +184,7 @@ TEST(limit_and_total)
 	hodo_table_free(&t);
 }
 
-/* In the order of the names; titles are made of the keys; what is blank says nothing. */
+/* In the order of the names; titles are made from the keys; blank values print nothing. */
 TEST(chosen)
 {
 	struct hodo_table t = table_of(rows, 3);
@@ -212,7 +212,7 @@ TEST(json)
 	hodo_table_free(&t);
 }
 
-/* The greatest first, names and numbers of processes from the least on; of equal ones by the name. */
+/* The greatest first; names and process numbers from the least up; equal rows by name. */
 TEST(order)
 {
 	check_order(NULL, "0 1 2");

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tables of hodo stat, info, list and report: every column by itself, as an order, and as a difference.
+"""The tables of hodo stat, info, list and report: every column alone, as an order, and as a difference.
 
 HODO and GEN_REPORT (tests/report/gen_report.c) are in the environment.
 """
 import json
+import re
 
 import hodo_test
 from hodo_test import main
 
-# What --json calls a table of --columns=help.
+# The names in --json for the tables of --columns=help.
 VERBS = {"stat": [], "info": [], "list": [], "report": []}
 
 
@@ -31,7 +32,7 @@ class Case(hodo_test.Case):
         found = {}
         for line in self.ok(verb, "--columns=help", "a").splitlines():
             table, _, names = line.partition(": ")
-            found[table] = names.split(", ")
+            found[table] = [name.partition(" (or ")[0] for name in names.split(", ")]
         self.assertTrue(found and all(found.values()), verb)
         return found
 
@@ -42,7 +43,7 @@ class Case(hodo_test.Case):
 
 class Columns(Case):
     def test_each(self):
-        """One column is one key of each row; and as text, one title above values."""
+        """One column is one key of each row; and in text, one title above values."""
         seen = 0
         for verb in VERBS:
             for table, names in self.tables(verb).items():
@@ -50,15 +51,26 @@ class Columns(Case):
                     args = (verb, "-q", "--columns", name, "a")
                     text = self.ok(*args)
                     for row in self.rows(table, *args) or []:
-                        # --by names the group; what a row does not have is not there.
+                        # --by gives the group its name; a row has no key for a missing value.
                         self.assertLessEqual(len(row), 1, (verb, name, row))
                         self.assertTrue(set(row) <= {name, "thread", "recorded_by"}, (verb, name, row))
                         seen += len(row)
                     self.assertFalse([line for line in text.splitlines() if "\t" in line])
         self.assertGreater(seen, 1000)
 
+    def test_other_names(self):
+        """The other name of a column shows the same."""
+        pairs = {pair for verb in VERBS for pair in
+                 re.findall(r"(\w+) \(or (\w+)\)", self.ok(verb, "--columns=help", "a"))}
+        self.assertIn(("count", "calls"), pairs)
+        for name, other in pairs:
+            verb = "info" if name == "recorded" else "report"
+            # One name may be a column of another table.
+            shown, also = (self.ok(verb, "-q", "--columns", n, "a") for n in (name, other))
+            self.assertTrue(set(shown.splitlines()) <= set(also.splitlines()), (name, other))
+
     def test_order(self):
-        """They stand in the order that was asked for, with the values that they have in the whole table."""
+        """Columns are in the requested order, with the values that they have in the whole table."""
         whole = self.rows("events", "stat", "a")
         some = self.rows("events", "stat", "--columns", "bytes,name", "a")
         self.assertEqual([list(row) for row in some], [["bytes", "name"]] * len(whole))
@@ -81,7 +93,7 @@ class Columns(Case):
 
 class Sort(Case):
     def test_each(self):
-        """Numbers from the greatest on, those of processes and names from the least on."""
+        """Numbers from the greatest down; process numbers and names from the least up."""
         ids = {"pid", "tid", "ppid", "uid", "line", "sites", "exits", "threads", "streams", "objects", "warnings"}
         checked = 0
         for verb in VERBS:
@@ -126,7 +138,7 @@ class Diff(Case):
         self.assertEqual([line.split()[-1] for line in lines], [row["name"] for row in rows])
 
     def test_each_column(self):
-        """Any column can be what is compared, and what orders the changes, of any table."""
+        """Any column of any table can be compared, and can order the changes."""
         for verb in "stat", "report":
             for table, names in self.tables(verb).items():
                 for name in names:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_timeline.c - the timeline of a hostile recording, all formats made of it, and the page. Input as that of
+ * fuzz_timeline.c - the timeline of a hostile recording, all formats made of it, and the page. Input as for
  * read/fuzz_recording.c.
- * Slices nest on each thread, each begin has one end, and what is written is written to nowhere.
+ * Slices nest on each thread, each begin has one end, and the output is discarded.
  */
 #include <export/export.h>
+#include <export/otlp.h>
 #include <export/view.h>
 #include <read/fuzz_recording.h>
 
@@ -19,7 +20,7 @@ static int on_track(void *data, struct hodo_track *track)
 	return 0;
 }
 
-/* A thread's track has its innermost slice. */
+/* A thread's track points to its innermost slice. */
 static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read_event *event)
 {
 	struct counts *n = data;
@@ -93,7 +94,7 @@ static void run_timeline(struct hodo_read *r, struct hodo_symbols *symbols)
 					       .instant = on_instant, .event = on_event };
 	struct hodo_timeline_totals totals;
 	struct counts n = { 0 };
-	struct hodo_timeline *s = hodo_timeline_new(r, symbols, &ops, &n);
+	struct hodo_timeline *s = hodo_timeline_new(r, hodo_symbols_places(symbols), &ops, &n);
 
 	fuzz_check(s && hodo_timeline_read(s, 0, 0) == 0, "the timeline fails");
 	hodo_timeline_totals(s, &totals);
@@ -104,10 +105,12 @@ static void run_timeline(struct hodo_read *r, struct hodo_symbols *symbols)
 
 static void export_all(struct hodo_read *r, struct hodo_symbols *symbols)
 {
+	static const struct hodo_otlp otlp = { .version = "0" };
+
 	for (const struct hodo_export_format *const *f = hodo_export_formats; *f; f++) {
 		struct hodo_text out;
 		struct hodo_export e = { .reader = r, .symbols = symbols, .out = &out, .warn = no_warning,
-					 .file = no_file };
+					 .file = no_file, .otlp = &otlp };
 
 		out = (struct hodo_text)HODO_TEXT_TO(nowhere, NULL);
 		hodo_read_rewind(r);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timeline.c - recordings made event by event, and the timeline that is made of them, line by line. */
+/* test_timeline.c - recordings made event by event, and the timelines that are made of them, line by line. */
 #define _GNU_SOURCE
-#include <export/timeline.h>
+#include <export/symbols.h>
 #include <read/help.h>
+#include <read/timeline.h>
 
 enum { A_BEGIN = 1, A_END, B_BEGIN, B_END, JOB_BEGIN, JOB_END, COUNT, PLAIN, MARK, ENTRY, EXIT, CALL, ENTER_READ,
        EXIT_READ, ENTER_EXECVE, SWITCH };
@@ -17,7 +18,7 @@ static const struct gen_field sched[] = { { "prev_comm", HODO_TYPE_STR }, { "pre
 					  { "next_comm", HODO_TYPE_STR }, { "next_pid", HODO_TYPE_I32 },
 					  { "next_prio", HODO_TYPE_I32 } };
 
-/* One event; what a and b are depends on its class. */
+/* One event; the meaning of a and b depends on its class. */
 struct step {
 	unsigned at, tid, id;
 	uint64_t a, b, c, d;
@@ -51,7 +52,7 @@ static void put(struct gen_stream *s, const struct step *e)
 	}
 }
 
-enum lost { NOTHING_LOST, LOST_BEHIND, LOST_ANYWHERE }; /* three events: behind all others, or anywhere */
+enum lost { NOTHING_LOST, LOST_BEHIND, LOST_ANYWHERE }; /* three events: after all others, or anywhere */
 
 #define PACKET_EVENTS 50000u
 static void make(const char *dir, const char *kernel, const struct step *steps, unsigned n, enum lost lost)
@@ -104,10 +105,9 @@ struct log {
 	FILE *f;
 	char *text;
 	size_t len;
-	const struct hodo_slice *open[16]; /* of thread 1, to see that they nest */
-	unsigned nopen;
+	const struct hodo_slice *open[16]; /* of thread 1, to check that they nest */
+	unsigned nopen, begins, ends; /* begins, ends: of test_pieces() */
 	int stop_at;
-	unsigned begins, ends; /* of test_pieces() */
 };
 
 static void flags(FILE *f, uint32_t bits)
@@ -182,7 +182,7 @@ static int read_timeline(const char *dir, struct log *log, struct hodo_timeline_
 						   .instant = on_instant, .counter = on_counter };
 	struct hodo_symbols *symbols = hodo_symbols_new(dir);
 	struct hodo_read *r = help_open(dir);
-	struct hodo_timeline *s = hodo_timeline_new(r, symbols, &ops, log);
+	struct hodo_timeline *s = hodo_timeline_new(r, hodo_symbols_places(symbols), &ops, log);
 	int result;
 
 	assert_non_null(s);
@@ -239,7 +239,7 @@ TEST(test_overlap)
 		       "20 end t:b self 10 split\n20 end t:a self 10\n20 begin t:b on 0 depth 0 continued\n"
 		       "30 end t:b self 10 continued\n",
 		       { 0, 1, A_BEGIN }, { 10, 1, B_BEGIN }, { 20, 1, A_END }, { 30, 1, B_END });
-	/* Where events were lost meanwhile, the inner one's end may be among them: it does not live on. */
+	/* If events were lost in between, the inner span's end may be among them: the span does not stay open. */
 	EXPECT("lossy", NULL, LOST_ANYWHERE,
 	       "track 0 thread app\n0 begin t:a on 0 depth 0\n10 begin t:b on 0 depth 1 in t:a\n"
 	       "20 end t:b self 10 end_lost\n20 end t:a self 10\n30 t:b.end on 0 depth 0\n",
@@ -266,7 +266,7 @@ TEST(test_calls)
 	       "20 begin 0x2000 on 0 depth 2 in t:a\n30 end 0x2000 self 10\n40 end t:a self 20\n50 end 0x1000 self 20\n",
 	       { 0, 1, ENTRY, 0x1000, 0x100 }, { 10, 1, A_BEGIN }, { 20, 1, ENTRY, 0x2000, 0x90 },
 	       { 30, 1, EXIT, 0x2000, 0x90 }, { 40, 1, A_END }, { 50, 1, EXIT, 0x1000, 0x100 });
-	/* Each is of a call that has ended, inner ones first: reported from the outermost inwards. */
+	/* Each event is about a call that has ended, inner ones first; reported from the outermost inwards. */
 	EXPECT("complete", NULL, 0,
 	       "track 0 thread app\n0 t:plain on 0 depth 0\n10 begin 0x1000 on 0 depth 0\n20 begin 0x2000 on 0 depth 1 in 0x1000\n"
 	       "30 end 0x2000 self 10\n35 begin 0x3000 on 0 depth 1 in 0x1000\n40 end 0x3000 self 5\n60 end 0x1000 self 35\n",
@@ -274,7 +274,7 @@ TEST(test_calls)
 	       { 60, 1, CALL, 0x1000, 0x100, 0, 50 });
 }
 
-/* 2000 lies below what is entered or returns behind it, and has no exit. */
+/* 2000 is deeper than what is entered or returns after it, and has no exit. */
 TEST(test_exit_lost)
 {
 #define UP_TO "track 0 thread app\n0 begin 0x1000 on 0 depth 0\n10 begin 0x2000 on 0 depth 1 in 0x1000\n20 end 0x2000 self 10"
@@ -289,7 +289,7 @@ TEST(test_exit_lost)
 	       { 0, 1, ENTER_EXECVE }, { 10, 1, ENTER_READ }, { 20, 1, EXIT_READ });
 }
 
-/* A thread that was preempted before it wrote: its call seems to have begun and ended late. Depths show it. */
+/* A thread that was preempted before it wrote: its call seems to begin and end late. Depths show the truth. */
 TEST(test_late_calls)
 {
 	EXPECT("late", NULL, 0,
@@ -334,13 +334,13 @@ TEST(test_stop)
 	}
 }
 
-/* The totals of a recording that is large: nobody listens. */
+/* The totals of a large recording, without callbacks. */
 static struct hodo_timeline_totals totals_of(const char *dir)
 {
 	static const struct hodo_timeline_ops none = { 0 };
 	struct hodo_timeline_totals totals;
 	struct hodo_read *r = help_open(dir);
-	struct hodo_timeline *s = hodo_timeline_new(r, NULL, &none, NULL);
+	struct hodo_timeline *s = hodo_timeline_new(r, (struct hodo_places){ 0 }, &none, NULL);
 
 	assert_int_equal(hodo_timeline_read(s, 0, 0), 0);
 	hodo_timeline_totals(s, &totals);
@@ -349,7 +349,7 @@ static struct hodo_timeline_totals totals_of(const char *dir)
 	return totals;
 }
 
-/* Deeper than is kept: points, and nothing else changes. */
+/* Deeper than the timeline keeps: these become points, and nothing else changes. */
 TEST(test_deep)
 {
 	const unsigned n = HODO_TIMELINE_DEPTH_MAX + 10;
@@ -366,7 +366,7 @@ TEST(test_deep)
 	assert_int_equal(totals.instants, 10);
 }
 
-/* Ends whose begin never was, on a thread with many open spans: none is looked for among these. */
+/* Ends without a begin, on a thread with many open spans: the timeline does not search these for each end. */
 TEST(test_ends_alone)
 {
 	const unsigned open = 60000, n = 600000;
@@ -409,7 +409,7 @@ static void expect_pieces(const char *dir, unsigned slices, unsigned pieces, uns
 	struct hodo_symbols *symbols = hodo_symbols_new(dir);
 	struct hodo_read *r = help_open(dir);
 	struct log log = { 0 };
-	struct hodo_timeline *s = hodo_timeline_new(r, symbols, &ops, &log);
+	struct hodo_timeline *s = hodo_timeline_new(r, hodo_symbols_places(symbols), &ops, &log);
 	struct hodo_timeline_totals totals;
 
 	assert_int_equal(hodo_timeline_read(s, 0, 0), 0);
@@ -423,7 +423,7 @@ static void expect_pieces(const char *dir, unsigned slices, unsigned pieces, uns
 	hodo_symbols_free(symbols);
 }
 
-/* Spans that end in the order of their begins: pieces are bounded, and what has too many ends. */
+/* Spans that end in the order of their begins: the number of pieces is bounded; a span with too many of them ends. */
 TEST(test_pieces)
 {
 	enum { N = 100 };
@@ -446,11 +446,11 @@ TEST(test_pieces)
 	gen_stream_end(&s);
 	gen_comment(&t, "end ts=1795000000000100000");
 	gen_trace_end(&t);
-	/* Span i has i below it, so that it is split as often. */
+	/* Span i has i spans below it, so that it is split that often. */
 	expect_pieces(dir, N, N + whole * (whole - 1) / 2 + (N - whole) * whole, N - whole - 1);
 }
 
-/* The same of calls above spans; each call's end finds that it is closed. */
+/* The same with calls above spans; each call's end finds that the call is closed. */
 TEST(test_pieces_of_calls)
 {
 	enum { N = 100 };
@@ -465,12 +465,12 @@ TEST(test_pieces_of_calls)
 	}
 	make(dir, NULL, steps, 4 * N, 0);
 	expect_pieces(dir, 2 * N, 2 * N + N * HODO_TIMELINE_SPLITS_MAX, 0);
-	/* Their ends never come. */
+	/* The calls' ends never come. */
 	make(folder_path("calls_alone"), NULL, steps, 3 * N, 0);
 	expect_pieces(folder_path("calls_alone"), 2 * N, 2 * N + N * HODO_TIMELINE_SPLITS_MAX, 0);
 }
 
-/* Many threads, whose numbers have their lowest bits in common. */
+/* Many threads whose numbers have the same lowest bits. */
 TEST(test_threads)
 {
 	const unsigned n = HODO_TIMELINE_TRACKS_MAX + 100000;
@@ -484,7 +484,7 @@ TEST(test_threads)
 	assert_int_equal(totals_of(dir).instants, n);
 }
 
-/* Many of one id whose ends never come: were one looked for among all, this would take minutes (see the time limit). */
+/* Many begins with one ID, without ends: searching all of them for each would take minutes (see the time limit). */
 TEST(test_one_id)
 {
 	const unsigned n = 300000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count_speed.c - prints how many events a second of processor time hodo top counts, in a packet of each kind. */
+/* count_speed.c - prints how many events hodo top counts per second of processor time, in a packet of each kind. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void add_events(void *arg, uint32_t tid, uint32_t events, uint32_t bytes)
 	*(uint64_t *)arg += events;
 }
 
-/* Records of a packet of each kind: events of (int, uint64) or of a text and an int, or calls. Returns their bytes. */
+/* Fills a packet of each kind: with events of (int, uint64), or of a text and an int, or calls. Returns the bytes. */
 static uint32_t fill(uint8_t *packet, int what)
 {
 	const uint16_t len = TEXT_LEN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* silent.c - a program without events; with an argument it waits for the end of its standard input. */
+/* silent.c - a program without events; with an argument it waits until its standard input ends. */
 #include <stdio.h>
 
 int main(int argc, char **argv)

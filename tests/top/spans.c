@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.c - a program whose spans and counters are commanded, one command a line on a FIFO (argv[1]); each is answered
- * by a line "done" on argv[2], when it has happened:
+ * spans.c - a program whose spans and counters follow commands, one per line on a FIFO (argv[1]); it answers each
+ * with a line "done" on argv[2] after carrying it out:
  *
  *   spans N          N spans, each with another inside
  *   move N           N spans that begin on one CPU and end on another
  *   open ID          begins a job; close ID, from another thread, ends it
- *   named TEXT       begins what has this text for its id; unnamed TEXT
- *   level N, ratio N counters: a whole number, below 0 too; a quarter of one
+ *   named TEXT       begins a span with this text as its id; unnamed TEXT ends it
+ *   level N, ratio N counters: a whole number, also below 0; a quarter of one
  *   calls N          N calls of work()
- *   burn MS          so much time on a CPU, in a span of its own
+ *   burn MS          uses a CPU for this long, inside of a span
  *   exit STATUS
  */
 #define _GNU_SOURCE
@@ -44,7 +44,7 @@ static void run_on(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The first CPUs that we may use; the same one twice, if there are no two. */
+/* The first two CPUs that this process may use; twice the same one if there is only one. */
 static void find_cpus(int cpu[2])
 {
 	cpu_set_t set;

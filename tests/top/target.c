@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - a program whose events are commanded, one command a line on standard input or on a FIFO (argv[1]):
+ * target.c - a program whose events follow commands, one per line on standard input or on a FIFO (argv[1]):
  *
- *   a N, b N, text N    so many events of a kind
- *   thread NAME N       a thread of this name records N of kind a, and waits for the end
- *   name NAME           gives the first thread another name
- *   flood               records as fast as it can, for ever
- *   fork N              a child process records N of kind b, and ends
+ *   a N, b N, text N    N events of a kind
+ *   thread NAME N       a thread of this name records N events of kind a, and waits for the end
+ *   name NAME           renames the first thread
+ *   flood               records as fast as it can, without end
+ *   fork N              a child process records N events of kind b, and ends
  *   say TEXT            writes TEXT to standard output
  *   exit STATUS
  *
- * Each is answered by a line "done" on the file argv[2], if given: then all of it has happened.
+ * It answers each with a line "done" on the file argv[2], if given, after carrying all of it out.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>

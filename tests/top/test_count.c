@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_count.c - hodo_walk_count(): what hodo top counts of a packet, by event and by thread. */
+/* test_count.c - hodo_walk_count(): what hodo top counts in a packet, by event and by thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static uint32_t count(const struct hodo_read_layouts *l, const uint8_t *body, ui
 		      struct counted *c)
 {
 	struct hodo_walk_counter counter = { c->tally, ids, add_run, c, { 0 } };
-	uint8_t *copy = malloc(len + !len); /* exactly as long: a sanitizer sees what is read beyond */
+	uint8_t *copy = malloc(len + !len); /* exactly as long: a sanitizer sees reads beyond it */
 	uint32_t bytes;
 
 	memset(c, 0, sizeof(*c));
@@ -62,7 +62,7 @@ static uint32_t count(const struct hodo_read_layouts *l, const uint8_t *body, ui
 	return bytes;
 }
 
-/* One record of a random form at p; returns its bytes, and adds it to what is expected. */
+/* Writes one record of a random form at p, and adds it to what is expected; returns its bytes. */
 static uint32_t put(uint8_t *p, uint64_t *seed, struct counted *expected)
 {
 	static const uint32_t id_of[] = { ENTRY, EXIT, NUMBER, TEXT };
@@ -99,7 +99,7 @@ TEST(test_cut)
 
 		if (n)
 			*e = expected[n - 1];
-		if (!tid || xorshift(&seed) % 8 == 0) { /* of the same thread, too, as where an epoch ends */
+		if (!tid || xorshift(&seed) % 8 == 0) { /* also for the same thread, as where an epoch ends */
 			uint32_t next = 7 + xorshift(&seed) % 2;
 
 			if (next != tid)
@@ -134,7 +134,7 @@ TEST(test_cut)
 	hodo_layouts_clear(&l);
 }
 
-/* From the middle on: whose the events are is known from before. */
+/* From the middle on: the thread of the first events is known from before. */
 TEST(test_continued)
 {
 	struct hodo_read_layouts l = { 0 };
@@ -158,7 +158,7 @@ TEST(test_continued)
 	hodo_layouts_clear(&l);
 }
 
-/* What is no record, or has an id that nobody counts, ends it. */
+/* Bytes that are no record, or have an id that is not counted, end the walk. */
 TEST(test_bad)
 {
 	struct hodo_read_layouts l = { 0 }, without = { 0 };

@@ -116,7 +116,7 @@ TEST(rates_are_by_the_time_that_passed, .setup = set_up, .teardown = tear_down)
 	assert_true(fabs(hodo_top_average(&w->m, &event(w, "kv:put")->events) - 1000) < 1e-6);
 	hodo_top_tick(&w->m, 8 * SECOND);
 	assert_true(event(w, "kv:put")->events.rate == 0);
-	/* The clock stands still, or a count runs back: no rate is negative or endless. */
+	/* The clock does not advance, or a count goes back: no rate is negative or infinite. */
 	event(w, "kv:put")->events.total -= 500;
 	hodo_top_tick(&w->m, 8 * SECOND);
 	assert_true(event(w, "kv:put")->events.rate == 0);
@@ -175,11 +175,11 @@ TEST(orders_are_total, .setup = set_up, .teardown = tear_down)
 	check_order(w, "kv:evict kv:put net:send kv:get");
 	hodo_top_view_key(&w->v, &w->m, 'N');
 	check_order(w, "kv:evict kv:get kv:put net:send");
-	hodo_top_view_key(&w->v, &w->m, '<'); /* the first one already */
+	hodo_top_view_key(&w->v, &w->m, '<'); /* it is the first one already */
 	check_order(w, "kv:evict kv:get kv:put net:send");
 	hodo_top_view_key(&w->v, &w->m, '>');
 	assert_int_equal(w->v.sort[HODO_TOP_EVENTS], HODO_TOP_RATE);
-	/* Nothing happens any more: the busiest so far stay where they are. */
+	/* Nothing happens any more: the busiest events so far keep their place. */
 	hodo_top_tick(&w->m, 7 * SECOND);
 	hodo_top_view_update(&w->v, &w->m);
 	check_order(w, "kv:get kv:put net:send kv:evict");
@@ -220,7 +220,7 @@ TEST(filters_are_globs_or_parts, .setup = set_up, .teardown = tear_down)
 	check_order(w, "net:send");
 	hodo_top_view_key(&w->v, &w->m, HODO_KEY_ESCAPE);
 	check_order(w, "kv:get kv:put net:send kv:evict");
-	/* Too long, and with more stars than a matcher bears. */
+	/* A filter that is too long, with more stars than a matcher can handle. */
 	type(w, "/");
 	for (int i = 0; i < 1000; i++)
 		hodo_top_view_key(&w->v, &w->m, '*');
@@ -245,7 +245,7 @@ TEST(threads_by_number, .setup = set_up, .teardown = tear_down)
 
 		hodo_top_rename(&t->row[i], tid == 30 ? "main" : "worker");
 	}
-	hodo_top_thread(&w->m, 7, 40); /* its name is not known */
+	hodo_top_thread(&w->m, 7, 40); /* without a name */
 	type(w, "t/2?");
 	hodo_top_view_key(&w->v, &w->m, HODO_KEY_ENTER);
 	assert_int_equal(w->v.n, 1);
@@ -329,7 +329,7 @@ static void add_extremes(struct world *w)
 	set(w, "kv:fraction", hodo_cell_f64(-1.23456789e-300));
 }
 
-/* Whatever the size of the window, and whatever is shown: so many lines, none too wide. */
+/* For each size of the window, and everything that it can show: the right number of lines, none too wide. */
 TEST(frames_fit, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
@@ -402,8 +402,8 @@ TEST(foreign_names_are_harmless, .setup = set_up, .teardown = tear_down)
 		{ "a\033[31mb\a\r\n\t\x7f", "a?[31mb?????", 80, 12 },
 		{ "caf\xc3\xa9", "caf\xc3\xa9", 80, 4 },
 		{ "\xc2\x9b" "2J", "?2J", 80, 3 },           /* CSI in one byte, as UTF-8 */
-		{ "\x9b" "2J", "?2J", 80, 3 },               /* and as it is */
-		{ "\xe2\x80\xaeltr", "?ltr", 80, 4 },        /* turns the direction of writing */
+		{ "\x9b" "2J", "?2J", 80, 3 },               /* and as one byte */
+		{ "\xe2\x80\xaeltr", "?ltr", 80, 4 },        /* reverses the direction of writing */
 		{ "\xff\xfe\xc3", "???", 80, 3 },
 		{ "\xe6\xbc\xa2\xe5\xad\x97", "\xe6\xbc\xa2", 3, 2 }, /* two columns each */
 		{ "toolong", "too", 3, 3 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_spans.c - hodo top's begins and ends, ring by ring: in the order of their times, and where events were lost. */
+/* test_spans.c - hodo top's begins and ends from several rings: in the order of their times, and with lost events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +54,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* One event of a ring, with an anchor before it. */
+/* Queues one event of a ring, with an anchor before it. */
 static void put(struct world *w, uint32_t ring, uint16_t id, uint64_t time, int64_t value)
 {
-	uint8_t *body = malloc(64); /* of its own: a sanitizer sees what is read behind it */
+	uint8_t *body = malloc(64); /* a separate block: a sanitizer sees reads beyond it */
 	struct hodo_cursor cursor = { 0 };
 	uint32_t len;
 
@@ -83,7 +83,7 @@ static void check(const struct world *w, uint64_t over, uint64_t open, uint64_t 
 	assert_int_equal(w->m.given_up, given_up);
 }
 
-/* A thread that goes from CPU to CPU: the ring of the end comes first, and the counter's last value is the latest. */
+/* A thread that changes CPUs: the ring of the end comes first, and the counter's last value is the latest. */
 TEST(rings_are_merged, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
@@ -94,41 +94,79 @@ TEST(rings_are_merged, .setup = set_up, .teardown = tear_down)
 	put(w, 0, BEGIN, 6000, 0);
 	put(w, 1, BEGIN, 4000, 0);
 	put(w, 1, END, 6400, 0);
-	hodo_top_spans_take(w->spans, UINT64_MAX);
+	hodo_top_spans_take(w->spans, UINT64_MAX, NULL, NULL);
 	check(w, 2, 0, 1000, 0);
 	assert_int_equal(w->m.table[HODO_TOP_COUNTERS].row[0].values->last.i, 5);
 }
 
-/* What is as young as the look is taken at the next one. */
+/* An event as new as the time of the look waits for the next look. */
 TEST(what_is_young_waits, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
 	put(w, 1, END, 5000, 0);
-	hodo_top_spans_take(w->spans, 5000);
+	hodo_top_spans_take(w->spans, 5000, NULL, NULL);
 	put(w, 0, BEGIN, 4996, 0);
-	hodo_top_spans_take(w->spans, 6000);
+	hodo_top_spans_take(w->spans, 6000, NULL, NULL);
 	check(w, 1, 0, 4, 0);
 }
 
-/* A ring with packets that have not come is waited for. */
+/* A ring with packets that have not arrived holds back the others. */
 TEST(lagging_rings_are_waited_for, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
 
 	put(w, 1, END, 5000, 0);
 	hodo_top_spans_lag(w->spans, 0, true);
-	hodo_top_spans_take(w->spans, 9000);
+	hodo_top_spans_take(w->spans, 9000, NULL, NULL);
 	check(w, 0, 0, 0, 0);
 	put(w, 0, BEGIN, 4000, 0);
-	hodo_top_spans_take(w->spans, 9000);
-	check(w, 0, 1, 0, 0); /* there may be another begin before the end */
+	hodo_top_spans_take(w->spans, 9000, NULL, NULL);
+	check(w, 0, 1, 0, 0); /* another begin may come before the end */
 	hodo_top_spans_lag(w->spans, 0, false);
-	hodo_top_spans_take(w->spans, 9000);
+	hodo_top_spans_take(w->spans, 9000, NULL, NULL);
 	check(w, 1, 0, 1000, 0);
 }
 
-/* Begins before a loss and ends behind it may be those of two spans. */
+/* Three packets of begins in one ring, and of their ends in another, of which none is queued yet. */
+struct unread {
+	struct world *w;
+	uint32_t packets[RINGS];
+	uint64_t queued_max;
+};
+
+enum { PACKETS = 3, EACH = 10 };
+
+static bool read_more(void *arg, uint32_t ring)
+{
+	struct unread *u = arg;
+
+	if (ring == 2 || u->packets[ring] == PACKETS)
+		return false;
+	for (uint64_t i = 0; i < EACH; i++)
+		put(u->w, ring, ring == 0 ? END : BEGIN, 1000 + 400 * (u->packets[ring] * EACH + i) + (ring == 0 ? 40 : 0), 0);
+	u->packets[ring]++;
+	if (u->w->m.queued > u->queued_max)
+		u->queued_max = u->w->m.queued;
+	return true;
+}
+
+/* Events that are still in a ring are read when they are needed, not before, and up to the time of the look. */
+TEST(rings_are_read_further, .setup = set_up, .teardown = tear_down)
+{
+	struct world *w = *state;
+	struct unread u = { .w = w };
+
+	hodo_top_spans_take(w->spans, 1000 + 400 * EACH, read_more, &u);
+	check(w, EACH, 0, 40, 0);
+	assert_int_equal(u.packets[0], 2); /* whose first event is as new as the look */
+	assert_int_equal(u.packets[1], 2);
+	hodo_top_spans_take(w->spans, 1000000, read_more, &u);
+	check(w, PACKETS * EACH, 0, 40, 0);
+	assert_in_range(u.queued_max, 1, 2 * EACH);
+}
+
+/* Begins before a loss and ends after it may belong to two spans. */
 TEST(no_span_goes_over_a_loss, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
@@ -138,19 +176,19 @@ TEST(no_span_goes_over_a_loss, .setup = set_up, .teardown = tear_down)
 	put(w, 0, END, 9000, 0);
 	put(w, 0, BEGIN, 9400, 0);
 	put(w, 0, END, 9500, 0);
-	/* Nor one that is in another ring. */
+	/* Nor a span in another ring. */
 	put(w, 1, BEGIN, 800, 0);
 	put(w, 1, END, 1200, 0);
-	/* What lies in one ring alone, where nothing was lost, has its time. */
+	/* A span in one ring, where nothing was lost, has its time. */
 	put(w, 1, BEGIN, 1500, 0);
 	put(w, 1, END, 1580, 0);
-	hodo_top_spans_take(w->spans, UINT64_MAX);
+	hodo_top_spans_take(w->spans, UINT64_MAX, NULL, NULL);
 	assert_int_equal(request(w)->times->all_max_ns, 100);
 	assert_int_equal(request(w)->events.total, 2);
 	assert_int_equal(w->m.given_up, 2);
 }
 
-/* Rings of which one lags for ever do not take all memory. */
+/* Rings that wait for one that always lags do not take all memory. */
 TEST(memory_is_bounded, .setup = set_up, .teardown = tear_down)
 {
 	struct world *w = *state;
@@ -159,15 +197,15 @@ TEST(memory_is_bounded, .setup = set_up, .teardown = tear_down)
 	for (uint64_t i = 0; i < 6ull * HODO_TOP_QUEUED_MAX; i++) {
 		put(w, 0, i % 2 ? END : BEGIN, 1000 + 4 * i, 0);
 		if (w->m.queued >= HODO_TOP_QUEUED_MAX)
-			hodo_top_spans_take(w->spans, 1000 + 4 * i);
+			hodo_top_spans_take(w->spans, 1000 + 4 * i, NULL, NULL);
 	}
 	assert_true(w->m.queued <= 4ull * HODO_TOP_QUEUED_MAX);
 	assert_true(request(w)->events.total >= 2ull * HODO_TOP_QUEUED_MAX - 1);
-	/* And as many begins without ends as one likes. */
-	hodo_top_spans_take(w->spans, UINT64_MAX);
+	/* Nor does any number of begins without ends. */
+	hodo_top_spans_take(w->spans, UINT64_MAX, NULL, NULL);
 	for (uint64_t i = 0; i < HODO_TOP_QUEUED_MAX; i++)
 		put(w, 0, BEGIN, 100000000 + 4 * i, 0);
-	hodo_top_spans_take(w->spans, UINT64_MAX);
+	hodo_top_spans_take(w->spans, UINT64_MAX, NULL, NULL);
 	assert_in_range(request(w)->times->open, 1, HODO_TOP_QUEUED_MAX / 2);
 	assert_int_equal(w->m.given_up, HODO_TOP_QUEUED_MAX - request(w)->times->open);
 }

@@ -84,7 +84,7 @@ static struct hodo_top_row *set(struct world *w, const char *name, struct hodo_c
 TEST(counters_of_any_kind, .setup = set_up, .teardown = tear_down)
 {
 	static const int64_t i[] = { 5, INT64_MIN, INT64_MAX, -1 };
-	static const uint64_t u[] = { 5, UINT64_MAX, UINT64_MAX - 1, 6 }; /* as doubles two are the same */
+	static const uint64_t u[] = { 5, UINT64_MAX, UINT64_MAX - 1, 6 }; /* as doubles, two of them are equal */
 	static const double f[] = { 0.5, NAN, -INFINITY, 2 };
 	const struct hodo_top_values *values = NULL;
 	struct world *w = *state;

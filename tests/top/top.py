@@ -32,7 +32,7 @@ class Case(hodo_test.Case):
         return os.path.join(self.env["XDG_RUNTIME_DIR"], "hodo", str(pid))
 
     def target(self, program=TARGET):
-        """The target's command line; connect() it when it has been started."""
+        """The target's command line; call connect() after starting it."""
         return [program, self.path("in"), self.path("out")]
 
     def connect(self):
@@ -43,7 +43,7 @@ class Case(hodo_test.Case):
         self.addCleanup(self.answers.close)
 
     def order(self, text, answered=True):
-        """Tells the target to do something; it has been done on return."""
+        """Tells the target to do something, and returns when it has done it."""
         self.orders.write(text + "\n")
         self.orders.flush()
         if answered:
@@ -55,7 +55,7 @@ class Case(hodo_test.Case):
                           text=False)
 
     def lines_until(self, top, condition):
-        """Of hodo top --json, up to the first one for which the condition holds."""
+        """The lines of hodo top --json, up to the first one for which the condition holds."""
         lines = []
 
         def more():
@@ -67,7 +67,7 @@ class Case(hodo_test.Case):
         return lines
 
     def listener(self):
-        """The target, running by itself, listening."""
+        """Starts the target without hodo, listening."""
         process = self.start(*self.target(), env={"LD_PRELOAD": LIBHODO, "HODO_LISTEN": "1"})
         self.connect()
         wait_for("the target's socket", lambda: os.path.exists(self.socket(process.pid)))
@@ -79,12 +79,12 @@ def events_of(line):
 
 
 def all_on(line):
-    """Whether the target is there, with its events switched on: until then it has lines all the same."""
+    """Whether the line has the target, with its events switched on: hodo prints lines before that, too."""
     return len(line["events"]) == len(EVENTS) and all(e["on"] for e in line["events"])
 
 
 def check_sums(test, line):
-    """Each of the tables holds all events."""
+    """Checks that each of the tables has all events."""
     for table in ("events", "threads", "cpus"):
         test.assertEqual(sum(row["count"] for row in line[table]), line["recorded"], table)
         test.assertEqual(sum(row["bytes"] for row in line[table]), line["bytes"], table)
@@ -104,13 +104,13 @@ class Json(Case):
         self.order("fork 99")
         self.order("b 1")
         self.order("exit 3", answered=False)
-        # Not by communicate(), which does not know what readline() has read ahead.
+        # communicate() does not know what readline() has read ahead.
         lines += [json.loads(line) for line in top.stdout]
         self.assertEqual((top.wait(LIMIT_S), top.stderr.read()), (3, b""))
         last = lines[-1]
         self.assertEqual({n: e["count"] for n, e in events_of(last).items()},
                          {"top:alpha": 104321, "top:beta": 100, "top:text": 7})
-        # header and fields: id and time stamp; a long each; a text of 4 bytes with its length
+        # header: id and time stamp; fields: a long each; a text of 4 bytes with its length
         self.assertEqual({n: e["bytes"] for n, e in events_of(last).items()},
                          {"top:alpha": 104321 * 14, "top:beta": 100 * 22, "top:text": 7 * 12})
         self.assertEqual(last["recorded"], 104428)
@@ -160,11 +160,29 @@ class Json(Case):
         self.connect()
         for _ in range(2):
             self.assertIn("events", json.loads(top.stdout.readline()))
-        # It has ended, the command has not.
+        # hodo top has ended its output, but the command still runs.
         self.order("b 10")
         self.order("exit 4", answered=False)
         self.assertEqual(top.stdout.read(), b"")
         self.assertEqual(top.wait(LIMIT_S), 4)
+
+    def check_unknown(self, top, listed):
+        """What does not match is reported with what lists the events."""
+        self.assertRegex(top.communicate(timeout=LIMIT_S)[1].decode(),
+                         r"\Ahodo: no event matches 'top:alhpa' \(near: top:alpha, top:beta\)( so far)?: "
+                         rf"'hodo list {re.escape(str(listed))}' lists what there is\n")
+        self.assertIn("top:alpha", self.ok("list", "--events", listed))
+
+    def test_unknown_event_of_process(self):
+        target = self.listener()
+        self.check_unknown(self.top("--json", "-n", "1", "-d", "0.1", "-e", "top:alhpa", target.pid), target.pid)
+        self.order("exit 0", answered=False)
+
+    def test_unknown_event_of_command(self):
+        top = self.top("--json", "-d", "0.1", "-e", "top:alhpa", "--", *self.target())
+        self.connect()
+        self.order("exit 0", answered=False)
+        self.check_unknown(top, TARGET)
 
     def test_reader_goes(self):
         target = self.listener()
@@ -178,7 +196,7 @@ class Json(Case):
 
     def test_attached(self):
         target = self.listener()
-        self.order("a 1000")  # before: not counted
+        self.order("a 1000")  # not counted, since hodo top starts later
         top = self.top("--json", "-d", "0.1", target.pid)
         self.lines_until(top, all_on)
         self.order("a 2000")
@@ -196,7 +214,7 @@ class Json(Case):
         self.assertEqual(target.wait(LIMIT_S), 9)
 
     def recorder(self, *options):
-        """The target under somebody else's hodo record."""
+        """Starts the target under another hodo record."""
         recorder = self.start(HODO, "record", "-q", "-o", self.path("data"), *options, "--", *self.target(),
                               env={"HODO_LISTEN": "1"})
         self.connect()
@@ -204,10 +222,10 @@ class Json(Case):
 
     def test_watches_another_recording(self):
         recorder, pid = self.recorder("--overwrite", "-m", "16M")
-        self.order("a 100000")  # before: not counted
+        self.order("a 100000")  # not counted, since hodo top starts later
         top = self.top("--json", "-d", "0.1", pid)
         top.stdout.readline()
-        second = self.top("--json", "-d", "0.1", "-n", 1, pid)  # any number may look on
+        second = self.top("--json", "-d", "0.1", "-n", 1, pid)  # several can watch
         self.assertEqual(len(second.communicate(timeout=LIMIT_S)[0].splitlines()), 1)
         self.order("a 200000")
         self.order("thread helper 33")
@@ -216,20 +234,20 @@ class Json(Case):
         out, err = top.communicate(timeout=LIMIT_S)
         self.assertEqual(top.returncode, 0)
         self.assertRegex(err.decode(), rf"^hodo: process {pid} is recorded by hodo \(process {recorder.pid}\): "
-                                       r"its buffers are watched, and left as they are\n$")
+                                       r"its buffers are watched, and not changed\n$")
         last = json.loads(out.splitlines()[-1])
         check_sums(self, last)
         self.assertEqual(sum(last["lost"].values()), last["lost"]["unwritten"])
         self.assertEqual(last["recorded"] + last["lost"]["unwritten"], 200077)
         self.assertEqual(sum(c["lost"] for c in last["cpus"]), last["lost"]["unwritten"])
-        # The recording does not notice.
+        # The recording is not affected.
         self.assertEqual(recorder.wait(LIMIT_S), 6)
         stat = self.stat(self.path("data"))
         self.assertEqual(stat["recorded"] + stat["overwritten"], 300077)
 
     def test_rates(self):
         _, pid = self.recorder("--overwrite", "--rate", "top:alpha=10/s")
-        self.order("a 1000")  # before: not counted
+        self.order("a 1000")  # not counted, since hodo top starts later
         top = self.top("--json", "-d", "0.1", pid)
         top.stdout.readline()
         self.order("a 2000")
@@ -258,7 +276,7 @@ class Json(Case):
         self.assertRegex(err.decode(), rf"^hodo: [^\n]*{recorder.pid}[^\n]*\n$")
 
     def test_watched_at_full_speed(self):
-        """What comes round unseen is counted so: both together are what the recorder counts."""
+        """Events overwritten unseen are counted as such: with those seen, they are as many as the recorder counts."""
         recorder, pid = self.recorder("--overwrite", "-m", "64K")
         top = self.top("--json", "-d", "0.1", pid)
         top.stdout.readline()
@@ -282,7 +300,7 @@ class Json(Case):
         top.terminate()
         last = json.loads(top.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
         self.assertEqual(events_of(last)["top:alpha"]["count"], 500)
-        # It is left as it was, but for the library.
+        # The process is as before, except for the library.
         wait_for("the end of its listening", lambda: not os.path.exists(self.socket(process.pid)))
         wait_for("the end of its thread", lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 1)
         self.order("exit 2", answered=False)
@@ -334,7 +352,7 @@ class Json(Case):
 
         def attach():
             again = self.top("--json", "-d", "0.1", target.pid)
-            return again if again.stdout.readline() else None  # it may not have noticed yet
+            return again if again.stdout.readline() else None  # the target may not have noticed the end yet
         again = wait_for("a second recording", attach)
         self.lines_until(again, all_on)
         self.order("a 30")
@@ -379,7 +397,7 @@ class Batch(Case):
         self.assertRegex(err, r"^\x1b\[31mdata\nhodo: top_target\[\d+\] has ended: 1,234,567 events, 0 lost\n$")
 
     def test_columns(self):
-        """Besides the name those that were asked for, in the table's order; a process's number although it is one."""
+        """Besides the name only the columns that were asked for, in the table's order; PID even for one process."""
         top = self.top("-d", "0.2", "--batch", "--by", "threads", "--columns", "total,pid", "-m", "64M", "--",
                        *self.target())
         self.connect()
@@ -412,13 +430,13 @@ class Batch(Case):
         self.env["TERM"] = "dumb"
         status, text = on_terminal(self, HODO, "top", "-n", 2, "-d", 0.1, "--", "sleep", 1)
         self.assertEqual(status, 0)
-        self.assertIn("hodo: TERM=dumb: a table cannot be drawn on such a terminal", text)
+        self.assertIn("hodo: TERM=dumb: this terminal cannot show a table", text)
         self.assertEqual(text.count("hodo top: sleep["), 2)
         self.assertNotIn("\x1b", text)
 
 
 class Terminal(Case):
-    """tmux is the terminal: it has a real pty, and knows what the screen then shows."""
+    """tmux is the terminal: it has a real pty, and knows what the screen shows."""
 
     def setUp(self):
         super().setUp()
@@ -426,7 +444,7 @@ class Terminal(Case):
         self.terminals = 0
 
     def terminal(self, width, height, *command):
-        """A new terminal of this size; an earlier one is closed."""
+        """Opens a new terminal of this size; closes an earlier one."""
         if self.terminals:
             self.tmux("kill-server")
         self.terminals += 1
@@ -438,7 +456,7 @@ class Terminal(Case):
                    status=0 if check else None).stdout
 
     def open(self, command, width=80, height=24):
-        """A window with a shell that runs the command, prints its status, and stays."""
+        """Opens a window with a shell that runs the command, prints its status, and stays."""
         script = self.path("script")
         with open(script, "w", encoding="utf-8") as f:
             f.write(f"stty -a >{self.path('before')}\n{command}\necho status=$?\nstty -a >{self.path('after')}\n"
@@ -464,7 +482,7 @@ class Terminal(Case):
         return self.tmux("display-message", "-p", f"#{{{flag}}}").strip()
 
     def check_restored(self):
-        """The terminal is as it was."""
+        """Checks that the terminal is as it was before."""
         self.wait_screen("^over$")
         with open(self.path("before"), encoding="utf-8") as before, open(self.path("after"), encoding="utf-8") as after:
             self.assertEqual(before.read(), after.read())
@@ -501,7 +519,7 @@ class Screen(Terminal):
         self.keys("Right")
         self.wait_screen(r"\*RATE/s")
         self.keys("?")
-        self.wait_screen("ctrl-L +draw the screen anew")
+        self.wait_screen("ctrl-L +redraw the screen")
         self.keys("x", "p")
         self.wait_screen(" paused ")
         self.order("a 1")
@@ -515,7 +533,7 @@ class Screen(Terminal):
         self.assertNotIn("what it wrote", self.screen())
         self.order("exit 5", answered=False)
         self.check_restored()
-        # The last table stays, and what the command wrote; its status is ours.
+        # The last table remains, and so does the command's output; hodo top returns the command's status.
         self.wait_screen(r"^top:alpha +\S+ +0 .*gone")
         self.wait_screen("^what it wrote")
         self.wait_screen(r"^hodo: top_target\[\d+\] has ended: 1,051 events, 0 lost$")
@@ -528,7 +546,7 @@ class Screen(Terminal):
         self.keys("N")
         for width, height in ((20, 5), (40, 8), (200, 50), (30, 5), (20, 60), (131, 9), (80, 24)):
             self.tmux("resize-window", "-x", width, "-y", height)
-            # The bottom line stands in the last row; there is a row of the table, and nothing is torn.
+            # The last row is the bottom line; the table has at least one row, and nothing is torn.
             wait_for(lambda: f"{width}x{height}:\n{self.screen()}", lambda: self.screen().split("\n")[
                 height - 1:height] and self.screen().split("\n")[height - 1].startswith("q quit  ? help"[:width]))
             wait_for(lambda: self.screen(), lambda: re.search(r"(?m)^top:alpha ", self.screen()))
@@ -568,7 +586,7 @@ class Screen(Terminal):
     def test_what_was_switched_off_is_on_afterwards(self):
         target = self.listener()
         self.open(f"{HODO} top -d 0.1 {target.pid}")
-        # For a moment its events are there, and not on yet: the process has just said that it is ready.
+        # For a moment its events are there, but not on yet: the process has only just reported that it is ready.
         wait_for(self.screen, lambda: self.total("top:alpha") == (0, "on"))
         self.keys("N", "Space")
         wait_for(self.screen, lambda: self.total("top:alpha") == (0, "off"))

@@ -22,7 +22,7 @@ def by_name(line, table):
 
 class Spans(top.Case):
     def begin(self):
-        """hodo top of the program, which has joined."""
+        """Starts hodo top with the program, and returns when the program has joined."""
         process = self.top("--json", "-d", "0.1", "-m", "16M", "--", *self.target(TARGET))
         self.connect()
         self.order("level 0")
@@ -48,9 +48,9 @@ class Spans(top.Case):
         self.assertEqual((inner["count"], inner["open"], outer["open"]), (20000, 0, 0))
         self.check_spread(outer)
         self.check_spread(outer, "all_")
-        for key in ("all_p50_ns", "all_max_ns"):  # one is around the other
+        for key in ("all_p50_ns", "all_max_ns"):  # the outer span contains the inner one
             self.assertLessEqual(inner[key], outer[key])
-        # An interval without any: nothing is said of it, and all is as it was.
+        # An interval without spans: it has no times, and all others remain.
         quiet = self.lines_until(process, lambda line: by_name(line, "spans")["tops:outer"]["rate"] == 0)[-1]
         row = by_name(quiet, "spans")["tops:outer"]
         self.assertEqual([row[key] for key in SPREAD], [None] * 3)
@@ -64,21 +64,22 @@ class Spans(top.Case):
         self.assertEqual(last["given_up"], 0)
 
     def test_ends_on_other_cpus(self):
-        """What a thread ends elsewhere comes by another ring, full or not: each end has its begin."""
+        """A span that ends on another CPU has its end in another ring, full or not: each end has its begin."""
         process = self.begin()
         self.order("move 3000")
         row = by_name(self.last(process), "spans")["tops:moved"]
         self.assertEqual((row["count"], row["open"]), (3000, 0))
 
     def test_more_than_wait(self):
-        """More begins and ends in one interval than wait for their turn: these are taken meanwhile, in order."""
+        """More begins and ends in one interval than the queues hold: hodo top takes some earlier, in order."""
         process = self.top("--json", "-d", "1h", "-m", "128M", "--", *self.target(TARGET))
         self.connect()
+        self.order("move 2000")
         self.order("spans 300000")  # 1.2 million
-        self.order("move 100")
+        self.order("move 2000")
         last = self.last(process)
         self.assertEqual((sum(last["lost"].values()), last["given_up"]), (0, 0))
-        for name, count in (("tops:outer", 300000), ("tops:inner", 300000), ("tops:moved", 100)):
+        for name, count in (("tops:outer", 300000), ("tops:inner", 300000), ("tops:moved", 4000)):
             row = by_name(last, "spans")[name]
             self.assertEqual((row["count"], row["open"]), (count, 0))
 
@@ -94,7 +95,7 @@ class Spans(top.Case):
         self.assertEqual(by_name(line, "spans")["tops:job"]["open"], 1)
         self.order("named " + 100 * "x")
         self.order("named short")
-        self.order("named " + 270 * "y")  # too long to be paired by
+        self.order("named " + 270 * "y")  # too long for pairing
         self.order("unnamed " + 100 * "x")
         last = self.last(process)
         self.assertEqual([by_name(last, "spans")["tops:named"][key] for key in ("count", "open")], [1, 0])
@@ -112,7 +113,7 @@ class Spans(top.Case):
         self.last(process)
 
     def test_calls(self):
-        """Of functions that nobody prepared, in a program that is started, and in one that runs."""
+        """Calls of functions that nobody prepared, in a program that hodo starts, and in one that runs already."""
         if top.os.uname().machine != "x86_64":
             self.skipTest("functions without slots are traced on x86-64")
         process = self.top("--json", "-d", "0.1", "--functions=work", "-m", "64M", "--", *self.target(TARGET))
@@ -138,12 +139,12 @@ class Spans(top.Case):
         self.order("burn 500")
         line = self.lines_until(process, lambda line: any(t["cpu"] for t in line["threads"]))[-1]
         self.assertTrue(all(t["cpu"] is None or 0 <= t["cpu"] <= 1 for t in line["threads"]))
-        # It waits for us: sooner or later an interval in which it had no CPU.
+        # The program waits for commands: sooner or later there is an interval in which it uses no CPU.
         self.lines_until(process, lambda line: all(t["cpu"] == 0 for t in line["threads"]))
         self.last(process)
 
     def test_as_report_has_it(self):
-        """Of somebody else's recording, the same spans: top and report agree."""
+        """For the same spans of another recording, top and report agree."""
         recorder = self.start(HODO, "record", "-q", "-o", self.path("data"), "--overwrite", "-m", "16M", "--",
                               *self.target(TARGET), env={"HODO_LISTEN": "1"})
         self.connect()
@@ -161,7 +162,7 @@ class Spans(top.Case):
         for name in ("tops:outer", "tops:inner", "tops:moved"):
             seen = by_name(last, "spans")[name]
             self.assertEqual(seen["count"], expected[name]["count"])
-            for key in SPREAD:  # their clocks are fitted at other times
+            for key in SPREAD:  # top and report fit the clock at different times
                 self.assertAlmostEqual(seen["all_" + key], expected[name][key],
                                        delta=3 + expected[name][key] / 25, msg=(name, key))
 
@@ -197,13 +198,13 @@ class Spans(top.Case):
     def test_functions_that_there_are_not(self):
         done = self.hodo("top", "--json", "-d", "0.1", "--functions=nosuchfunction", "--", SILENT)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, "(?m)^hodo: no function was traced that --functions names: 'hodo list --functions ")
+        self.assertRegex(done.stderr, "(?m)^hodo: no traced function matches --functions: 'hodo list --functions ")
 
     def test_why_there_is_nothing(self):
-        """A program without events: what the reason is, and the next command."""
+        """For a program without events: the reason, and the next command."""
         done = self.hodo("top", "--batch", "-d", "0.1", "--", SILENT)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # It may be over before it was asked.
+        # It may end before hodo top has looked.
         self.assertRegex(done.stdout, r"(?m)^(This program has no events of its own|It ended before anything was seen)\.$")
         self.assertRegex(done.stderr, rf"(?m)^hodo: {SILENT} (has no events|ended without an event): "
                                       rf"'hodo top --functions -- {SILENT}' ")

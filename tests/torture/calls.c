@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calls.c - a program whose calls are hard to trace: threads that recurse deeply, with frames of all sizes, in
- * coroutines, and in signal handlers on a stack of their own. Each function says at which address its own frame is.
+ * coroutines, and in signal handlers on a separate stack. Each function says the address of its frame.
  *
  *	calls FILE THREADS ROUNDS SIGNAL_US
  *
- * As target.c; the streams are the same.
+ * Arguments as for target.c; the streams are the same.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -23,7 +23,7 @@ static struct shared *shared;
 static uint64_t rounds, signal_us;
 static __thread int me = -1;
 static __thread uint32_t tid;
-static __thread uint64_t seqs[2]; /* the thread's, its handler's */
+static __thread uint64_t seqs[2]; /* the thread's, and its handler's */
 static __thread bool handling;
 
 struct coroutine {
@@ -32,7 +32,7 @@ struct coroutine {
 };
 static __thread struct coroutine coroutines[COROUTINES];
 
-/* The caller's frame; function: the caller's address. */
+/* Records the address of the caller's frame; function: the caller's address. */
 static inline __attribute__((always_inline)) void say(void *function)
 {
 	uint32_t stream = (uint32_t)me + (handling ? HANDLER : 0);
@@ -51,7 +51,7 @@ TRACED static int leaf(int n)
 	return n + 1;
 }
 
-/* A frame of so many bytes more. */
+/* A frame that is larger by so many bytes. */
 TRACED static int wide(int n, int bytes)
 {
 	volatile char room[bytes];
@@ -152,7 +152,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Before anything is traced: inject.c may send the signal at any time from then on. */
+/* Before anything is traced: from then on inject.c may send the signal at any time. */
 __attribute__((constructor, no_instrument_function)) static void begin(void)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART | SA_ONSTACK };

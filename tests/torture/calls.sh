@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# calls.sh MODE: entries and exits in deep recursion, coroutines and signal handlers on a stack of their own, with
-# restartable sequences and without: each has its thread, time, function and frame. Nothing may be lost for that: in
-# mode discard the program waits for room in small rings.
+# calls.sh MODE: entries and exits in deep recursion, coroutines and signal handlers on a separate stack, with
+# restartable sequences and without: each has its thread, time, function and frame. This requires that nothing is lost:
+# in mode discard the program waits for room in small rings.
 set -eu
 mode=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 seed=${SEED:-$RANDOM}
 options=(-m 64K --wait) together=4
-# Threads that share a ring lose what they are in each other's way for, unless they wait.
+# Threads that share a ring lose events when they get in each other's way, unless they wait.
 [ "$mode" = overwrite ] && options=(-m 64M --overwrite) together=1
 
-run() { # what it is, threads, rounds, command prefix...
+run() { # title, threads, rounds, command prefix...
 	local what=$1 threads=$2 rounds=$3
 	shift 3
 	rm -rf "$dir/trace" "$dir/shared"

@@ -5,10 +5,10 @@
  *	check DIR FILE exact|killed
  *
  * Every event must be intact, and each stream's in order; its thread is the one that the program says, and its time
- * lies between what the clock was before it and before the stream's next event. exact: read + lost =
- * written. killed: no fewer than what had returned before the kill, no more
- * than what had begun; and where nothing was lost, none is missing. Where
- * functions were recorded, nothing may be lost: each call is looked at.
+ * lies between the clock's time before it and the time before the stream's next event. exact: read + lost =
+ * written. killed: at least the events that had returned before the kill, at most
+ * those that had begun; and if nothing was lost, none is missing. If
+ * functions were recorded, nothing may be lost: each call is checked.
  */
 #include <hodo/read.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void warn(void *data, const char *text)
 	warned++;
 }
 
-/* The processors' clocks may differ by so much, and times are multiples of 4. */
+/* The processors' clocks may differ by this much, and times are multiples of 4. */
 #define SLACK 30000
 
 static void check_thread_and_time(const struct hodo_read_event *e, uint64_t stream)
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	}
 	while (hodo_read_next(reader, &e) > 0) {
 		if (strcmp(e->cls->name, "func:switched") == 0)
-			continue; /* of the coroutines: no call begins or ends by it */
+			continue; /* of the coroutines: it begins and ends no call */
 		if (strncmp(e->cls->name, "func:", 5) == 0) {
 			open_calls_take(e);
 			calls++;
@@ -97,7 +97,8 @@ int main(int argc, char **argv)
 	}
 	open_calls_end();
 	lost = hodo_read_lost(reader, NULL);
-	missing = lost.full + lost.too_large + lost.busy + lost.overwritten + lost.unwritten + lost.unknown;
+	missing = lost.full + lost.too_large + lost.busy + lost.overwritten + lost.unwritten + lost.unknown +
+		  lost.damaged;
 	for (int i = 0; i < STREAMS; i++) {
 		done += shared->done[i];
 		begun += shared->begun[i];

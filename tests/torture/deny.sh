@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# deny.sh: sandboxes and limits. Whatever is refused, the program runs as it would without hodo, with its own
+# deny.sh: sandboxes and limits. Whatever they refuse, the program runs as it would without hodo, with the same
 # status; it is recorded in full, or not at all.
 set -u
-exec 3>&- 4>&- # what the test driver leaves open would count against the limit below
+exec 3>&- 4>&- # descriptors that the test driver leaves open would count against the limit below
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 fail=0
@@ -23,7 +23,7 @@ check() { # recorded|not|either, command...
 for call in rseq membarrier prctl; do
 	check recorded "$DENY" $call "$LIFE" ends
 done
-# /proc/self/mem cannot be written: the page is made writable for the moment.
+# /proc/self/mem cannot be written: libhodo makes the page writable for a moment.
 check recorded "$DENY" pwrite64 "$LIFE" ends
 for call in memfd_create madvise socket connect sendmsg ftruncate fcntl rseq,memfd_create; do
 	check not "$DENY" $call "$LIFE" ends

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inject.c - what happens at the injection points of a libhodo built for
- * torture (HODO_INJECT_HOOK). From the environment:
+ * torture (HODO_INJECT_HOOK). The environment decides:
  *
  *	HODO_INJECT_SEED=N	at every point, by a random sequence from this seed: nothing, a delay, a
  *				yield, or a signal (SIGUSR1) to this thread; and longer windows
  *				inside the assembly
- *	HODO_INJECT_KILL=P:N	SIGKILL of the process the N-th time that point P is passed
- *	HODO_INJECT_LOOPS=N	turns of the loops at the assembly's points; P:N: at point P alone
+ *	HODO_INJECT_KILL=P:N	SIGKILL of the process when point P is passed the N-th time
+ *	HODO_INJECT_LOOPS=N	turns of the loops at the assembly's points; P:N: only at point P
  */
 #include <signal.h>
 #include <stdlib.h>

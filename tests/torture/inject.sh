@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# inject.sh: the torture on a libhodo whose critical places are filled with delays, yields and signals, by seed;
+# inject.sh: the torture on a libhodo with delays, yields and signals at its critical places, chosen by a seed;
 # then SIGKILL at every injection point.
 set -eu
 dir=$(mktemp -d)
@@ -34,15 +34,15 @@ for mode in "" --overwrite; do
 		env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$TARGET" "$dir/shared" 4 20000 200 1
 done
 
-# Where an anchor is written, and what the ring knows of it: in the sequences, and between them (8). All is kept, so
-# that each event's thread is looked at.
+# Where an anchor is written, and where the ring learns of it: in the sequences, and between them (8). The rings
+# have room for all events, so that each event's thread is checked.
 for point in 5 6 7 8; do
 	seed=$((seed + 1))
 	echo -n "seed $seed point $point: "
 	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- "$TARGET" "$dir/shared" 4 20000 50 2
 done
 
-# HODO_INJECT_PROBE_ENTER (7) is not passed by this program, HODO_INJECT_PATCHED (6) before anything is written.
+# This program does not pass HODO_INJECT_PROBE_ENTER (7), and passes HODO_INJECT_PATCHED (6) only before it writes.
 for ((point = 0; point < points; point++)); do
 	for nth in 1 7 100; do
 		for tunable in 1 0; do

@@ -45,7 +45,7 @@ def one(n, directory):
     while not begun(shared) and time.time() < deadline:
         time.sleep(0.001)
     time.sleep(random.random() * 0.02)
-    child, = children(recorder.pid)  # 0 would be our own group
+    child, = children(recorder.pid)  # 0 would mean our own group
     os.kill(child, signal.SIGKILL)
     _, err = recorder.communicate(timeout=60)
     assert recorder.returncode == -signal.SIGKILL, (recorder.returncode, err)

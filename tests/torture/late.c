@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* late.c - looks in a recording of flip.c for events of sites that were off: late DIR ROUNDS. */
+/* late.c - searches a recording of flip.c for events of sites that were off: late DIR ROUNDS. */
 #include <hodo/read.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +32,6 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " rounds, %" PRIu64 " events, %" PRIu64 " late, %" PRIu64 " lost, last %" PRIu64 "\n", offs,
 	       events, late, lost.full + lost.busy + lost.overwritten, last);
 	hodo_read_close(reader);
-	/* Losses show as marks that are missing; of the others some may be lost on the fallback path. */
+	/* Missing marks show losses; some of the other events may be lost on the fallback path. */
 	return offs == strtoull(argv[2], NULL, 10) && ons == offs && events && !late && last == 1 ? 0 : 1;
 }

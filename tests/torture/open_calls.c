@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* open_calls.c - see open_calls.h. A thread's calls are no stack: it has coroutines. */
+/* open_calls.c - see open_calls.h. A thread's calls are not a stack: it has coroutines. */
 #include "open_calls.h"
 #include <stdio.h>
 #include <string.h>
 
 #define THREADS 64
 #define CALLS 1024
-#define FUNCTION_BYTES 1024 /* of each of calls.c, at most */
+#define FUNCTION_BYTES 1024 /* of each function of calls.c, at most */
 
 static struct thread {
 	uint32_t tid, n;
 	struct call {
 		uint32_t frame;
-		uint64_t entry;    /* the address that was recorded */
-		uint64_t function; /* as it said itself; 0: not yet */
+		uint64_t entry;    /* the recorded address */
+		uint64_t function; /* the address by the function's own account; 0: not yet known */
 	} call[CALLS];
 } threads[THREADS];
 static unsigned nthreads;
@@ -32,7 +32,7 @@ static struct thread *thread_of(const struct hodo_read_event *e)
 	return &threads[i];
 }
 
-/* The innermost of that frame. */
+/* The innermost call of that frame. */
 static struct call *find(struct thread *t, uint32_t frame)
 {
 	for (uint32_t i = t->n; i > 0; i--) {

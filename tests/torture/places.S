@@ -3,11 +3,11 @@
  * places.S - functions with gcc's slots, without a byte between them, at each place relative to a multiple of 8:
  *
  *	both	entry, exit, ret: the shortest function that has both
- *	only	entry, ret: as one that traps
+ *	only	entry, ret: like a function that traps
  *	whole	entry, and a jump to its unlikely end, which gcc moves elsewhere
  *	part	that end: exit, ret
  *
- * places: for each that is to be called its start; then start and end of what its entry is in, and its exit; or 0.
+ * places: for each function to be called its start; then start and end of what contains its entry, and its exit; or 0.
  */
 	.altmacro
 	.macro FUNCTION name

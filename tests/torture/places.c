@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* places.c - calls what is in places.S, and prints for each entry and exit between which addresses it is. */
+/* places.c - calls the functions of places.S, and prints for each entry and exit the addresses around it. */
 #include <stdint.h>
 #include <stdio.h>
 

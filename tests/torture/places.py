@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""places.py: an entry or exit is recorded at an address in its own function, or in its own part of it."""
+"""places.py: an entry or exit is recorded at an address in its function, or in its part of the function."""
 from hodo_test import Case, main, program
 
 

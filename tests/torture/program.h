@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - what the tortured programs have in common: threads that are interrupted, and a mapped struct shared. */
+/* program.h - what the tortured programs have in common: threads with signals, and a mapped struct shared. */
 #ifndef TESTS_TORTURE_PROGRAM_H
 #define TESTS_TORTURE_PROGRAM_H
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "shared.h"
 
-/* The file, of that size; NULL: it cannot be. */
+/* The file, mapped, with that size; NULL: not possible. */
 static inline struct shared *map_shared(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
@@ -44,7 +44,7 @@ static inline void stop_timer(timer_t timer, uint64_t us)
 		timer_delete(timer);
 }
 
-/* n of them, HANDLER at most, from their begin to their end; each is given its number. */
+/* Runs n of them, HANDLER at most, from begin to end; each gets its number. */
 static inline void run_threads(int n, void *(*run)(void *number))
 {
 	pthread_t threads[HANDLER];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.h - what the tortured program shows its checker, in a mapped file: how far each stream of events came. */
+/* shared.h - what the tortured program tells its checker, in a mapped file: how far each stream of events has come. */
 #ifndef TESTS_TORTURE_SHARED_H
 #define TESTS_TORTURE_SHARED_H
 
@@ -14,10 +14,10 @@
 
 struct shared {
 	uint64_t done[STREAMS];  /* events of the stream whose macro has returned */
-	uint64_t begun[STREAMS]; /* that were begun */
+	uint64_t begun[STREAMS]; /* events that were begun */
 };
 
-/* What the time is, by both clocks that a recording may have: what is recorded now is not earlier. */
+/* The time, by both clocks that a recording may have: what is recorded from now on is not earlier. */
 static inline void read_clocks(uint64_t *ticks, uint64_t *ns)
 {
 	struct timespec t;
@@ -31,7 +31,7 @@ static inline void read_clocks(uint64_t *ticks, uint64_t *ns)
 #endif
 }
 
-/* The bytes of an event's filler follow from its number, so that a torn one shows. */
+/* An event's number determines the bytes of its filler, so that a torn event shows. */
 static inline unsigned filler_len(uint64_t seq) { return seq % 7 == 0 ? (unsigned)(seq % 61) : 0; }
 static inline uint8_t filler_byte(uint64_t seq, unsigned i) { return (uint8_t)(seq * 31 + i); }
 

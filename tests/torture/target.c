@@ -7,8 +7,8 @@
  *
  * FILE is a mapped struct shared. EVENTS 0: run until killed. SIGNAL_US: each
  * thread gets a signal every so many microseconds, 0: none. MIGRATE 1: some
- * threads move themselves from CPU to CPU; 2: and all give way to another one
- * after few events and in each signal handler, so that a ring's events are of
+ * threads move themselves from CPU to CPU; 2: in addition, all yield
+ * after few events and in each signal handler, so that a ring's events come from
  * many threads; 3: they rest at times, for longer than an epoch (hodo/abi.h).
  */
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ static void handler(int sig)
 	if (migrate == 2) {
 		sched_yield();
 		if (++turns % 2)
-			return; /* to an event that others have come before */
+			return; /* to an event after other threads' events */
 	}
 	put(HANDLER + (uint32_t)me, ++handler_seq);
 }

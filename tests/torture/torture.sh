@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # torture.sh RSEQ MODE: 8 threads of 1,000,000 events each (200,000 without rseq, which is slower), with signal
 # handlers that trace every 50 us and forced migration, into rings of 16 KiB to 1 MiB; everything written must be
-# read or counted, each event as its thread's and of its time: also where threads change all the time, and where one is
-# alone and rests for longer than an epoch.
+# read or counted, each event with its thread and time: also where threads change all the time, and where a single one
+# rests for longer than an epoch.
 #
-# Without rseq an event takes longer than a signal every 20 us leaves time for: the program would be in its handlers
-# alone.
+# Without rseq, an event takes longer than the 20 us between two signals: the program would run only its
+# handlers.
 set -eu
 rseq=$1 mode=$2
 dir=$(mktemp -d)

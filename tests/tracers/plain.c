@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - a program whose functions cannot be traced, with one event. */
+/* plain.c - a program with one event, whose functions cannot be traced. */
 #include <hodo/trace.h>
 
 int main(void)

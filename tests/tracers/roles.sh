@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# roles.sh: HODO_ONLY_IN names the function that it stands in, and no other, whatever compilers make of it: g++ and
+# roles.sh: HODO_ONLY_IN names the function that contains it, and no other, whatever compilers make of it: g++ and
 # clang++, -O0 to -O3, LTO, PIE and not, section garbage collection, without symbols.
 set -u
 include=$1 src=$2 hodo=$3 functions=$4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_profile.c - the profile tracer's table, alone: growth, the end of its room, threads that follow each other. */
+/* test_profile.c - the profile tracer's table, alone: growth, running out of room, threads one after another. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,7 +66,7 @@ static void call(struct hodo_func_thread *t, uint64_t function, uint64_t ticks)
 	leave_at(t, now += ticks);
 }
 
-/* The n-th entry of a function in the table, NULL: there is none; *tid: whose. */
+/* The n-th entry of a function in the table, NULL: there is none; *tid: its thread. */
 static const struct hodo_profile_entry *entry_of(uint64_t function, unsigned n, uint64_t *tid)
 {
 	for (uint32_t i = 0; i < HODO_PROFILE_ENTRIES; i++)
@@ -118,7 +118,7 @@ TEST(test_is_full, .setup = set_up, .teardown = tear_down)
 	for (uint64_t f = 0; f < room + 1000; f++)
 		call(t, 0x400000 + 16 * f, 5);
 	assert_int_equal(hodo_shm()->profile_lost, 1000);
-	call(t, 0x400000, 5); /* one that has its entry goes on */
+	call(t, 0x400000, 5); /* a function that has its entry is still counted */
 	assert_int_equal(entry_of(0x400000, 0, &tid)->calls, 2);
 	call(late, 0x400000, 5);
 	assert_int_equal(hodo_shm()->profile_lost, 1001);
@@ -127,7 +127,7 @@ TEST(test_is_full, .setup = set_up, .teardown = tear_down)
 	free(late);
 }
 
-/* The next thread has entries of its own while there are many left, and goes on with its predecessor's then. */
+/* The next thread has its own entries while many are free; later it continues with its predecessor's. */
 TEST(test_threads_in_a_row, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7), *other = new_thread(1);
@@ -151,7 +151,7 @@ TEST(test_threads_in_a_row, .setup = set_up, .teardown = tear_down)
 	free(other);
 }
 
-/* A fork child's recording: what the index says of the parent's means nothing there. */
+/* A fork child's recording: what the index says about the parent's means nothing there. */
 TEST(test_new_recording, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
@@ -189,7 +189,7 @@ TEST(test_recursion, .setup = set_up, .teardown = tear_down)
 	free(t);
 }
 
-/* Calls whose exit is not seen have no time, and say nothing about the shortest. */
+/* Calls without a visible exit have no time, and do not affect the minimum. */
 TEST(test_no_exit, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);
@@ -206,7 +206,7 @@ TEST(test_no_exit, .setup = set_up, .teardown = tear_down)
 	free(t);
 }
 
-/* A bucket that is full does not begin again. */
+/* A full bucket does not wrap. */
 TEST(test_full_bucket, .setup = set_up, .teardown = tear_down)
 {
 	struct hodo_func_thread *t = new_thread(7);

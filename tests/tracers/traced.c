@@ -93,7 +93,7 @@ static void scene_kill(void)
 	raise(SIGKILL);
 }
 
-/* Ends with calls open: by exit(), by another program, and by the end of a thread that waits to be seen. */
+/* Ends with calls open: by exit(), by exec of another program, and by the end of a thread, which waits until seen. */
 CALLED void inside(int n, void (*end)(void))
 {
 	if (n == 0)
@@ -134,7 +134,7 @@ static void scene_fork(void)
 	mid(4);
 }
 
-/* No fork handler runs: the first call in the child finds out. */
+/* No fork handler runs: the first call in the child notices the fork. */
 static void scene_clone(void)
 {
 	mid(3);
@@ -147,7 +147,7 @@ static void scene_clone(void)
 	mid(4);
 }
 
-/* Nor does one here, and another thread than the one that was forked makes the first call. */
+/* Nor does one here, and another thread than the forked one makes the first call. */
 static void *first_thread(void *arg) { mid(7); return arg; }
 static void scene_clone_thread(void)
 {
@@ -160,7 +160,7 @@ static void scene_clone_thread(void)
 	wait(0);
 }
 
-/* Another process that runs in this thread's storage is inside of a call all the time. */
+/* Another process that uses this thread's storage is inside a call all the time. */
 static volatile int child_is_in, child_may_go;
 CALLED void child_waits(void)
 {
@@ -209,7 +209,7 @@ static void scene_loader(void)
 		int status;
 
 		if (pid == 0) {
-			alarm(60); /* one that waits for ever is ended, and seen */
+			alarm(60); /* so that a child that waits for ever ends, and is noticed */
 			mid(1);
 			_exit(0);
 		}
@@ -220,7 +220,7 @@ static void scene_loader(void)
 	_exit(0);
 }
 
-/* More threads than run at a time: what the tracers keep for a thread is given on. */
+/* More threads than run at one time: tracers give a thread's memory to a later one. */
 static void scene_threads(void)
 {
 	for (int i = 0; i < 40; i++)
@@ -257,7 +257,7 @@ CALLED void call_many(void)
 	nap(30);
 }
 
-/* More frames that have called something than the pool has nodes. */
+/* More frames with callees than the pool has nodes. */
 static void *deep_thread(void *arg)
 {
 	recurse(400000);
@@ -276,7 +276,7 @@ static void scene_deep(void)
 	pthread_join(t, 0);
 }
 
-/* A coroutine that calls, waits while others are called, and calls on. */
+/* A coroutine that calls functions, waits while others are called, and calls some more. */
 static ucontext_t back, coroutine;
 CALLED void coroutine_body(void)
 {
@@ -354,7 +354,7 @@ CALLED void run_loop(void)
 }
 static void scene_loop(void)
 {
-	on_slow(); /* by nobody's loop */
+	on_slow(); /* not called by a loop */
 	run_loop();
 }
 
@@ -408,7 +408,7 @@ CALLED void on_signal(int signal)
 		siglongjmp(storm_env, 1);
 }
 
-/* Calls without end, and a signal every 50 us that interrupts them, tracers among them. Tells how many came. */
+/* Calls without end, and a signal every 50 us that interrupts them, tracers included. Prints how many came. */
 static void storm(int rounds)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -416,7 +416,7 @@ static void storm(int rounds)
 	volatile int done = 0;
 
 	sigaction(SIGALRM, &action, 0);
-	if (sigsetjmp(storm_env, 1) == 0) /* before the first signal, which jumps there */
+	if (sigsetjmp(storm_env, 1) == 0) /* before the first signal, whose handler jumps here */
 		setitimer(ITIMER_REAL, &often, 0);
 	while (done < rounds) {
 		done++;
@@ -445,7 +445,7 @@ static void *plugin_thread(void *arg)
 	return 0;
 }
 
-/* Opened, used and closed three times, most likely at the same address. */
+/* Opens, uses and closes it three times, most likely at the same address. */
 static void scene_plugin(void)
 {
 	for (int i = 0; i < 3; i++) {

@@ -19,7 +19,7 @@ MS = 1000 * 1000
 
 
 class Trace:
-    """A recording: its events, with the functions' names beside the addresses, and what the recorder said."""
+    """A recording: its events, with the functions' names for the addresses, and the recorder's messages."""
 
     def __init__(self, directory, options, command, expect=0):
         path = f"{directory}/trace"
@@ -36,7 +36,7 @@ class Trace:
         return [e for e in self.events if e["name"] == name]
 
     def name(self, address):
-        """The name of the function at that address; the programs lie where they were linked to."""
+        """The name of the function at that address; the programs are loaded where they were linked."""
         return self.symbols[bisect.bisect_right(self.symbols, (address, "\x7f")) - 1][1]
 
     def calls(self, name="func:call", field="addr"):
@@ -49,7 +49,7 @@ class Trace:
         return [self.name(number(a)) for a in event["fields"]["chain"]]
 
     def seen(self):
-        """The counts of the metadata's line about functions, summed up."""
+        """The sums of the counts in the metadata's lines about functions."""
         total = collections.Counter()
         for line in re.findall(r"/\*@functions (.*?)\*/", self.metadata):
             for pair in line.split():
@@ -77,7 +77,7 @@ def run(directory, options, scene, program=None, expect=0):
 
 
 def for_all(directory, options, scene, expect=0):
-    """The scene in the dynamic and in the static program."""
+    """Runs the scene in the dynamic and in the static program."""
     for program in programs:
         yield run(directory, options, scene, program, expect)
 
@@ -87,7 +87,7 @@ COUNTS = {"main": 1, "scene_counts": 1, "mid": 3, "leaf": 10 + 51 + 5 + 5, "recu
 
 
 def same_counts(found, want):
-    # What the compiler made of static functions of one caller is its own affair.
+    # What the compiler makes of static functions with one caller does not matter.
     inlined = {"scene_counts", "run_thread", "scene_fork", "scene_clone", "scene_kill", "scene_threads", "scene_jump"}
     for name in set(found) | set(want):
         assert found.get(name, 0) == want.get(name, 0) or (name in inlined and name not in found), (name, found, want)
@@ -96,7 +96,7 @@ def same_counts(found, want):
 # ------------------------------------------------------------------------- cases
 
 def check_options(d):
-    """What does not go together is refused with one line and status 2."""
+    """Options that do not go together are refused with one line and status 2."""
     for options, what in [
             (["--depth", "3"], "--depth is for functions"),
             (["--min-time", "1ms"], "--min-time is for functions"),
@@ -131,7 +131,7 @@ def check_record(d):
 
 
 def check_depth(d):
-    """depth says how many traced functions a call is inside of; the main thread's and others' alike."""
+    """--depth counts the traced functions that a call is inside; the same in the main thread and in others."""
     for options in (["--functions", "--depth", "2"], ["--tracer", "graph", "--depth", "2"]):
         t = run(d, ["-e", "func:main,func:mid,func:leaf,func:recurse,func:count_thread", *options], "counts")
         graph = "graph" in options
@@ -149,13 +149,13 @@ def check_graph(d):
         assert not any(e["fields"]["left"] for e in t.of("func:call"))
         depths = sorted(e["fields"]["depth"] for e, name in zip(t.of("func:call"), t.calls()) if name == "recurse")
         assert depths == list(range(depths[0], depths[0] + 51)), depths
-        # A call is written at its end: what it called stands before it, and is deeper.
+        # A call is written at its end: the calls that it made come before it, and are deeper.
         main = [e["fields"]["depth"] for e in t.of("func:call") if e["pid"] == e["tid"]]
         assert main[-1] == 0 and all(a <= b + 1 for a, b in zip(main, [*main[1:], 0])), main
 
 
 def check_min_time(d):
-    """--min-time keeps what is long, and what is inside of it only if that is long as well."""
+    """--min-time keeps long calls, and calls inside them only if these are long as well."""
     t = run(d, ["--functions", "--min-time", "200ms"], "latency")
     found = collections.Counter(t.calls())
     assert found["nap"] == 2 and found["slow"] == 1 and found["main"] == 1, found
@@ -165,7 +165,7 @@ def check_min_time(d):
 
 
 def profile(t, exact=True):
-    """(pid, function) -> summed-up fields of all threads."""
+    """(pid, function) -> the sums of the fields over all threads."""
     found = {}
     for e in t.of("func:profile"):
         f = e["fields"]
@@ -194,7 +194,7 @@ def check_profile(d):
 def check_profile_killed(d):
     for t in for_all(d, ["--tracer", "profile"], "kill", expect=-signal.SIGKILL):
         found = {name: sums["calls"] for (_, name), sums in profile(t).items()}
-        # Those that it was inside of had no end.
+        # Calls that were still open had no end.
         assert found == {"mid": 1, "leaf": 1000, "nap": 1}, found
 
 
@@ -203,7 +203,7 @@ END_ONLY = (["--tracer", "graph"], ["--functions", "--min-time", "1ns"], ["--tra
 
 
 def check_open(d):
-    """Calls that a process was inside of when it ended are there, however it did, inner ones first."""
+    """Calls that were open when the process ended are there, however it ended, inner ones first."""
     for scene, want in (("kill", []), ("exit", ["inside"] * 4), ("exec", ["inside"] * 4)):
         for options in END_ONLY:
             status = {"kill": -signal.SIGKILL, "exit": 0, "exec": 2}[scene]
@@ -219,7 +219,7 @@ def check_open(d):
 
 
 def check_ended(d):
-    """A thread that ends inside of calls has left them by then, not when another thread gets its stack."""
+    """A thread that ends inside calls has left them at that time, not when another thread gets its stack."""
     for options in END_ONLY[:3]:
         for t in for_all(d, options, "ended"):
             calls = [(name, e["fields"]["left"]) for name, e in zip(t.calls(), t.of("func:call"))
@@ -231,7 +231,7 @@ def check_ended(d):
 
 
 def check_open_shown(d):
-    """The verbs know them: calls without an end, beside what ended or what a profile counted."""
+    """The verbs show open calls, together with calls that ended or that a profile counted."""
     for options in END_ONLY:
         t = run(d, options, "exit")
         found = {f["function"]: f for f in json.loads(hodo("report", "--json", t.path, status=0).stdout)["functions"]}
@@ -242,14 +242,14 @@ def check_open_shown(d):
 
 
 def check_clone_thread(d):
-    """Its first thread keeps what is its own, though another one has set the child up."""
+    """The child's first thread keeps its own figures, though another thread has set the child up."""
     for t in for_all(d, ["--tracer", "profile", "--functions=mid"], "clone_thread"):
         own = [(e["pid"] == e["fields"]["tid"], e["fields"]["calls"]) for e in t.of("func:profile")]
         assert sorted(own) == [(False, 1), (True, 1), (True, 1)], t.of("func:profile")
 
 
 def check_shared(d):
-    """What runs in a thread's storage beside it is not seen by tracers, and counted: it would spoil what they keep."""
+    """Tracers do not see code that runs in a thread's storage beside it, but count it: it would spoil their data."""
     for t in for_all(d, ["--tracer", "graph"], "shared"):
         counts = collections.Counter(t.calls())
         assert (counts["mid"], counts["leaf"], counts["child_waits"]) == (3, 9, 0), counts
@@ -258,7 +258,7 @@ def check_shared(d):
 
 
 def check_profile_fork(d):
-    """Each process has its own; a child's begins with it, but for the calls that it was inside of."""
+    """Each process has its profile; a child's begins with the child, but without the calls that it was inside."""
     for t in for_all(d, ["--tracer", "profile"], "fork"):
         found = collections.defaultdict(dict)
         for (pid, name), sums in profile(t).items():
@@ -269,7 +269,7 @@ def check_profile_fork(d):
 
 
 def check_clone(d):
-    """A child of a fork without handlers has a recording of its own from its first call on."""
+    """A child of a fork without handlers has its recording from its first call on."""
     t = run(d, ["--tracer", "profile,graph,stack"], "clone")
     found = collections.defaultdict(dict)
     for (pid, name), sums in profile(t).items():
@@ -280,7 +280,7 @@ def check_clone(d):
 
 
 def check_loader(d):
-    """A fork child gets its recording without the loader's lock, which may be held by a thread that it has not."""
+    """A fork child gets its recording without the loader's lock, which a thread of its parent may hold."""
     for options in (["--functions"], ["--tracer", "thread,loop,profile", "--loop", "mid", "--min-time", "1ns"]):
         t = run(d, options, "loader")
         mids = [e["pid"] for e in t.events if e["name"] in ("func:entry", "func:profile")
@@ -296,12 +296,12 @@ def check_profile_threads(d):
 
 
 def check_recursion(d):
-    """total is the outermost calls' alone."""
+    """total counts only the outermost calls."""
     t = run(d, ["--tracer", "profile"], "counts")
     found = {name: sums for (_, name), sums in profile(t).items()}
     assert found["recurse"]["calls"] == 51 and found["recurse"]["total"] == found["recurse"]["max"], found["recurse"]
     assert found["recurse"]["total"] <= found["main"]["total"]
-    # The average is of all calls, as it is where each call is recorded.
+    # The average is that of all calls, as where each call is recorded.
     shown = {f["function"]: f for f in json.loads(hodo("report", "--json", t.path, status=0).stdout)["functions"]}
     assert found["recurse"]["sum"] > found["recurse"]["total"], found["recurse"]
     for name in ("recurse", "main", "leaf"):
@@ -320,13 +320,13 @@ def check_stack(d):
         assert 200000 <= thread[0]["fields"]["bytes"] <= 200000 + 65536, thread
         assert re.search(rf"the deepest stack was [0-9.]+ KiB, of thread {thread[0]['tid']} \(.*\):"
                          r" deepest < wide < stack_thread", t.said), t.said
-        # The deepest of a thread is reported last, and they only grow.
+        # The thread's deepest stack is reported last, and the sizes only grow.
         sizes = [e["fields"]["bytes"] for e in t.of("func:stack") if e["tid"] == thread[0]["tid"]]
         assert sizes == sorted(sizes), sizes
 
 
 def check_overflow(d):
-    """A stack that overflowed has left its chain behind."""
+    """A stack that overflowed has left its call chain in the recording."""
     t = run(d, ["--tracer", "stack"], "overflow", expect=-signal.SIGSEGV)
     last = t.of("func:stack")[-1]
     assert set(t.chain(last)) == {"overflow"} and len(t.chain(last)) == 64, last
@@ -335,7 +335,7 @@ def check_overflow(d):
 
 
 def callees(t):
-    """For each func:call, in order: its name and what it called, as the events before it say."""
+    """For each func:call, in order: its name and its callees, according to the events before it."""
     found, before = [], []
     for e in t.events:
         if e["name"] == "func:callee":
@@ -362,17 +362,17 @@ def check_latency(d):
 
 
 def check_many(d):
-    """More callees than are kept: the rest is summed up under no name."""
+    """More callees than are kept: the rest is summed up without a name."""
     t = run(d, ["--tracer", "latency", "--min-time", "20ms"], "many")
     called = next(called for name, called, _ in callees(t) if name == "call_many")
     assert sum(f["calls"] for f in called.values()) == 111 and len(called) == 64, len(called)
-    # The first ten are called again at the end, when they have long been known.
+    # The first ten are called again at the end, when they have their entries.
     assert all(called[f"many_0{i}"]["calls"] == 2 for i in range(10))
     assert called["others"]["calls"] == 101 - 63, called["others"]
 
 
 def check_deep(d):
-    """Frames for which there are no nodes have callees under no name, or none; those outside of them, their own."""
+    """Frames without nodes have callees without a name, or none; the frames outside them have their own."""
     t = run(d, ["--tracer", "latency,profile", "--min-time", "2s", "-m", "32M"], "deep")
     found = {name: called for name, called, _ in callees(t) if name != "recurse"}
     assert found["deep_thread"]["nap"]["calls"] == 1 and found["deep_thread"]["recurse"]["calls"] == 1, found
@@ -381,8 +381,8 @@ def check_deep(d):
 
 
 def check_coroutine(d):
-    """What a coroutine called before it waited counts for it, and not for what ran meanwhile; afterwards it may as well
-    have been called by what resumed it."""
+    """What a coroutine called before it waited counts for it, and not what ran in between; what it calls afterwards
+    may instead count for the function that resumed it."""
     t = run(d, ["--tracer", "latency", "--min-time", "200ms"], "coroutine")
     found = {name: called for name, called, _ in callees(t)}
     body, resume = ({n: f["calls"] for n, f in found[name].items()} for name in ("coroutine_body", "resume"))
@@ -397,7 +397,7 @@ def check_loop(d):
         assert t.calls("func:held", "loop") == ["run_loop", "run_loop"]
         assert re.search(r"(?m)^hodo: on_slow held the loop run_loop 2 times, for [0-9.]+ m?s at most$", t.said), t.said
         assert all(t.ns(e["fields"]["ticks"]) >= 290 * MS for e in t.of("func:held"))
-    # The loop is seen although it is not among the functions that were named.
+    # The loop is seen although it is not among the selected functions.
     t = run(d, ["--functions=on_*", "--tracer", "loop", "--loop", "run_loop", "--min-time", "200ms"], "loop")
     assert t.calls("func:held") == ["on_slow", "on_slow"]
     t = run(d, ["--tracer", "loop", "--loop", "no_such", "--min-time", "200ms"], "loop")
@@ -408,7 +408,7 @@ def check_thread(d):
     for t in for_all(d, ["--tracer", "thread"], "thread"):
         wrong = [(t.chain(e)[:2], e["fields"]["wanted"], e["fields"]["role"]) for e in t.of("func:wrong_thread")]
         assert [t.chain(e)[0] for e in t.of("func:wrong_thread")] == t.calls("func:wrong_thread")
-        # Ten calls from one site are one report; so is a thread that never said what it is, and one that changed.
+        # Ten calls from one site make one report; so do a thread that never declared its role, and one that changed it.
         assert wrong[:3] == [(["only_main", "caller"], "main", "worker"),
                              (["only_main", "other_caller"], "main", "worker"),
                              (["either", "nobody"], wrong[2][1], None)], wrong
@@ -423,7 +423,7 @@ def check_abort(d):
 
 
 def check_jump(d):
-    """Calls that longjmp went past are over, and said to have been left."""
+    """Calls that longjmp skipped have ended, and are marked as left."""
     for t in for_all(d, ["--tracer", "graph"], "jump"):
         left = [e["fields"]["left"] for e in t.of("func:call")]
         assert t.calls()[:4] == ["jump", "jump", "jump", "leaf"] and left[:4] == [True, True, True, False], t.calls()
@@ -431,7 +431,7 @@ def check_jump(d):
 
 
 def check_patterns(d):
-    """What is named is recorded, and nothing else."""
+    """The named functions are recorded, and no others."""
     names = lambda t: set(t.calls("func:entry"))
     assert names(run(d, ["-e", "func:l*,func:mid"], "counts")) == {"leaf", "mid"}
     assert names(run(d, ["-e", "func"], "counts")) >= {"main", "leaf", "mid", "recurse"}
@@ -440,7 +440,7 @@ def check_patterns(d):
     assert "mid" in names(run(d, ["--functions", "-e", "!func:leaf"], "counts"))
     address = next(a for a, name in symbols(programs[0]) if name == "recurse")
     assert names(run(d, [f"--functions=0x{address:x}-0x{address + 1:x}"], "counts")) == {"recurse"}
-    # Events beside functions, and not.
+    # With events in addition to functions, and without.
     for options, events in [(["--functions"], 1), (["-e", "func:x"], 0), (["-e", "func"], 0),
                             (["-e", "plain:*,func:x"], 1),
                             (["--functions=x", "-e", "!plain:*"], 0), (["--functions", "-e", "plain:ran"], 1)]:
@@ -462,7 +462,7 @@ def check_nothing(d):
 
 
 def check_together(d):
-    """Several at once see the same calls."""
+    """Several tracers at once see the same calls."""
     t = run(d, ["--tracer", "record,profile", "--tracer", "stack,thread"], "counts")
     entries = collections.Counter(t.calls("func:entry"))
     same_counts(entries, COUNTS)
@@ -471,7 +471,7 @@ def check_together(d):
 
 
 def check_entry_only(d):
-    """Where exits cannot be seen, the user reads what to do, and what does not need them works."""
+    """Where exits cannot be seen, a message says what to do, and what does not need exits works."""
     entries = os.environ["ENTRIES"]
     for tracer in ("record", "graph"):
         t = run(d, ["--tracer", tracer], "counts", entries)
@@ -483,7 +483,7 @@ def check_entry_only(d):
 
 
 def check_storm(d):
-    """Calls in signal handlers that interrupt a tracer are counted, all others are seen."""
+    """Calls in signal handlers that interrupt a tracer are counted; all others are seen."""
     t = run(d, ["--tracer", "profile,stack,loop,thread", "--loop", "mid", "--min-time", "1s"], "storm")
     found = {name: sums["calls"] for (_, name), sums in profile(t).items()}
     handled, missed = int(t.out), t.seen()["missed"]
@@ -497,7 +497,7 @@ def check_jumps(d):
     t = run(d, ["--tracer", "profile,stack,latency", "--min-time", "100us"], "jumps")
     found = {name: sums["calls"] for (_, name), sums in profile(t, exact=False).items()}
     handled, missed = int(t.out), t.seen()["missed"]
-    # Each jump may lose the call that it interrupted, and its function's.
+    # Each jump may lose the call that it interrupted, and the call of its function.
     lost = 200000 + 20000 + 2 * handled - sum(found[n] for n in ("leaf", "mid", "on_signal")) - missed
     print(lost, found, handled, missed)
     assert 0 <= lost <= 12 * (handled // 3 + 1), (lost, found, handled, missed)

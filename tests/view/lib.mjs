@@ -3,9 +3,9 @@
 // lib.mjs - what the tests of the page share: chromium, pages of recordings, checks.
 //
 // In the environment: VIEW_MODULES (node_modules with playwright-core), VIEW_WORK (a folder for what tests make and
-// keep: screenshots), HODO, TEMPLATE (the page without a recording), CHROMIUM (else it is looked for). A test is a
-// program: `await run({ name: async (t) => { … } })` runs its cases; it ends with 77 where something is missing that
-// cannot be had.
+// keep: screenshots), HODO, TEMPLATE (the page without a recording), CHROMIUM (found if not set). A test is a
+// program: `await run({ name: async (t) => { … } })` runs its cases; it ends with 77 where something that it needs is
+// missing.
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ function findChromium() {
 			accessSync(name, constants.X_OK);
 			return name;
 		} catch {
-			// the next
+			// try the next one
 		}
 	}
 	return skip('there is no chromium');
@@ -54,7 +54,7 @@ export function needPage() {
 		skip('hodo is built without its page');
 }
 
-/* What a case gets: a browser, a folder of its own that goes at the end, and what it complained of. */
+/* What a case gets: a browser, its own folder, which is removed at the end, and a list of its complaints. */
 class Test {
 	constructor(browser, name, file) {
 		this.browser = browser;
@@ -65,13 +65,13 @@ class Test {
 	}
 
 	/*
-	 * Opens a page. Each error in it, message of its console, breach of its policy and request beyond the file itself is
-	 * kept in page.trouble: the test fails if there is any at its end.
+	 * Opens a page. page.trouble keeps each error in the page, each message on its console, each breach of policy and
+	 * each request for anything but the file itself: the test fails if there is any at its end.
 	 */
 	async open(path, { width = 1280, height = 800, scheme = 'light', wait = true, hash = '' } = {}) {
 		const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: scheme,
 			reducedMotion: 'reduce' });
-		context.setDefaultTimeout(60000); // other tests may want the machine, too
+		context.setDefaultTimeout(60000); // other tests may need the machine, too
 		const page = await context.newPage();
 		const url = pathToFileURL(path).href;
 		page.trouble = [];
@@ -85,7 +85,7 @@ class Test {
 			dialog.dismiss();
 		});
 		page.on('request', (request) => {
-			// The part behind # is asked of nobody.
+			// The part behind # is never requested.
 			if (request.url().split('#')[0] !== url && !request.url().startsWith('data:'))
 				page.trouble.push(`request: ${request.url().slice(0, 200)}`);
 		});
@@ -96,7 +96,7 @@ class Test {
 		return page;
 	}
 
-	/* Keeps a picture, as test output. */
+	/* Keeps a picture as output of the test. */
 	async screenshot(page, name) {
 		const folder = join(process.env.VIEW_WORK ?? tmpdir(), 'screenshots');
 		mkdirSync(folder, { recursive: true });
@@ -130,7 +130,7 @@ class Test {
 	}
 }
 
-/* Until the recording is open and its first frame is drawn. */
+/* Waits until the recording is open and its first frame is drawn. */
 export async function ready(page, timeout = 60000) {
 	await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout });
 	const state = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() =>
@@ -151,7 +151,7 @@ export function equal(got, wanted, message) {
 		throw new Error(`${message ? `${message}: ` : ''}got ${a}, not ${b}`);
 }
 
-/* Launches chromium; a case each. Arguments choose cases by name. */
+/* Launches chromium, and runs each case. Arguments choose cases by name. */
 export async function run(cases, { page = true } = {}) {
 	if (page)
 		needPage();

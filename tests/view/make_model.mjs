@@ -21,7 +21,7 @@ const COLUMNS = {
 
 const up8 = (n) => Math.ceil(n / 8) * 8;
 
-/* header: without tables; tables: {name: {n, columns: {name: [type, bytes]}}}. */
+/* header: without its tables; tables: {name: {n, columns: {name: [type, bytes]}}}. */
 export function container(header, tables) {
 	const parts = [];
 	let at = 0;
@@ -56,7 +56,7 @@ function table(name, rows) {
 	return { n: rows.length, columns };
 }
 
-/* What Model takes, with nothing in it but what is given. */
+/* An input for Model that contains nothing but what is given. */
 export function bare(header, tables) {
 	const nothing = ['slices', 'instants', 'values', 'losses'].map((name) =>
 		[name, { n: 0, ...Object.fromEntries(Object.keys(COLUMNS[name]).map((column) => [column, new Float64Array(0)])) }]);
@@ -113,7 +113,7 @@ class Maker {
 		this.rows.instants.push({ track, name: this.string(name), time: Math.round(time), text });
 	}
 
-	/* A call and those inside of it; what is left of the budget. */
+	/* Makes a call and the calls inside of it; returns what is left of the budget. */
 	call(track, names, begin, duration, depth, budget) {
 		const name = names[Math.floor(this.random() * names.length)];
 		const mark = name.startsWith('kv:');
@@ -217,8 +217,8 @@ export function makeModel(events = 20000, seed = 1) {
 }
 
 /*
- * One thread of one program, with little in it: rows have room to grow. Slices named in longer take so many times as long;
- * with a length of 0 times they are not there.
+ * One thread of one program, with so little in it that rows have room to grow. longer: factors for slices by name;
+ * slices with a factor of 0 are left out.
  */
 export function makeFew(longer = {}) {
 	const m = new Maker(0);
@@ -237,7 +237,7 @@ export function makeFew(longer = {}) {
 	return finish(m, [{ pid: 77, comm: 'srv', exe: '/usr/bin/srv', kernel: false }]);
 }
 
-/* What was made, as a page has it. */
+/* The result in the form that a page has. */
 function finish(m, processes, lost = 0) {
 	for (const name of ['slices', 'instants', 'values']) {
 		const time = name === 'slices' ? 'begin' : 'time';
@@ -264,7 +264,7 @@ function finish(m, processes, lost = 0) {
 		columns: { at: ['u32', at], length: ['u32', length], bytes: ['u8', Buffer.concat(encoded)] } } }) };
 }
 
-/* after: of another recording, which is compared. */
+/* after: the other recording, for a comparison. */
 export function makePage(template, { main, text, header }, after = null) {
 	const element = (id, data) => `<script type="text/plain" id="${id}">${deflateSync(data).toString('base64')}</script>`;
 	const data = element('hodo-main', main) + element('hodo-text', text) +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_recording.c - view_recording WHAT DIR [EVENTS]: recordings of which everything is known.
+ * make_recording.c - view_recording WHAT DIR [EVENTS]: recordings whose whole contents are known.
  *
- *	requests  a server's: nested spans, requests across threads, marks, events, a counter; as many events
+ *	requests  a server's: nested spans, requests across threads, marks, events, a counter; EVENTS in all
  *	sizes     one thread: 10 EVENTS / 20 outer spans of 1000 ns, each with 9 inner ones of 1 to 9 ns, apart by 1 us
  *	overlaps  one thread: EVENTS / 4 pairs of spans of 200 ns, the second begun and ended 100 ns after the first
  *	points    one thread: EVENTS / 2 events, and as many values of a counter, each 100 ns
@@ -44,7 +44,7 @@ static void classes(struct gen_trace *t)
 	gen_class(t, COUNT, "kv:entries", "counter", "", value_fields, 1);
 }
 
-/* A stream whose packets begin and end as they fill. */
+/* A stream whose packets begin and end as they fill up. */
 struct writer {
 	struct gen_stream s;
 	uint64_t ticks, events, left;
@@ -190,7 +190,7 @@ static void points(const char *dir, uint64_t events)
 	gen_trace_end(&t);
 }
 
-/* As the values of points, but most are no number; one of 7000 stands out. */
+/* Like the values of points, but most of them are NaN; one value in 7000 stands out. */
 static void numbers(const char *dir, uint64_t events)
 {
 	static const struct gen_field load[] = { { "value", HODO_TYPE_F64 } };
@@ -209,7 +209,7 @@ static void numbers(const char *dir, uint64_t events)
 	gen_trace_end(&t);
 }
 
-/* Packets of three events from `at` on, ns apart. */
+/* A packet of three events, from `at` on, `apart` ns apart. */
 static void three(struct gen_stream *s, uint64_t at, uint64_t apart, uint64_t until, uint64_t lost)
 {
 	gen_packet_start(s, at);
@@ -225,7 +225,7 @@ static void losses(const char *dir)
 	struct gen_trace t;
 	struct gen_stream s;
 
-	/* Full: between the last event, at 3000 + 200, and the packet's end. */
+	/* Full: the loss is between the last event, at 3000 + 200, and the packet's end. */
 	gen_trace_start(&t, dir, "full-1", "full", 1, "discard", HZ, EPOCH_S, 0);
 	classes(&t);
 	gen_stream_start(&s, &t, "cpu0", 0);
@@ -235,7 +235,7 @@ static void losses(const char *dir)
 	gen_packet_start(&s, 9000);
 	gen_packet_end(&s, 9000, 5);
 	gen_stream_end(&s);
-	/* Too large: anywhere in the packet. */
+	/* Too large: the loss is anywhere in the packet. */
 	gen_stream_start(&s, &t, "cpu1", 1);
 	three(&s, 1500, 100, 2500, 0);
 	three(&s, 3500, 100, 4500, 2);
@@ -245,7 +245,7 @@ static void losses(const char *dir)
 	gen_comment(&t, "end time=1795000000.000010000");
 	gen_trace_end(&t);
 
-	/* Overwritten: between two packets. */
+	/* Overwritten: the loss is between two packets. */
 	gen_trace_start(&t, dir, "over-2", "over", 2, "overwrite", HZ, EPOCH_S, 0);
 	classes(&t);
 	gen_stream_start(&s, &t, "cpu0", 0);
@@ -322,9 +322,9 @@ static void wake(struct gen_stream *s, uint64_t at, uint32_t by, uint32_t tid)
 }
 
 /*
- * Of the request of thread 10, 1 to 9 ms: 10 runs to 2 ms and sleeps; 11 works to 3 ms and waits for 12, which wakes it
- * at 4 ms; it has a CPU at 4.2 ms, works, and wakes 10 at 6 ms, which has a CPU at 6.5 ms; nobody wakes 10 where it is
- * blocked, 7 to 7.5 ms.
+ * The request of thread 10, 1 to 9 ms: 10 runs to 2 ms and sleeps; 11 works to 3 ms and waits for 12, which wakes it
+ * at 4 ms; 11 has a CPU at 4.2 ms, works, and wakes 10 at 6 ms; 10 has a CPU at 6.5 ms; nobody wakes 10 from where
+ * it is blocked, 7 to 7.5 ms.
  */
 static void wakes(const char *dir)
 {

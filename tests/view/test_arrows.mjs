@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_arrows.mjs - spans that begin on one thread and end on another, in Chromium: which they are, as hodo print has their
-// events, and where their arrows lead.
+// test_arrows.mjs - spans that begin on one thread and end on another, in Chromium: they are those of hodo print, and
+// their arrows lead to the right places.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ function make(t, events) {
 	return dir;
 }
 
-/* {id: [tid of the begin, tid of the end]} of those that have both. */
+/* {id: [tid of the begin, tid of the end]} of the spans that have both. */
 function plainFlows(dir) {
 	const ends = {};
 	for (const line of hodo('print', '--json', '-e', 'kv:flow', dir).split('\n').filter(Boolean)) {
@@ -61,7 +61,7 @@ async function whichThey(t) {
 	assert.ok(Object.keys(plain).length > 20, 'some lead from thread to thread');
 	assert.deepEqual(flows, plain);
 
-	// One of them, chosen: an arrow from the row where it began to the one where it ended.
+	// Choosing one of them shows an arrow from the row where it began to the row where it ended.
 	const chosen = await page.evaluate(() => {
 		const { app, model } = globalThis.hodo;
 		const slice = model.flows.slice[3];
@@ -89,11 +89,11 @@ async function whichThey(t) {
 	await page.getByRole('button', { name: chosen.tracks[1] }).click();
 	assert.equal(await page.evaluate(() => globalThis.hodo.model.tracks[globalThis.hodo.model.slices.track[globalThis.hodo.app.item.slice]].longTitle),
 		chosen.tracks[1]);
-	// What they lead to, chosen, has its arrows stand out too.
+	// Choosing the slice to which they lead makes its arrows stand out too.
 	assert.ok((await curves(page)).some(([, , , , width]) => width === 2));
 }
 
-/* All in sight if they are few, none if they are many; a frame's cost has a bound. */
+/* All arrows in sight if they are few, none if they are many: the cost of a frame has a bound. */
 async function few(t) {
 	const page = await t.open(t.view(make(t, 1200)));
 	const n = await page.evaluate(() => globalThis.hodo.model.flows.n);
@@ -109,4 +109,27 @@ async function few(t) {
 	assert.ok((await curves(many)).length >= 1, 'in a stretch of time they are few');
 }
 
-await run({ whichThey, few });
+/* From spans to those of other processes, as a recording of several hosts has them: one arrow each, from and to the tracks
+ * that it names. */
+async function links(t) {
+	const page = await t.open(t.view(make(t, 1200)));
+	const before = (await curves(page)).length;
+	const tracks = await page.evaluate(() => {
+		const { model } = globalThis.hodo;
+		const threads = model.tracks.filter((track) => track.kind === 'thread').slice(0, 2);
+		const at = model.durationNs / 2;
+		model.links = { n: 2, from: [0, 1].map((i) => threads[i].index), to: [1, 0].map((i) => threads[i].index),
+			begin: [at, at * 1.1], end: [at * 1.2, at * 1.3] };
+		return threads.map((track) => track.longTitle);
+	});
+	const drawn = await curves(page);
+	assert.equal(drawn.length, before + 2);
+	const [there, back] = drawn; // before the others
+	assert.ok(there[0] < there[2] && back[0] < back[2], 'forward in time');
+	assert.ok(tracks[0] !== tracks[1] && there[1] !== there[3], 'between two tracks');
+	assert.ok(Math.abs(there[1] - back[3]) < Math.abs(there[1] - there[3]), 'and back');
+	await page.evaluate(() => { globalThis.hodo.model.links.n = 0; });
+	assert.equal((await curves(page)).length, before);
+}
+
+await run({ whichThey, few, links });

@@ -1,63 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hodo view as a command: options, files, errors, thinning and its figures, memory. The file is taken apart here,
+"""hodo view as a command: options, files, errors, thinning and its figures, memory. The test takes the file apart,
 without a browser. HODO, TEMPLATE and MAKE_RECORDING are in the environment."""
-import array
-import base64
-import json
 import math
 import os
 import pathlib
-import re
-import struct
-import zlib
 
 from hodo_test import HODO, Case, hodo, main, measured, program, skip
+from view_page import Page
 
 TEMPLATE = pathlib.Path(program("TEMPLATE"))
-TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
-
-
-def part(html, name):
-    """(header, {table: {column: values}}) of one element of the page."""
-    packed = re.search(rf'id="{name}">([A-Za-z0-9+/=]*)</script>', html).group(1)
-    data = zlib.decompress(base64.b64decode(packed, validate=True))
-    magic, version, length = struct.unpack_from("<8sII", data)
-    assert (magic, version) == (b"HODOVIEW", 1)
-    header = json.loads(data[16:16 + length])
-    base = (16 + length + 7) // 8 * 8
-    tables = {}
-    for table, about in header["tables"].items():
-        tables[table] = {}
-        for column, c in about["columns"].items():
-            n, kind = c.get("n", about["n"]), TYPES[c["type"]]
-            assert (base + c["at"]) % 8 == 0
-            at = base + c["at"]
-            tables[table][column] = array.array(kind, data[at:at + n * struct.calcsize(kind)])
-            assert len(tables[table][column]) == n
-    return header, tables
-
-
-class Page:
-    def __init__(self, path):
-        self.html = pathlib.Path(path).read_text(encoding="utf-8")
-        self.take("hodo-main", "hodo-text")
-
-    def take(self, main, text):
-        self.header, self.tables = part(self.html, main)
-        self.text = part(self.html, text)[1]["text"]
-        return self
-
-    def rows(self, table):
-        columns = self.tables[table]
-        return [dict(zip(columns, row)) for row in zip(*columns.values())]
-
-    def texts(self):
-        data = self.text["bytes"].tobytes()
-        return [data[at:at + n].decode() for at, n in zip(self.text["at"], self.text["length"])]
-
-    def name(self, row):
-        return self.header["strings"][row["name"]]
 
 
 class View(Case):
@@ -93,7 +45,7 @@ class Files(View):
         self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["out", "requests", "requests.html"])
 
     def test_link_beside_the_recording(self):
-        """Out of an archive: it is not followed."""
+        """A link from an archive: hodo view does not follow it."""
         self.make("requests", 1000)
         (self.dir / "precious").write_text("precious", encoding="ascii")
         (self.dir / "requests.html").symlink_to("precious")
@@ -101,6 +53,22 @@ class Files(View):
         self.hodo("--force", "requests")
         self.assertFalse((self.dir / "requests.html").is_symlink())
         self.assertEqual((self.dir / "precious").read_text(encoding="ascii"), "precious")
+
+    def test_file_beside_the_recording(self):
+        """A page is replaced without asking; what somebody else put under its name is not."""
+        self.make("requests", 1000)
+        page = self.dir / "requests.html"
+        for mine in ("", "<!DOCTYPE html>\n<title>mine</title>\n"):
+            page.write_text(mine, encoding="ascii")
+            self.assertRegex(self.hodo("requests", status=1), r"^hodo: requests\.html exists, and 'hodo view' did not make "
+                                                              r"it: give --force to replace it, .* with -o\n$")
+            self.assertEqual(page.read_text(encoding="ascii"), mine)
+        self.hodo("-q", "--force", "--title", "one", "requests")
+        one = page.read_bytes()
+        self.assertEqual(self.hodo("-q", "--title", "x" * 400, "requests"), "")
+        self.assertEqual(self.hodo("-q", "requests"), "")
+        self.assertNotEqual(page.read_bytes(), one)
+        self.assertEqual(sorted(p.name for p in self.dir.iterdir()), ["requests", "requests.html"])
 
     def test_what_cannot_be(self):
         self.make("requests", 1000)
@@ -112,7 +80,7 @@ class Files(View):
         self.assertEqual([p.name for p in self.dir.iterdir()], ["requests"])
 
     def test_diff(self):
-        """Both recordings are in the page, each as it is alone."""
+        """The page has both recordings, each as it is alone."""
         before, after = self.make("requests", 4000), self.make("sizes", 3000)
         alone = [self.page(dir, "--limit", "1000") for dir in (before, after)]
         both = self.page(before, "--limit", "1000", "--diff", after)
@@ -122,7 +90,7 @@ class Files(View):
         self.assertNotIn('id="hodo-after"', alone[0].html)
         self.assertIn("nowhere", self.hodo("-q", "-f", "--diff", "nowhere", "-o", "x.html", before, status=1))
         self.assertFalse((self.dir / "x.html").exists())
-        # What is selected is selected of both, each in its own time.
+        # A selection applies to both, to each in its own time.
         some = self.page(before, "--diff", after, "-e", "kv:parse", "--until", "0.00001")
         for names in (("hodo-main", "hodo-text"), ("hodo-after", "hodo-after-text")):
             page = some.take(*names)
@@ -147,7 +115,7 @@ class Content(View):
         self.assertNotIn("omitted", page.tables)
         keys = [(s["track"], s["begin"], s["depth"]) for s in slices]
         self.assertEqual(keys, sorted(keys))
-        # The slices of a thread lie within each other; those of requests that overlap have rows of their own.
+        # The slices of a thread nest; overlapping slices of requests have rows of their own.
         for track, about in enumerate(page.header["tracks"]):
             ends = {}
             for s in (s for s in slices if s["track"] == track):
@@ -167,12 +135,25 @@ class Content(View):
         self.assertEqual(sorted(page.header["strings"][t["name"]] for t in page.header["tracks"]),
                          ["kv:entries", "kv:flow", "worker 0", "worker 1", "worker 2", "worker 3"])
 
+    def test_off_cpu(self):
+        """A span says how long its thread did not run, where that is known; tests/graph tests the same as lines."""
+        page = self.page(self.dir / self.generate("GEN_CALLS", "spans_off", name="spans_off"))
+        texts = page.texts()
+        slices = [s for s in page.rows("slices") if s["kind"] < 3]
+        said = [(page.name(s), texts[s["text"]] if s["text"] >= 0 else "") for s in slices]
+        self.assertEqual(sorted(said), [
+            ("0x401000", ""), ("0x401100", ""), ("0x401200", ""),
+            ("kv:flush", "off_cpu=0.280us waits=0 preempted=1"),
+            ("kv:job", "id=5 off_cpu=0.050us waits=1 preempted=0"), ("kv:job", "id=6"),
+            ("kv:put", 'key="user:7" shard=7 off_cpu=0.320us waits=1 preempted=1'),
+            ("kv:put", 'key="user:8" shard=8')])
+
     def test_losses(self):
         page = self.page(self.make("losses"))
         begin = int(page.header["begin_ns"]) - 1795000000 * 10**9
         got = [(page.header["processes"][x["process"]]["comm"], x["cpu"], begin + x["begin"], begin + x["end"],
                 x["count"], page.header["strings"][x["cause"]]) for x in page.rows("losses")]
-        self.assertEqual(got, [("over", 0, 2000, 7000, 40, "newer events took their place"),
+        self.assertEqual(got, [("over", 0, 2000, 7000, 40, "newer events overwrote them"),
                                ("full", 0, 3200, 4000, 70, "the buffer was full"),
                                ("full", 1, 3500, 4500, 2, "larger than a packet"),
                                ("full", 0, 6000, 9000, 5, "the buffer was full")])
@@ -205,7 +186,7 @@ class Content(View):
 
 class Thinned(View):
     def figures(self, page):
-        """{name: (count, total, min, max, {bucket: count})} of what the page tells over all."""
+        """{name: (count, total, min, max, {bucket: count})} of the page's figures over all."""
         out = {}
         places, counts = page.tables["buckets"]["log2x8"], page.tables["buckets"]["count"]
         for a in page.rows("aggregates"):
@@ -222,11 +203,11 @@ class Thinned(View):
         self.assertLessEqual(len(slices), 10000)
         self.assertGreater(len(slices), 7000)
         self.assertTrue(page.header["tracks"][0]["coarse"])
-        # All the outer ones, and of the inner ones the longest.
+        # All outer slices, and the longest of the inner ones.
         self.assertEqual(sum(s["depth"] == 0 for s in slices), 5000)
         least = min(s["duration"] for s in slices)
         self.assertEqual(sum(s["duration"] > least for s in slices), 5000 * (10 - least))
-        # Figures are over all: each 5000 of 1 to 9 ns.
+        # The figures cover all slices: 5000 of each length from 1 to 9 ns.
         figures = self.figures(page)
         self.assertEqual(figures["kv:request"], (5000, 5e6, 1000, 1000, {8 * 9 + 7: 5000}))
         self.assertEqual(figures["kv:parse"][:4], (45000, 225000, 1, 9))
@@ -237,7 +218,7 @@ class Thinned(View):
             wanted[bucket] = wanted.get(bucket, 0) + 5000
         self.assertEqual(figures["kv:parse"][4], wanted)
         self.assertEqual(len(page.texts()), sum(s["text"] >= 0 for s in slices))
-        self.assertIn("are shown: the longest", self.hodo("-f", "--limit", "10000", recording))
+        self.assertIn("are shown, the longest", self.hodo("-f", "--limit", "10000", recording))
 
     def test_pieces_count_once(self):
         page = self.page(self.make("overlaps", 4000), "--limit", "100")
@@ -255,10 +236,10 @@ class Thinned(View):
         self.assertEqual((totals["instants"], totals["values"]), (events / 2, events / 2))
         for table in ("instants", "values"):
             times = page.tables[table]["time"]
-            # Cells are powers of two: half of the share at least; of a cell all four values may be one.
+            # Cells are powers of two: at least half of the share; all four values of a cell may be the same one.
             self.assertTrue(1250 <= len(times) <= 5000, (table, len(times)))
             self.assertEqual(list(times), sorted(times))
-            # Over all the time, evenly: 100 ns each, in cells of 2^15 or 2^16 ns.
+            # Evenly over the whole time: 100 ns each, in cells of 2^15 or 2^16 ns.
             self.assertLess(times[0], 1000)
             self.assertGreater(times[-1], events / 2 * 100 * 0.99)
             self.assertLess(max(b - a for a, b in zip(times, times[1:])), 2**17)
@@ -266,7 +247,7 @@ class Thinned(View):
         self.assertEqual(max(page.tables["values"]["value"]), 1000000)
 
     def test_values_that_are_no_number(self):
-        """What stands out among them stays."""
+        """The value that stands out among them stays."""
         events = 200000
         page = self.page(self.make("numbers", events), "--limit", "4000")
         values = page.tables["values"]["value"]
@@ -274,7 +255,7 @@ class Thinned(View):
         self.assertEqual([v for v in values if v >= 1e6], [1e6 + i for i in range(3500, events, 7000)])
 
     def test_shares(self):
-        """A track with little is whole beside one with much."""
+        """A track with few slices stays whole beside one with many."""
         recording = self.make("requests", 20000)
         page = self.page(recording, "--limit", "4000")
         totals = page.header["totals"]
@@ -284,7 +265,7 @@ class Thinned(View):
             self.assertGreater(len(rows), 100, track)
 
     def test_where_something_is_left_out(self):
-        """As many in each stretch of a track as a page that has all of them has more there."""
+        """For each stretch of a track, the page says how many more a page with all of them has there."""
         recordings = [self.make(what, 40000) for what in ("requests", "sizes", "points")]
         for recording in recordings:
             whole = self.page(recording)
@@ -317,7 +298,7 @@ class Thinned(View):
         self.assertEqual((totals["waits"], totals["shown_waits"]), (len(waits), len(left)))
         self.assertLess(len(left), 300)
         self.assertLessEqual(set(left), set(waits))
-        # Of each CPU the longest: none that is left out is longer than all that stay.
+        # The longest of each CPU: none that is left out is longer than all that stay.
         self.assertEqual(max(waits)[0], max(left)[0])
         self.assertGreater(min(left)[0], sorted(waits)[len(waits) // 2][0])
 
@@ -326,11 +307,11 @@ class Thinned(View):
         self.assertEqual(page.header["totals"]["events"], 1000)
 
     def test_memory(self):
-        """Bounded by the limit, not by the recording."""
+        """The memory depends on the limit, not on the recording."""
         peaks = []
         for events in (200000, 800000):
             recording = self.make("sizes", events)
-            # Under a sanitizer, what was freed is to be used again.
+            # With a sanitizer, freed memory must be used again.
             env = {**self.env, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0"}
             _, peak_kib = measured(HODO, "view", "-q", "-f", "-o", self.dir / "x.html", "--limit", 20000, recording,
                                    status=0, env=env)

@@ -18,7 +18,7 @@ async function openBoth(t, before, after, options) {
 	return t.open(t.write('both.html', makePage(readFileSync(process.env.TEMPLATE, 'utf8'), before, after)), options);
 }
 
-/* What both trees have at each path, one path at a time. */
+/* Compares both trees path by path. */
 function pathsMatch() {
 	const [before, after] = [modelOf(makeModel(3000, 1)), modelOf(makeModel(2000, 2))];
 	const plain = (model) => {
@@ -51,7 +51,7 @@ const colorOf = (page, name) => page.locator(`.frame[aria-label^="${name}: "]`).
 	getComputedStyle(frame).backgroundColor.match(/\d+/g).map(Number));
 
 async function differences(t) {
-	// lookup takes twice as long after, compact half; one function is gone, another new.
+	// After the change, lookup takes twice as long and compact half; one function is gone, another is new.
 	const before = makeFew({ 'ns::fresh': 0 });
 	const after = makeFew({ 'srv:lookup': 1.2, 'ns::Store::compact': 0.5, 'ns::old': 0 });
 	for (const scheme of ['light', 'dark']) {
@@ -83,7 +83,7 @@ async function differences(t) {
 		const rows = await figures.locator('tbody tr').evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.textContent)));
 		assert.deepEqual(rows.map((row) => row.slice(0, 4)), [['Before', '12', '1.920 s', '160.0 ms'], ['After', '12', '2.304 s', '192.0 ms'],
 			['Change', '±0 %', '+20.0 %', '+20.0 %']]);
-		// Both are drawn: each has bars of its own, filled with its colour, through which the background is seen.
+		// Both are drawn: each has its own bars, filled with its colour, through which the background shows.
 		const seen = await page.evaluate(() => {
 			const { theme } = globalThis.hodo.app;
 			const canvas = document.querySelector('.histogram-plot canvas');
@@ -109,7 +109,7 @@ async function differences(t) {
 	}
 }
 
-/* The timeline and the events are of one of both, which the address says. */
+/* The timeline and the table of events show one of the two recordings; the address says which. */
 async function sides(t) {
 	const page = await openBoth(t, makeFew(), makeFew({ 'srv:lookup': 1.2 }));
 	const total = () => page.evaluate(() => globalThis.hodo.model.slices.duration[0]);
@@ -123,7 +123,7 @@ async function sides(t) {
 	await t.screenshot(page, 'before');
 }
 
-/* hodo view --diff of recordings: what the page says of them is what hodo report --diff does. Names may hold anything. */
+/* hodo view --diff of recordings: the page has the same figures as hodo report --diff. Names may hold anything. */
 async function recordings(t) {
 	const make = (what, name, events) => {
 		const dir = join(t.dir, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// test_kernel.mjs - a recording of the kernel and of a program, on one time line: what ran on each CPU, and when.
+// test_kernel.mjs - a recording of the kernel and of a program on one timeline: what ran on each CPU, and when.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { check, equal, hodo, run } from './lib.mjs';
@@ -12,7 +12,7 @@ function make(t) {
 }
 
 await run({
-	/* What runs on CPUs, thread by thread, is what hodo report adds up. */
+	/* The times on CPUs, thread by thread, add up to those in hodo report. */
 	cpus: async (t) => {
 		const dir = make(t);
 		const page = await t.open(t.view(dir));
@@ -28,7 +28,7 @@ await run({
 				const track = slices.track[i];
 				if (tracks[track].kind !== 'cpu')
 					continue;
-				// Threads have one name, often: what tells them apart stands beside it.
+				// Threads often have the same name: the text beside it tells them apart.
 				const [, tid, why] = /^pid=\d+ tid=(\d+) why="(\w+)"$/.exec(model.text(slices.text[i]));
 				const name = `${strings[slices.name[i]]}[${tid}]`;
 				whys.add(why);

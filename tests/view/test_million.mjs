@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_million.mjs [--json] - a recording of 1,000,000 events: the page's size, how long it takes to be written, to be
-// open and drawn, and frames while it is zoomed and moved. Times are told and not judged: bench/ has targets for them.
+// test_million.mjs [--json] - a recording of 1,000,000 events: the page's size, the times to write it, and to open and
+// draw it, and frames while it is zoomed and moved. The test reports times but does not judge them: bench/ has targets.
 // With --json the figures are printed as one object.
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -12,7 +12,7 @@ const EVENTS = Number(process.env.EVENTS ?? 1000000);
 const json = process.argv.includes('--json');
 process.argv = process.argv.filter((a) => a !== '--json');
 
-/* From the request to the first frame with everything in it, ms. */
+/* ms from the request to the first frame that shows everything. */
 function opened(page) {
 	return page.evaluate(() => new Promise((done) => {
 		const wait = () => (document.documentElement.dataset.ready ? requestAnimationFrame(() =>
@@ -21,7 +21,7 @@ function opened(page) {
 	}));
 }
 
-/* ms between frames while keys are held: zooming in, moving, zooming out. */
+/* ms between frames while keys are held down: zooming in, moving, zooming out. */
 async function frames(page) {
 	await page.click('#tab-timeline');
 	await page.evaluate(() => {

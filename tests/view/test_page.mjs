@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_page.mjs - the page as a whole: it opens, asks the network for nothing, and nothing that a recording holds is ever
-// anything but text.
+// test_page.mjs - the page as a whole: it opens, requests nothing from the network, and shows what a recording holds as
+// nothing but text.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function make(t, what, events = 10000) {
 
 const PANES = ['timeline', 'flame', 'histograms', 'table'];
 
-/* Each pane as it is first seen. */
+/* Shows each pane as a user first sees it. */
 async function tour(t, page, name) {
 	for (const pane of PANES) {
 		await page.click(`#tab-${pane}`);
@@ -26,7 +26,7 @@ async function tour(t, page, name) {
 }
 
 await run({
-	/* A recording of the store's kind, in both themes. Requests, errors and breaches of the policy fail any case. */
+	/* A recording like the store's, in both themes. Requests, errors and breaches of the policy fail any case. */
 	opens: async (t) => {
 		const path = t.view(make(t, 'requests', 20000));
 		for (const scheme of ['light', 'dark']) {
@@ -36,7 +36,7 @@ await run({
 		}
 	},
 
-	/* What is in the page is what hodo stat counts. */
+	/* The page contains what hodo stat counts. */
 	holds_the_recording: async (t) => {
 		const dir = make(t, 'requests', 20000);
 		const page = await t.open(t.view(dir));
@@ -65,7 +65,7 @@ await run({
 		equal(model.tracks.slice().sort(), ['async', 'counter', 'thread', 'thread', 'thread', 'thread']);
 	},
 
-	/* The file: a policy that lets nothing be loaded, nothing from elsewhere, the libraries' licences. */
+	/* The file: a policy that lets the page load nothing, no parts from elsewhere, the libraries' licences. */
 	policy: async (t) => {
 		needPage();
 		const html = readFileSync(t.view(make(t, 'requests', 1000)), 'utf8');
@@ -77,7 +77,7 @@ await run({
 		check(!/<(?:img|link|iframe|object|embed|base|form\s+action)\b/.test(html), 'nothing is loaded');
 		for (const name of ['uplot', 'd3-hierarchy'])
 			check(html.includes(`${name} `), `the licence of ${name}`);
-		// The policy holds: a script and a request that are not the page's are stopped.
+		// The policy works: it stops a script and a request that are not the page's.
 		const page = await t.open(t.write('x.html', html));
 		const stopped = await page.evaluate(async () => {
 			const seen = [];
@@ -93,7 +93,7 @@ await run({
 		});
 		equal(stopped.owned, false);
 		equal(stopped.seen, ['connect-src', 'img-src', 'script-src-elem']);
-		page.trouble.length = 0; // that was meant
+		page.trouble.length = 0; // the test caused it
 	},
 
 	/* Names and texts that would do harm as HTML, script or control bytes. */
@@ -123,7 +123,7 @@ await run({
 		equal(seen.handlers, 0);
 		check(seen.strings.some((s) => s.includes('</script><script>')), 'names are there, as text');
 		check(seen.texts.some((s) => s.includes('<img src=x onerror=')), 'texts are there, as text');
-		// What cannot be seen is made visible.
+		// Invisible characters are made visible.
 		check(![...seen.strings, ...seen.texts, ...seen.warnings].some((s) => /[\u0000-\u001f\u202e]/.test(s)), 'control');
 		check(seen.warnings.length > 0, 'warnings');
 	},
@@ -139,7 +139,7 @@ await run({
 				l.count[i], m.strings[l.cause[i]]]);
 		});
 		equal(losses, [
-			['over', 0, 2000, 7000, 40, 'newer events took their place'],
+			['over', 0, 2000, 7000, 40, 'newer events overwrote them'],
 			['full', 0, 3200, 4000, 70, 'the buffer was full'],
 			['full', 1, 3500, 4500, 2, 'larger than a packet'],
 			['full', 0, 6000, 9000, 5, 'the buffer was full'],
@@ -156,6 +156,6 @@ await run({
 		let error = null;
 		await ready(page).catch((e) => (error = e));
 		check(error && /cannot be shown/.test(String(error)), String(error));
-		page.trouble.length = 0; // that was meant
+		page.trouble.length = 0; // the test caused it
 	},
 });

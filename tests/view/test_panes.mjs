@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_panes.mjs - the flame graph, the histograms and the table of events in Chromium: what they show against the page's own
-// data, keys, search, selection, hostile names, light and dark.
+// test_panes.mjs - the flame graph, the histograms and the table of events in Chromium: compared with the page's own
+// data; keys, search, selection, hostile names, light and dark.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ function nsOf(text) {
 
 const countOf = (text) => Number(text.replace(/[^\d]/g, ''));
 
-/* What the page holds, computed plainly. */
+/* The page's figures, computed in a simple way. */
 function plainFigures(page) {
 	return page.evaluate(() => {
 		const { slices, tracks, strings } = globalThis.hodo.model;
@@ -56,11 +56,11 @@ async function testFlame(page, shot) {
 	near(nsOf(await details.textContent()), plain.top, 'time of all');
 	await shot('flame');
 
-	// A click zooms, Escape goes back; arrows go along.
+	// A click zooms, Escape goes back; the arrow keys move.
 	const before = await frames.count();
 	const get = page.locator('.flame-canvas .frame', { hasText: 'kv:get' }).first();
 	await get.click();
-	await page.mouse.move(5, 5); // details are of the frame under the pointer, if there is one
+	await page.mouse.move(5, 5); // the details are those of the frame under the pointer, if there is one
 	assert.match(await details.textContent(), /^kv:get/);
 	const width = await page.locator('.flame-canvas').evaluate((e) => e.clientWidth);
 	const zoomed = page.locator('.flame-canvas .frame[tabindex="0"]');
@@ -78,7 +78,7 @@ async function testFlame(page, shot) {
 	await page.keyboard.press('Escape');
 	assert.equal(await frames.count(), before);
 
-	// The inverse: by what took the time itself.
+	// The inverse: sorted by what took the time itself.
 	await page.getByRole('radio', { name: 'Inverse' }).click();
 	const labels = await page.locator('.flame-canvas .frame[aria-level="2"]').evaluateAll((all) =>
 		all.map((e) => e.getAttribute('aria-label')));
@@ -91,7 +91,7 @@ async function testFlame(page, shot) {
 	}
 	await shot('inverse');
 
-	// The search marks frames and tells their time.
+	// The search marks frames and shows their time.
 	await page.fill('#search', 'KV_look');
 	await page.waitForFunction(() => document.querySelector('.flame-match') !== null);
 	const marked = await page.locator('.flame-match').evaluateAll((all) => all.map((e) => e.getAttribute('aria-label')));
@@ -113,7 +113,7 @@ async function testFlame(page, shot) {
 	await page.evaluate(() => globalThis.hodo.app.select({}));
 	await page.getByRole('radio', { name: 'Merged' }).click();
 
-	// The longest of a frame is shown in the timeline.
+	// The button shows the longest slice of a frame in the timeline.
 	await page.locator('.flame-canvas .frame', { hasText: 'hash_find' }).first().click();
 	await page.getByRole('button', { name: 'Longest in the timeline' }).click();
 	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
@@ -125,7 +125,7 @@ async function testFlame(page, shot) {
 	assert.ok(longest[1] > 0);
 }
 
-/* Text of each cell by its header. */
+/* Text of each cell by its column's header. */
 async function figures(page) {
 	return page.locator('.histogram-figures').evaluate((table) => Object.fromEntries([...table.tHead.rows[0].cells].map((cell, i) =>
 		[cell.textContent, table.tBodies[0].rows[0].cells[i].textContent])));
@@ -152,7 +152,7 @@ async function testHistograms(page, shot) {
 		near(nsOf(shown[name]), sorted[Math.ceil(q * sorted.length) - 1], name);
 	assert.equal(Number(await list.getAttribute('aria-rowcount')), sorted.length + 1);
 
-	// A click on a bucket lists what is in it; the keys as well.
+	// A click on a bucket lists its slices; so do the keys.
 	const over = pane.locator('.u-over');
 	const box = await over.boundingBox();
 	const logOf = (bucket) => Math.log2(Math.max(1, bucketBegin(bucket)));
@@ -172,7 +172,7 @@ async function testHistograms(page, shot) {
 	await page.getByRole('radio', { name: 'Logarithmic' }).click();
 	await shot('histogram-bucket');
 
-	// The slowest is the active one of the list; Enter shows it in the timeline.
+	// The slowest is active in the list; Enter shows it in the timeline.
 	await slider.focus();
 	await page.keyboard.press('Enter');
 	await page.keyboard.press('Enter');
@@ -195,7 +195,7 @@ async function testHistograms(page, shot) {
 	await slider.focus();
 	await page.keyboard.press('End');
 	assert.equal(countOf((await slider.getAttribute('aria-valuetext')).split(': ')[1]), counter.last);
-	// Drawing over a stretch selects it, and shows it alone.
+	// A drag over a stretch selects it, and shows only that.
 	const area = await over.boundingBox();
 	await page.mouse.move(area.x + area.width * 0.25, area.y + 50);
 	await page.mouse.down();
@@ -245,7 +245,7 @@ async function testTable(page, shot) {
 	const longest = await page.evaluate(() => Math.max(...globalThis.hodo.model.slices.duration));
 	near(nsOf((await active()).cells[1]), longest, 'the longest');
 
-	// Search of fields, filter by name and thread.
+	// Search in fields; filter by name and thread.
 	await page.fill('#search', 'user77"');
 	await page.waitForFunction((all) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) < all, n);
 	await page.waitForFunction(() => globalThis.hodo.app.matches.busy === false);
@@ -269,7 +269,7 @@ async function testTable(page, shot) {
 	await page.waitForFunction((rows) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) === rows + 1,
 		wanted);
 
-	// Losses stand where they happened.
+	// Losses are listed at the times when they happened.
 	await pane.getByRole('searchbox').fill('');
 	await pane.getByLabel('Thread, CPU or other track').selectOption('-1');
 	await pane.getByLabel('Kind').selectOption({ label: 'lost' });
@@ -290,7 +290,7 @@ async function testTable(page, shot) {
 	await page.waitForFunction((rows) => Number(document.querySelector('.table-pane .grid').getAttribute('aria-rowcount')) === rows + 1,
 		wanted);
 
-	// A click shows the row in the timeline; back here it is the active one.
+	// A click shows the row in the timeline; back in the table, that row is active.
 	await grid.locator('.grid-layer .grid-row').nth(4).click();
 	assert.equal(await page.getAttribute('#tab-timeline', 'aria-selected'), 'true');
 	const item = await page.evaluate(() => globalThis.hodo.app.item.slice);
@@ -304,11 +304,11 @@ async function testTable(page, shot) {
 	await pane.getByLabel('Thread, CPU or other track').selectOption('-1');
 }
 
-/* Names that are HTML stand there as texts in each pane. */
+/* Every pane shows names that are HTML as text. */
 async function testHostile(page) {
 	const bad = '<script>document.title="owned"</script>';
 	await page.click('#tab-flame');
-	await page.getByRole('treeitem', { name: `${bad}: ` }).first().waitFor(); // what it shows of the name depends on its width
+	await page.getByRole('treeitem', { name: `${bad}: ` }).first().waitFor(); // its width decides how much it shows
 	for (const [tab, place] of [['histograms', '.histogram-names'], ['table', '.table-pane']]) {
 		await page.click(`#tab-${tab}`);
 		if (tab === 'table')
@@ -321,7 +321,7 @@ async function testHostile(page) {
 	assert.deepEqual(found.slice(1), [0, 0]);
 }
 
-/* Each pane by dark: nothing that is light stays. */
+/* Each pane in the dark theme: nothing stays light. */
 async function testDark(page, shot) {
 	for (const tab of ['flame', 'histograms', 'table']) {
 		await page.click(`#tab-${tab}`);
@@ -334,7 +334,7 @@ async function testDark(page, shot) {
 	}
 }
 
-/* On a narrow screen nothing is wider than it. */
+/* On a narrow screen nothing is wider than the screen. */
 async function testNarrow(page, shot) {
 	for (const tab of ['flame', 'histograms', 'table']) {
 		await page.click(`#tab-${tab}`);
@@ -343,7 +343,7 @@ async function testNarrow(page, shot) {
 	}
 }
 
-/* The table of figures of a name, by the filter. */
+/* Filters by a name; returns its table of figures. */
 async function figuresOf(page, name) {
 	await page.locator('.histograms-pane').getByRole('searchbox').fill(name);
 	await page.waitForFunction((wanted) => document.querySelector('.histogram-title').textContent.startsWith(wanted), name);
@@ -354,7 +354,7 @@ function within(a, b, part, what) {
 	assert.ok(Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);
 }
 
-/* The page of a recording tells what hodo report tells of it; also where the page does not have all of it. */
+/* A recording's page has the figures of hodo report, even where it does not have all slices. */
 async function testRecording(t) {
 	const dir = join(t.dir, 'requests');
 	execFileSync(process.env.MAKE_RECORDING, ['requests', dir, '12000']);
@@ -375,7 +375,7 @@ async function testRecording(t) {
 		}
 		await t.screenshot(page, exactly ? 'recording-histogram' : 'recording-histogram-thinned');
 		if (!exactly) {
-			// The time that names took themselves is all there, and so is that of requests, in which they are.
+			// The names' own time is all there; so is the time of requests, which contain them.
 			await page.click('#tab-flame');
 			await page.getByRole('radio', { name: 'Inverse' }).click();
 			within(nsOf(await page.locator('.flame-details').textContent()), spans.find((span) => span.name === 'kv:request').total_ns,
@@ -383,7 +383,7 @@ async function testRecording(t) {
 			assert.match(await page.locator('.flame-pane .pane-note').textContent(), /who called short ones is not/);
 			continue;
 		}
-		// Nobody calls a request: its frame in the graph has the time of all of them.
+		// Requests have no callers: their frame in the graph has the time of all of them.
 		await page.click('#tab-flame');
 		const label = await page.locator('.flame-canvas .frame[aria-label^="kv:request: "]').getAttribute('aria-label');
 		const request = spans.find((span) => span.name === 'kv:request');

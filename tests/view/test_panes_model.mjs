@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_panes_model.mjs - what the panes compute of a recording, without a browser: call paths and their inverse, distributions,
-// the order of rows, each against a plain computation of the same.
+// test_panes_model.mjs - what the panes compute from a recording, without a browser: call paths and their inverse,
+// distributions, the order of rows, each compared with a simple computation of the same.
 import assert from 'node:assert/strict';
 import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
 import { Model, takeApart } from '../../src/export/view/data.js';
@@ -63,7 +63,7 @@ function testPathsByHand() {
 	assert.equal(byTrack.total[0], 150);
 	assert.deepEqual(asObject(model, byTrack)['track 1;a;b'], [1, 5, 5]);
 	assert.deepEqual(asObject(model, inverse(model, byTrack, true))['track 0;b;a'], [2, 60, 60]);
-	// 40 … 75: of a 35, of it in b 20 + 5
+	// 40 … 75: 35 of a, of which b has 20 + 5
 	const range = rangeOf(model, { from: 40, to: 75, tracks: new Set([0]) });
 	assert.deepEqual(asObject(model, callPaths(model, { range })), { a: [1, 35, 10], 'a;b': [2, 25, 25] });
 	assert.deepEqual(matching(tree, (name) => model.strings[name] === 'b'), { ns: 95, nodes: 2 });
@@ -78,7 +78,7 @@ function testDeepAndBroken() {
 	const tree = callPaths(smallModel(rows, [{ name: 't' }]));
 	assert.equal(tree.n, DEPTH_MAX + 1);
 	assert.equal(tree.left, 50);
-	// A depth that nothing leads to is that of the next one.
+	// A slice at a depth to which no parent leads is put at the next depth that there is.
 	const odd = smallModel([{ track: 0, name: 'x', begin: 0, duration: 10, depth: 7 }], [{ name: 't' }]);
 	assert.deepEqual(Object.keys(asObject(odd, callPaths(odd))), ['x']);
 }
@@ -185,7 +185,7 @@ function testDistributions() {
 	}
 }
 
-/* Pieces of slices that were split so that they nest are one; what has no known length is none. */
+/* Slices that were split so that they nest count once; slices of unknown length do not count. */
 function testSplit() {
 	const model = smallModel([
 		{ track: 0, name: 's', begin: 0, duration: 10, flags: 16 },
@@ -206,11 +206,11 @@ function testSplit() {
 	assert.deepEqual([...group.sorted], [3, 22]);
 	assert.deepEqual([...group.rows], [3, 0]);
 	assert.equal(callPaths(model).count[1], 7);
-	// One that ends where a range begins is not in it.
+	// A slice that ends where a range begins is not in it.
 	assert.deepEqual([...distributions(model, rangeOf(model, { from: 22, to: 33 }))[0].sorted], [3]);
 }
 
-/* A page that has not all slices: the figures are those of all. */
+/* A page without all slices: the figures are those of all slices. */
 function testAggregates() {
 	const all = Array.from({ length: 5000 }, (_, i) => 100 + ((i * 7919) % 5000) ** 2);
 	const counts = new Map();
@@ -234,7 +234,7 @@ function testAggregates() {
 		const exact = sorted[Math.ceil(q * sorted.length) - 1];
 		assert.ok(Math.abs(group.at(q) - exact) <= exact / 8, `p${q * 100}: ${group.at(q)} for ${exact}`);
 	}
-	// Their own time is in the inverse, too.
+	// The inverse includes their own time.
 	const back = inverse(model, callPaths(model), false);
 	addHidden(model, back);
 	const top = back.child(0, group.name);
@@ -282,7 +282,7 @@ function testValues() {
 	thin.times.forEach((time, i) => assert.equal(values.value[time], thin.values[i]));
 }
 
-/* No number is no value: it hides none, and is a gap. */
+/* NaN is not a value: it hides no other value, and is a gap. */
 function testNoNumbers() {
 	const n = 30000;
 	const values = { time: Float64Array.from({ length: n }, (_, i) => i), value: new Float64Array(n).fill(NaN) };

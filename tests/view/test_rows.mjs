@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_rows.mjs - a recording of few threads in Chromium: its rows grow to use the page, names are shortened from the left, a
-// drag below the tracks selects time, statistics do not mix what is cut at an area's edges with what is not.
+// test_rows.mjs - few threads in Chromium: their rows grow to fill the page, names are shortened from the left,
+// a drag below the tracks selects time, and statistics keep slices that an area's edges cut apart from the others.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const settle = (page) => page.evaluate(() => new Promise((done) => { requestAnim
 
 async function openFew(t, options, made = makeFew()) {
 	const page = await t.open(t.write('few.html', makePage(readFileSync(process.env.TEMPLATE, 'utf8'), made)), options);
-	// What is drawn as text, by the canvas itself.
+	// Records what the canvas draws as text.
 	await page.evaluate(() => {
 		const own = CanvasRenderingContext2D.prototype.fillText;
 		globalThis.drawn = [];
@@ -26,7 +26,7 @@ async function openFew(t, options, made = makeFew()) {
 	return page;
 }
 
-/* Heights of the tracks, and of the place that they have. */
+/* Heights of the tracks, and of the room for them. */
 const heights = (page) => page.evaluate(() => ({
 	tracks: [...document.querySelectorAll('.label')].reduce((sum, label) => sum + label.item.height, 0),
 	row: document.querySelector('.label').item.layout.rowHeight,
@@ -50,7 +50,7 @@ async function grow(t) {
 	await namesDrawn(page);
 	assert.ok(await page.evaluate(() => globalThis.drawn.includes('160.0 ms')), 'tall ones say how long they took');
 	await t.screenshot(page, 'few');
-	// A smaller window: rows shrink, as long as they can.
+	// In a smaller window, rows shrink as long as they can.
 	await page.setViewportSize({ width: 1280, height: 640 });
 	await settle(page);
 	const less = await heights(page);
@@ -61,14 +61,14 @@ async function grow(t) {
 	await settle(page);
 	const least = await heights(page);
 	assert.ok(least.row < tall.row && least.row >= 18, JSON.stringify(least));
-	// Many tracks leave them as they are, and have the details' place until something is chosen.
+	// With many tracks rows keep their height; the tracks use the details' room until something is chosen.
 	const many = await openFew(t, { height: 600 }, makeModel(2000));
 	assert.equal((await heights(many)).row, 18);
 	assert.ok((await many.locator('.tl-details').boundingBox()).height < 50);
 	assert.ok((await page.locator('.tl-details').boundingBox()).height > 50);
 }
 
-/* A click chooses what it was on although rows depend on the room. */
+/* A click chooses what is under it, although the rows' heights depend on the room. */
 async function still(t) {
 	const page = await openFew(t);
 	const before = await heights(page);
@@ -94,7 +94,7 @@ async function left(t) {
 		assert.ok(seen.length > 0 && seen.every((name) => wanted.test(name)), `${width}: ${seen}`);
 		await t.screenshot(page, `names-${width}`);
 	}
-	// In the flame graph too.
+	// The same in the flame graph.
 	await page.click('#tab-flame');
 	const frames = await page.locator('.frame').allTextContents();
 	assert.ok(frames.includes('ns::Store::compact') || frames.includes('Store::compact') || frames.includes('compact'), `${frames}`);
@@ -122,7 +122,7 @@ async function below(t) {
 	assert.deepEqual((await drag(60, tracks + 50, 250)).tracks, [0]);
 }
 
-/* One slice, cut at both edges of an area. */
+/* One slice that both edges of an area cut. */
 async function statistics(t) {
 	const page = await openFew(t);
 	const rows = (label) => page.locator(`table[aria-label="${label}"] tbody tr`).evaluateAll((list) =>
@@ -137,13 +137,13 @@ async function statistics(t) {
 	assert.deepEqual(await heads('Whole slices'), ['Name', 'Count', 'Total', 'Average', 'Min', 'Max']);
 	assert.deepEqual(await rows('Whole slices'), [['srv:lookup', '1', '160.0 ms', '160.0 ms', '160.0 ms', '160.0 ms']]);
 	await t.screenshot(page, 'statistics');
-	// The flame graph of it, in the same words.
+	// Its flame graph uses the same words.
 	await page.click('#tab-flame');
 	await page.locator('.frame', { hasText: 'lookup' }).focus();
 	assert.match(await page.locator('.flame-details').textContent(), /Total 627 ns.*Self 627 ns.*Count 1Average 627 ns.*Max 627 ns$/);
 }
 
-/* Dots below a track where it has more than is shown; the pointer says how many. */
+/* Dots below a track that has more than it shows; the pointer says how many. */
 async function omitted(t) {
 	const dir = join(t.dir, 'requests');
 	execFileSync(process.env.MAKE_RECORDING, ['requests', dir, '40000']);
@@ -159,7 +159,7 @@ async function omitted(t) {
 		const stage = document.querySelector('.tl-stage').getBoundingClientRect();
 		return { x: stage.x, y: label.getBoundingClientRect().bottom - 4, top: stage.y, width: stage.width };
 	}, of);
-	// What is filled with a pattern, of this track: dots below it, as long as the stretches take, and few pixels more.
+	// Patterned areas of this track: dots below it, along the stretches, with a few pixels more at most.
 	await page.evaluate(() => {
 		const own = CanvasRenderingContext2D.prototype.fillRect;
 		globalThis.dotted = [];

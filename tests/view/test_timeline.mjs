@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// test_timeline.mjs - the shell and the timeline in Chromium: what mouse, keys and fingers do, what is drawn, what is told to
+// test_timeline.mjs - the shell and the timeline in Chromium: what mouse, keys and fingers do, what it draws and tells
 // screen readers, hostile names, light and dark, small windows.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ const live = (page) => page.locator('#live').textContent();
 const stage = (page) => page.locator('.tl-stage');
 const settle = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 
-/* The stretch of time in view, from the brush of the overview: as the shell's own text says it. */
+/* The stretch of time in view, as the shell's own text gives it. */
 const spanText = (page) => page.locator('.tl-corner .span').textContent();
 
-/* A slice of a thread that is in the middle, as the model has it. */
+/* A thread's slice near the middle, as the model has it. */
 function someSlice(page, depth = 0) {
 	return page.evaluate((wanted) => {
 		const { slices, tracks, strings, durationNs } = globalThis.hodo.model;
@@ -104,7 +104,7 @@ async function mouse(t, page) {
 	assert.ok(await page.evaluate(() => globalThis.hodo.app.viewFrom()) > zoomed);
 }
 
-/* A drag selects what lies under it; the figures are those of the model. */
+/* A drag selects what lies under it; the figures agree with the model's. */
 async function area(t, page) {
 	const labels = page.locator('.label.track.thread');
 	const first = await labels.nth(0).boundingBox();
@@ -134,7 +134,7 @@ async function area(t, page) {
 		list.map((r) => [...r.cells].map((c) => c.textContent)))).map(([name, n]) => [name, Number(n.replace(/\D/g, ''))]));
 	const sorted = (object) => JSON.stringify(Object.entries(object).sort());
 	for (let i = 0; i < 100 && sorted(await shown()) !== sorted(wanted.counts); i++)
-		await page.waitForTimeout(30); // figures follow a drag in their own time
+		await page.waitForTimeout(30); // figures follow a drag after a while
 	assert.deepEqual(await shown(), wanted.counts);
 	assert.match(await page.locator('.tl-details .lost').first().textContent(), /1\u202f234 events lost there/);
 	await table.locator('th', { hasText: 'Count' }).getByRole('button').click();
@@ -143,7 +143,7 @@ async function area(t, page) {
 	assert.deepEqual(counts, [...counts].sort((a, b) => b.replace(/\D/g, '') - a.replace(/\D/g, '')));
 	await t.screenshot(page, 'area');
 
-	// Its edges can be moved; on the ruler all tracks are selected.
+	// Its edges can be moved; a drag on the ruler selects all tracks.
 	const edge = box.x + box.width * 0.5;
 	await page.mouse.move(edge, first.y + 30);
 	await page.mouse.down();
@@ -163,7 +163,7 @@ async function area(t, page) {
 	near(await page.evaluate(() => globalThis.hodo.app.viewFrom() < globalThis.hodo.app.selection.from ? 1 : 0), 1, 0, 'zoomed');
 }
 
-/* Without a mouse. */
+/* All of it without a mouse. */
 async function keys(t, page) {
 	await page.locator('#theme').focus();
 	const stops = [];
@@ -215,7 +215,7 @@ async function keys(t, page) {
 	assert.notEqual(await page.evaluate(() => globalThis.hodo.app.viewFrom()), before);
 }
 
-/* All that can have the focus has a name and a role that the browser can tell a screen reader. */
+/* Everything that can have the focus has a name and a role, which the browser tells a screen reader. */
 async function names(t, page) {
 	const client = await page.context().newCDPSession(page);
 	const slice = await someSlice(page, 1);
@@ -236,7 +236,7 @@ async function names(t, page) {
 	}
 }
 
-/* The tree at the left folds, and selects tracks. */
+/* The tree at the left folds and selects tracks. */
 async function tree(t, page) {
 	const item = () => page.evaluate(() => document.activeElement.item.label);
 	await page.locator('[role=treeitem]').first().focus();
@@ -278,7 +278,7 @@ async function searching(t, page) {
 	assert.match(await output.textContent(), new RegExp(`^${wanted}`), 'goes round');
 	await settle(page);
 	await t.screenshot(page, 'search');
-	// Fields are found, too.
+	// The search also finds fields.
 	await page.locator('#search').fill('key="user42"');
 	await page.keyboard.press('Enter');
 	await page.waitForFunction(() => /\d/.test(document.getElementById('search-count').textContent));
@@ -292,7 +292,7 @@ async function searching(t, page) {
 	await page.keyboard.press('w');
 	await settle(page);
 	assert.notEqual(await spanText(page), wide, 'and keys are the timeline\'s again');
-	// Also where another pane is shown.
+	// It also works where another pane is shown.
 	await page.click('#tab-table');
 	await page.keyboard.press('/');
 	await page.keyboard.type('x');
@@ -301,7 +301,7 @@ async function searching(t, page) {
 	await page.click('#tab-timeline');
 }
 
-/* Losses are told where they were. */
+/* Losses are shown where they happened. */
 async function losses(t, page) {
 	const box = await stage(page).boundingBox();
 	const thread = await page.locator('.label.track.thread').first().boundingBox();
@@ -320,7 +320,7 @@ async function losses(t, page) {
 	assert.match(await live(page), /^2 of 2 places: 17 events/);
 	await page.keyboard.press('0');
 	await settle(page);
-	// The hatched stripes are drawn: in the group's head, where nothing else is.
+	// The hatched stripes are drawn in the group's head, where nothing else is.
 	const group = await page.locator('.label.group').nth(1).boundingBox();
 	const reds = await page.evaluate(({ from, y }) => {
 		const canvas = document.querySelector('canvas.tracks');
@@ -355,7 +355,7 @@ async function themes(t) {
 	await t.screenshot(page, 'dark');
 	await page.locator('#theme').click();
 	assert.ok(light(await back()));
-	// Contrast of texts that are read: 4.5 at least (WCAG AA).
+	// Contrast of text: at least 4.5 (WCAG AA).
 	for (const scheme of ['light', 'dark']) {
 		const worst = await page.evaluate((wanted) => {
 			const { theme } = globalThis.hodo.app;
@@ -418,7 +418,7 @@ async function fingers(t, page) {
 	assert.ok(await page.evaluate(() => globalThis.hodo.app.viewFrom()) > from, 'one finger moves');
 }
 
-/* What a frame costs does not grow with the events: what is drawn is bounded by pixels. */
+/* The cost of a frame does not grow with the events: pixels bound what is drawn. */
 async function bounded(t) {
 	const page = await t.open(makeFile(t, (made) => made, 50000));
 	const calls = await page.evaluate(async () => {
@@ -445,7 +445,7 @@ async function bounded(t) {
 	await t.screenshot(page, 'zoomed');
 }
 
-/* What is not all shown, warned of or damaged is said. */
+/* Messages say what is not all shown, what was warned of and what is damaged. */
 async function notices(t) {
 	const page = await t.open(makeFile(t, (made) => {
 		made.header.warnings.push('cpu0: cut off: <i>the rest</i> is not there');
@@ -461,10 +461,10 @@ async function notices(t) {
 	const damaged = await t.open(makeFile(t, (made) => ({ ...made, main: made.main.subarray(0, 4000) }), 300), { wait: false });
 	await damaged.locator('.opening.failed').waitFor();
 	assert.match(await damaged.locator('.opening').textContent(), /The recording cannot be shown: .*(cut off|ends within)/);
-	damaged.trouble.length = 0; // it is told on the console as well
+	damaged.trouble.length = 0; // the console reports it as well
 }
 
-/* As it was when it was opened. */
+/* Brings the page back to its state after opening. */
 async function reset(page) {
 	await page.evaluate(() => {
 		const { app } = globalThis.hodo;
@@ -480,7 +480,7 @@ async function reset(page) {
 	await settle(page);
 }
 
-/* Opening a page costs more than what is done there: one for all that leaves it as it was. */
+/* Opening a page costs more than these parts do: all parts that leave it as it was share one. */
 async function onOnePage(t) {
 	const page = await openPage(t);
 	for (const part of [shell, mouse, area, keys, names, searching, losses, hostile, fingers, tree]) {

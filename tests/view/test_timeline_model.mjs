@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_timeline_model.mjs - what the timeline computes, without a browser: rows and their sums, statistics of areas, search,
-// steps from slice to slice, least and greatest, the view's bounds, times as text; each against plain computations.
+// test_timeline_model.mjs - what the timeline computes, without a browser: rows and their sums, statistics, search,
+// steps from slice to slice, least and greatest, the view's bounds, times as text; compared with simple computations.
 import assert from 'node:assert/strict';
 import { Model, printable, takeApart } from '../../src/export/view/data.js';
 import * as format from '../../src/export/view/format.js';
@@ -33,7 +33,7 @@ function testHalving() {
 			const plain = times.findIndex((t, i) => i >= from && t > value);
 			const wanted = plain < 0 ? times.length : plain;
 			assert.equal(firstAbove(times, value, from, times.length), wanted);
-			// The near one is asked from a place that is not above.
+			// firstAboveNear() must start at a place that is not above.
 			if (from < times.length && times[from] <= value)
 				assert.equal(firstAboveNear(times, value, from, times.length), wanted);
 		}
@@ -59,7 +59,7 @@ function testRows(model) {
 	}
 }
 
-/* Each slice by itself. */
+/* Looks at each slice by itself. */
 function plainStatistics(model, from, to, tracks) {
 	const { slices, instants } = model;
 	const sums = new Map();
@@ -79,7 +79,7 @@ function plainStatistics(model, from, to, tracks) {
 		sums.set(name, sum);
 		const parent = model.parent(row);
 		if (parent >= 0)
-			sums.get(slices.name[parent]).self -= part; // it begins before: it is there
+			sums.get(slices.name[parent]).self -= part; // the parent begins before, so it is there
 	}
 	let points = 0;
 	for (let row = 0; row < instants.n; row++)
@@ -98,7 +98,7 @@ function testStatistics(model) {
 			const plain = sums.get(row.name);
 			assert.equal(row.count, plain.count, row.text);
 			near(row.total, plain.total, `total of ${row.text}`);
-			// The table's own figures of self are whole numbers; those of parts are computed.
+			// The table's own figures of self are integers; those of parts are computed.
 			assert.ok(Math.abs(row.self - Math.max(0, plain.self)) <= plain.count * 8 + 1e-6 * plain.total,
 				`self of ${row.text}: ${row.self}, ${plain.self}`);
 			if (Number.isFinite(row.min)) {
@@ -132,7 +132,7 @@ function testRanking(model) {
 	}
 }
 
-/* Split slices are one; what is not over has no length. */
+/* A split slice counts once; a slice that is not over has no length. */
 function testPieces() {
 	const rows = [['a', 0, 10, 0, 16], ['a', 10, 20, 0, 32], ['b', 30, 5, 0, 0], ['open', 40, 60, 0, 2]];
 	const column = (type, k) => type.from(rows, (r) => r[k]);
@@ -210,7 +210,7 @@ function testWalk(model) {
 	const same = walk.sameName(deep, 1);
 	assert.equal(model.slices.name[same.slice], model.slices.name[deep.slice]);
 	assert.deepEqual(walk.sameName(same, -1), deep);
-	// By keys alone all tracks are reached.
+	// Keys alone reach all tracks.
 	const seen = new Set();
 	for (let at = walk.first(layout.items[1].track, 0), i = 0; at && i < 200; at = walk.child(at), i++)
 		seen.add(placeOf(model, at).track);
@@ -259,7 +259,7 @@ function testPyramid() {
 	}
 }
 
-/* No number stands for nothing, and takes nothing from what is beside it; infinities do not set the scale. */
+/* NaN does not count, and takes nothing from its neighbours; infinities do not set the scale. */
 function testNoNumbers() {
 	const value = Float64Array.from({ length: 5000 }, (_, i) => (i % 3 ? NaN : i === 600 ? Infinity : i === 900 ? -Infinity : i % 50 - 10));
 	const pyramid = new Pyramid(value);

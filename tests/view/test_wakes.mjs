@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// test_wakes.mjs - who woke whom, and the critical path of a span, of a recording with the kernel's scheduling, in Chromium: as
-// make_recording.c tells its story, and against plain computations.
+// test_wakes.mjs - who woke whom, and the critical path of a span, in Chromium, with the kernel's scheduling:
+// compared with the story in make_recording.c, and with simple computations.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ function make(t, program, ...args) {
 	return dir;
 }
 
-/* Threads of which waits are given: [thread, from, woken, to, why, waker]…; they run when they do not wait. */
+/* Threads with these waits: [thread, from, woken, to, why, waker]…; they run when they do not wait. */
 const threadsOf = (waits) => ({
 	lastWait: (tid, time) => waits.filter(([thread, , , to]) => thread === tid && to <= time).sort((a, b) => a[3] - b[3])
 		.map(([, from, woken, to, why, waker]) => ({ from, woken, to, why, waker })).at(-1) ?? null,
@@ -25,11 +25,11 @@ function byHand() {
 	const path = (waits, ...args) => criticalPath(threadsOf(waits), ...args).segments.map(({ thread, from, to, what }) => `${thread} ${from}-${to} ${what}`);
 	assert.deepEqual(path([], 1, 0, 10), ['1 0-10 runs']);
 	assert.deepEqual(path([[1, 2, 6, 7, 1, 2]], 1, 0, 10), ['1 0-2 runs', '2 2-6 runs', '1 6-7 waits for a CPU', '1 7-10 runs']);
-	// It began to wait before the stretch does; its waker was woken itself; a preempted thread was not woken.
+	// It begins to wait before the stretch does; its waker was woken itself; a preempted thread was not woken.
 	assert.deepEqual(path([[1, -5, 6, 7, 1, 2], [2, 1, 3, 4, 2, 3], [3, 2, 2, 2.5, 0, 9]], 1, 0, 8),
 		['2 0-1 runs', '3 1-2 runs', '3 2-2.5 waits for a CPU', '3 2.5-3 runs', '2 3-4 waits for a CPU', '2 4-6 runs', '1 6-7 waits for a CPU', '1 7-8 runs']);
 	assert.deepEqual(path([[1, 2, NaN, 4, 2, 0]], 1, 0, 5), ['1 0-2 runs', '1 2-4 blocked', '1 4-5 runs']);
-	// Two that wake each other at once lead nowhere, and end.
+	// Two threads that wake each other at the same time lead nowhere: the path ends.
 	const round = criticalPath(threadsOf([[1, 0, 5, 5, 1, 2], [2, 0, 5, 5, 1, 1]]), 1, 0, 6);
 	assert.ok(round.segments.length < 10 && !round.cut);
 	for (const seed of [1, 2, 3]) {
@@ -69,7 +69,7 @@ async function story(t) {
 	assert.equal((await lists.nth(1).locator('li').allTextContents())[1], 'log 11 runs 1.000 ms');
 	await t.screenshot(page, 'path');
 
-	// It is drawn below the tracks once the view has settled, in colours of what was done: most of it as running.
+	// The path is drawn below the tracks once the view has settled, coloured by state: most of it running.
 	await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 	const drawn = await page.evaluate(() => {
 		const { theme } = globalThis.hodo.app;
@@ -84,7 +84,7 @@ async function story(t) {
 	});
 	assert.ok(drawn[0] > drawn[1] && drawn[1] > 100 && drawn[2] > 50, `pixels that run, wait, are blocked: ${drawn}`);
 
-	// A run: how long the thread had waited, and a way to who woke it.
+	// For a run: how long the thread had waited, and a way to the thread that woke it.
 	await page.evaluate(() => {
 		const { app, model } = globalThis.hodo;
 		app.choose({ slice: model.threads.runAt(10, model.threads.lastWait(10, model.durationNs * 0.8).to) });
@@ -103,7 +103,7 @@ async function story(t) {
 	assert.deepEqual(chosen, [11, ms(4.2)]);
 }
 
-/* Of a recording as a scheduler makes it: paths of all slices of threads are without gaps, and end. */
+/* A recording as a scheduler makes it: the paths of all slices of threads have no gaps, and end. */
 async function sound(t) {
 	const page = await t.open(t.view(make(t, 'GEN_REPORT', 'both', '3000', '7')));
 	const paths = await page.evaluate(async () => {

@@ -2,7 +2,7 @@
 #include "twin.h"
 #include <core/atomic.h>
 
-/* Bytes free behind a record: it may be copied in steps of 8, and no position is at a packet's end. */
+/* Free bytes after a record: it may be copied in steps of 8, and no position is at a packet's end. */
 #define BEHIND 8
 
 static bool has_room(const struct hodo_view *view, uint64_t word, uint64_t bytes)
@@ -30,7 +30,7 @@ static uint8_t *put_anchor(const struct hodo_view *view, uint8_t *p, const struc
 	return p + sizeof(words);
 }
 
-/* Behind the commit: nobody else has written, whoever is alone. */
+/* After the commit: the caller is alone, so nobody else has written. */
 static void set_anchor(const struct hodo_view *view, const struct hodo_twin_by *by)
 {
 	hodo_store(&view->ring->window, by->window + 8);

@@ -5,7 +5,7 @@
  * the ring: the tests hold the two against each other byte for byte, and
  * ThreadSanitizer sees the twin's accesses where it cannot see the assembly's.
  *
- * now: the time stamp, ticks. window: of the anchor, if there is to be one: the assembly takes it from the stack.
+ * now: the time stamp, ticks. window: of the anchor, if one is written: the assembly takes it from the stack.
  */
 #ifndef HODO_ARCH_TWIN_H
 #define HODO_ARCH_TWIN_H
@@ -21,7 +21,7 @@ struct hodo_twin_by {
 	uint64_t now, window;
 };
 
-/* A call's record without its time: pc is behind the slot. */
+/* A call's record without its time: pc is after the slot. */
 static inline uint64_t hodo_twin_call_record(bool exit, uint64_t pc, uint64_t at)
 {
 	uint64_t function = (pc - 1) / 4 * 4;
@@ -41,14 +41,14 @@ enum hodo_twin hodo_twin_try(const struct hodo_view *view, const struct hodo_sta
 			     const struct hodo_twin_by *by, const struct hodo_piece *pieces, size_t count, size_t total,
 			     uint32_t on);
 
-/* Writes a call or return, of which all but the time is in record, behind an anchor. */
+/* Writes a call or return after an anchor; record has everything except the time. */
 enum hodo_twin hodo_twin_call(const struct hodo_view *view, const struct hodo_state *state,
 			      const struct hodo_twin_by *by, uint64_t record);
 
-/* 1 if the ring is full for an event of total bytes, which is counted lost then; else 0. */
+/* 1 if the ring is full for an event of total bytes, which then counts as lost; else 0. */
 int hodo_twin_full(const struct hodo_view *view, size_t total);
 
-/* Carries a plan out if the ring is still as it was planned for: 0, else -1. */
+/* Carries out a plan if the ring has not changed since: 0, else -1. */
 int hodo_twin_switch(const struct hodo_switch *plan);
 
 #endif

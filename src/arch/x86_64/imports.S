@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * imports.S - what compilers call at functions' entries and exits, in front of libc's functions of these names.
+ * imports.S - the functions that compilers call at functions' entries and exits; they come before libc's.
  *
  * __cyg_profile_func_enter, _exit      what -finstrument-functions calls
  * hodo_x86_export_mcount, _fentry      what -pg calls; the shared libhodo has them under libc's names
@@ -8,13 +8,13 @@
  *	if to != NULL: jump to it
  *	return
  *
- * `to` is NULL until libhodo has come up, since IFUNC resolvers call these before libhodo is
- * relocated. It leads to the function that libhodo is in front of (user/imports.c), or to
- * a hook while functions are traced (func/instrument.c, func/entry_only.c).
+ * `to` is NULL until libhodo has started, since IFUNC resolvers call these before libhodo is relocated. It
+ * leads to the function that libhodo interposes (user/imports.c), or to a hook while functions are traced
+ * (func/instrument.c, func/entry_only.c).
  */
 #include "x86.inc"
 
-	/* own: a name that only libhodo has; the other may lead elsewhere. */
+	/* own: a name that only libhodo has; the other may resolve elsewhere. */
 	.macro IMPORT name, own, to
 	.globl	\name, \own
 	.type	\name, @function

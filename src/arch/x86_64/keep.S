@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keep.S - calls C code that may use any register, from where the program's vector and x87 registers are live.
+ * keep.S - calls C code that may use any register while the program's vector and x87 registers are live.
  *
  * hodo_x86_keep(function, a, b, c)
  *
@@ -12,9 +12,9 @@
  *	else:
  *		xsave to the stack, or fxsave; function(a, b, c); xrstor
  *
- * xsave and xrstor take 160 ns and more for AVX-512, the moves 20. Upper halves must not be written where they
- * are zero: a program of SSE instructions would be slow after each call. The processor could be asked
- * for that, by xgetbv(1), but it first waits for all stores: up to 100 ns.
+ * xsave and xrstor take 160 ns and more for AVX-512, the moves 20. Upper halves that are zero must not be
+ * written: a program that uses SSE instructions would be slow after each call. xgetbv(1) could tell, but it
+ * first waits for all stores: up to 100 ns.
  */
 #include "x86.inc"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refuse.S - filters of plain comparisons, decided where the event happens: a refused event
- * costs less than one that is recorded.
+ * refuse.S - evaluates filters of plain comparisons where the event happens: a refused event costs less than
+ * a recorded one.
  *
  * hodo_x86_refuse(state, pieces, count)            1: the event's filter refuses it; 0: not, or not known here
  *
@@ -21,11 +21,11 @@
  *	commit:
  *	return at == REJECT; abort: return 0
  *
- * In a restartable sequence because the filter's memory is used anew by the next recording: the
- * end of a recording clears the on words and restarts all sequences, so that none is left that
- * saw the filter in use (user/recording.c). It stores nothing. hodo_filter_run() does the same beside it, in a
- * section; tests/rules compares what both let through. A text is taken as long as its piece is: that it ends at
- * its first NUL need not be looked at here, since libhodo has measured it (strlen), so that it has none.
+ * In a restartable sequence because the next recording reuses the filter's memory: the end of a recording
+ * clears the on words and restarts all sequences, so that none is left that saw the filter in use
+ * (user/recording.c). It stores nothing. hodo_filter_run() does the same in a section; tests/rules compares
+ * what both accept. A text is as long as its piece: it contains no NUL, since libhodo has measured it
+ * (strlen).
  */
 #include "x86.inc"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * site.S - where the cold code of sites jumps to (hodo/abi.h says how), and what keeps registers for C code.
+ * site.S - where the cold code of sites jumps (hodo/abi.h says how); preserves registers for C code.
  *
  * hodo_x86_site                                    r11: the values, r10: back
  *
@@ -15,13 +15,13 @@
  *
  * hodo_x86_span_end                                r11: the state, r10: back; no values
  *
- * No function that is called here touches a vector or x87 register: libhodo is compiled so
- * (user/CMakeLists.txt), and hodo_x86_gather() keeps the one that it uses. Two of its parts cannot be: hodo_x86_keep()
- * is around what calls libc or the program's probes, hodo_x86_keep_sse() around filters that compute.
+ * No function called here touches a vector or x87 register: libhodo is compiled so (user/CMakeLists.txt), and
+ * hodo_x86_gather() preserves the one that it uses. There are two exceptions: hodo_x86_keep() wraps code that
+ * calls libc or the program's probes, hodo_x86_keep_sse() filters that compute.
  *
  * To an unwinder this is a function whose return address is in r10, and whose caller's stack pointer does not change.
- * The frame looks as any that keeps a frame pointer. Nothing is returned to that was not called: shadow stacks agree.
- * Indirect branch tracking does not look at the way back, as at what compilers make of switch statements.
+ * The frame looks like any with a frame pointer. Every return matches a call, as shadow stacks require.
+ * Indirect branch tracking does not check the jump back, just as for compilers' switch statements.
  *
  * hodo_x86_keep_sse(function, a, b, c, d)          the same, its result; keeps xmm 0 to 15 and MXCSR
  */
@@ -31,7 +31,7 @@
 #define HOW_GATHER 1
 #define HOW_PROBES 2
 
-	/* rsp and rbp as in any function; the registers that C functions change. */
+	/* rsp and rbp as in any function; saves the registers that C functions change. */
 	.macro FROM_SITE
 	endbr64
 	leaq	-RED_ZONE(%rsp), %rsp

@@ -4,9 +4,8 @@
  *
  * A vfork child runs on its parent's memory, thread-local storage included:
  * the parent's rseq area too, which the kernel does not keep up to date for
- * the child. On the fast path its events would be torn. So the child gets the
- * table of views that sends it to the fallback path, and the mode that keeps
- * it there also where the thread has not traced before:
+ * the child. On the fast path its events would be torn. So the child gets the table of views that sends it to
+ * the fallback path, and the mode that keeps it there even if the thread has not traced before:
  *
  *	hodo_x86_shares()
  *	saved = hodo_tls                  in registers, which the child cannot change for the parent

@@ -46,8 +46,8 @@
  * hodo_x86_gather(state, values)                   one attempt, values as sites hand them over
  *
  *	the same with the payload put together by state.event.plan (user/emit.h), and texts measured while they are
- *	copied: 16 bytes at a time, through the one register that is kept for it. The first 16 of each are in
- *	the room that is asked for; more, as far as the packet goes. 1: done, or it is off; 0: it is for C code.
+ *	copied: 16 bytes at a time, through the one register that is saved for it. The required room includes
+ *	the first 16 of each; more fit as far as the packet goes. 1: done, or it is off; 0: left to C code.
  *
  * hodo_x86_full(total)                             one attempt to count an event lost
  *
@@ -77,8 +77,8 @@
  *
  * Why each check is inside: a view read outside could belong to another CPU
  * by the time of the store; an on word read outside could have been cleared,
- * and the disabler's barrier already waited for (it restarts sequences, so
- * one that began before sees the cleared word).
+ * and the disabler's barrier may already be over (it restarts sequences, so one that began before sees the
+ * cleared word).
  *
  * C twins: src/arch/generic/twin.c; tests/ring compares both byte for byte.
  */
@@ -190,7 +190,7 @@ emit_slow:
 	RSEQ_CS_DEF emit_cs, emit_start, emit_commit, emit_abort
 
 #define NEED_ANCHOR (ANCHOR + NEED)
-	/* What these two keep below the stack pointer from one sequence to the other: they call nothing. */
+	/* What these two keep below the stack pointer between their sequences: they call nothing. */
 #define KEPT_WINDOW -8			/* of the anchor */
 #define KEPT_BEGIN -16			/* timestamp_begin of the packet */
 #define KEPT_KEY -24			/* ring.anchor */
@@ -207,8 +207,8 @@ emit_slow:
 	.endm
 
 	/*
-	 * Writes an anchor at slot, which moves on: of rax = ticks, this thread and the window in rdx. rcx = view, r8 =
-	 * word, r11 = ring, r10 = hodo_tls's offset. Clobbers rcx, rdx, r10.
+	 * Writes an anchor at slot and advances it: for rax = ticks, this thread and the window in rdx. rcx =
+	 * view, r8 = word, r11 = ring, r10 = hodo_tls's offset. Clobbers rcx, rdx, r10.
 	 */
 	.macro PUT_ANCHOR slot
 	movq	$0, RING_ANCHOR(%r11)
@@ -231,9 +231,9 @@ emit_slow:
 	.endm
 
 	/*
-	 * Behind the commit of a record with an anchor: what the ring knows of that, in a sequence of its own.
-	 * rdi = state, r8 = the word that was committed, r11 = ring, of which nothing is touched before the checks:
-	 * the recording may end here. Clobbers rax, rcx, rdx, rsi, r10, r11.
+	 * After the commit of a record with an anchor: notes it in the ring, in a separate sequence. rdi =
+	 * state, r8 = the committed word, r11 = ring, which is not touched before the checks: the recording
+	 * may end here. Clobbers rax, rcx, rdx, rsi, r10, r11.
 	 */
 	.macro SET_ANCHOR name
 	INJECT	8
@@ -252,7 +252,7 @@ emit_slow:
 	jne	\name\()_set_done
 	OPEN_PACKET %rdx, %rax
 	movq	PACKET_BEGIN(%rdx), %rax
-	cmpq	%rax, KEPT_BEGIN(%rsp)		/* else of a later lap, or of another recording in the same place */
+	cmpq	%rax, KEPT_BEGIN(%rsp)		/* else from a later lap, or another recording in the same place */
 	jne	\name\()_set_done
 	INJECT	6
 	movq	KEPT_WINDOW(%rsp), %rax
@@ -535,7 +535,7 @@ zeros:	.quad	0, 0
 #define PAGE_BYTES 4096
 #define CHUNK 16
 
-	/* May CHUNK bytes be read from reg on, of which the first is there? Clobbers eax. */
+	/* May CHUNK bytes be read from reg on, if the first is mapped? Clobbers eax. */
 	.macro WITHIN_PAGE reg, else
 	movl	\reg, %eax
 	andl	$PAGE_BYTES - 1, %eax
@@ -543,7 +543,7 @@ zeros:	.quad	0, 0
 	ja	\else
 	.endm
 
-	/* Copies CHUNK bytes of a text; eax: which are NUL. last: fewer than CHUNK may be taken. */
+	/* Copies CHUNK bytes of a text; eax: which are NUL. last: fewer than CHUNK may count. */
 	.macro TEXT_CHUNK last, found
 	movdqu	(%rdx), %xmm0
 	movdqu	%xmm0, (%rbx)
@@ -555,7 +555,7 @@ zeros:	.quad	0, 0
 	jnz	\found
 	.endm
 
-	/* r12 = where a piece must end so that the others have their room behind it. r8: word. Clobbers rax. */
+	/* r12 = where a piece must end so that the others have room after it. r8: word. Clobbers rax. */
 	.macro FIND_LIMIT
 	movq	AT_VIEW(%rsp), %rax
 	movq	VIEW_PACKET_SIZE(%rax), %rax
@@ -571,8 +571,8 @@ zeros:	.quad	0, 0
 	.endm
 
 	/*
-	 * rbx: where the next byte goes, r12: up to where a piece longer than CHUNK may reach, 0: not known yet; rsi:
-	 * the next value, rdi: what to do with it, r10: bit n says that field n is a text with a length.
+	 * rbx: where the next byte goes, r12: the limit for a piece longer than CHUNK, 0: not known yet; rsi:
+	 * the next value, rdi: what to do with it, r10: bit n: field n is a text with a length.
 	 */
 	FUNCTION hodo_x86_gather
 	SAVE	%rbx

@@ -10,8 +10,8 @@
  *		jump to the slot's own system call, 2 bytes before rcx: with nothing on the stack, since clone() may
  *		return on another, and vfork() twice on this one
  *
- * As a system call it keeps all but rax, rcx and r11, and the red zone. To an unwinder it was called from where the
- * call stands in the program.
+ * Like a system call, it preserves everything except rax, rcx and r11, including the red zone. To an
+ * unwinder, it was called from the call's place in the program.
  *
  * hodo_x86_engine_find                             at the entry of _dl_find_object(); r11: its copy, in the slot
  *
@@ -24,7 +24,7 @@
  *
  * hodo_x86_engine_start                            where the program begins; called in a slot
  *
- *	hodo_engine_start(), with all registers kept that a program may have something in then
+ *	hodo_engine_start(), with all registers preserved that a program may use then
  *
  * hodo_x86_engine_restore                          what a handler returns to: unwinders know it by these bytes alone
  */
@@ -41,8 +41,8 @@
 	.hidden	hodo_x86_engine_restore
 	.type	hodo_x86_engine_restore, @function
 	.balign 16
-	nop				/* unwinders look for the code before the address that they found */
-hodo_x86_engine_restore:		/* with other unwind data than these bytes they would go astray */
+	nop				/* unwinders look up the address before the one they found */
+hodo_x86_engine_restore:		/* any unwind data besides these bytes would mislead them */
 	.byte	0x48, 0xc7, 0xc0, SYS_rt_sigreturn, 0, 0, 0, 0x0f, 0x05
 	.size	hodo_x86_engine_restore, . - hodo_x86_engine_restore
 
@@ -63,7 +63,7 @@ hodo_x86_engine_restore:		/* with other unwind data than these bytes they would 
 	endbr64
 	leaq	-RED_ZONE(%rsp), %rsp
 	.cfi_def_cfa_offset RED_ZONE
-	SAVE	%rcx			/* becomes where it stands in the program */
+	SAVE	%rcx			/* becomes its place in the program */
 	.cfi_offset %rip, -(RED_ZONE + 8)
 	pushfq
 	.cfi_adjust_cfa_offset 8

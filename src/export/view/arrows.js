@@ -79,10 +79,29 @@ function flowsOf(model, item) {
 	return found;
 }
 
+/* From spans to those of other processes that began because of them. */
+function drawLinks(ctx, { model, view, layout, theme }, scroll) {
+	const { n, from, to, begin, end } = model.links;
+	const found = [];
+	for (let i = 0; i < n; i++)
+		if (Math.min(begin[i], end[i]) < view.to && Math.max(begin[i], end[i]) > view.from && found.push(i) > SEEN_MAX)
+			return;
+	ctx.globalAlpha = 0.6;
+	ctx.lineWidth = 1;
+	for (const i of found) {
+		ctx.strokeStyle = theme.stroke(model.tracks[from[i]].nameId);
+		ctx.fillStyle = ctx.strokeStyle;
+		drawArrow(ctx, { view }, view.x(begin[i]), placeOn(model, layout, from[i], begin[i]) - scroll, view.x(end[i]),
+			placeOn(model, layout, to[i], end[i]) - scroll);
+	}
+	ctx.globalAlpha = 1;
+}
+
 /* state: as of overlay.js */
 export function drawFlows(ctx, state, scroll) {
 	const { model, view, layout, theme, item, hover } = state;
 	const { flows, slices } = model;
+	drawLinks(ctx, state, scroll);
 	if (!flows.n)
 		return;
 	const strong = new Set([...flowsOf(model, item), ...flowsOf(model, hover)]);

@@ -86,6 +86,11 @@ export function takeApart(buffer) {
 	return { header, tables };
 }
 
+/* Thread IDs of several hosts differ on the page by what is above the kernel's largest one. */
+export function shownId(tid) {
+	return tid % 2 ** 22;
+}
+
 export class Model {
 	constructor({ header, tables }) {
 		this.title = printable(header.title || 'recording');
@@ -99,6 +104,7 @@ export class Model {
 		this.omitted = { n: 0, track: [], begin: [], end: [], count: [] }; // if everything is shown
 		this.waits = { n: 0 };
 		this.flows = { n: 0, slice: [], from: [], to: [] }; // if there is none
+		this.links = { n: 0, from: [], to: [], begin: [], end: [] };
 		Object.assign(this, tables);
 		this.tracks = header.tracks.map((track, index) => this.#makeTrack(track, index));
 		this.texts = null;
@@ -114,9 +120,9 @@ export class Model {
 
 	/* As people call a track: title: "worker 4711"; longTitle: with its process, if there are several. */
 	#titles({ kind, name, process: index, tid }) {
-		const title = kind === 'thread' ? `${this.strings[name] || 'thread'} ${tid}` : this.strings[name];
+		const title = kind === 'thread' ? `${this.strings[name] || 'thread'} ${shownId(tid)}` : this.strings[name];
 		const process = this.processes.length > 1 ? this.processes[index] : null;
-		const alone = !process || (kind === 'thread' && tid === process.pid);
+		const alone = !process || (kind === 'thread' && shownId(tid) === process.pid);
 		return { title, longTitle: alone ? title : `${title} · ${process.comm} ${process.pid}` };
 	}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // layout.js - which tracks stand where: groups (CPUs, processes), below each its threads, async spans, counters.
 
+import { shownId } from './data.js';
 import { firstAbove } from './rows.js';
 
 export const ROW_HEIGHT = 18; // of slices, at least; Layout.rowHeight is what it is
@@ -127,12 +128,12 @@ export class Layout {
 		group.detail = key === -2 ? `${tracks.length}` : process && !process.kernel ? `${process.pid}` : '';
 		if (process?.kernel)
 			group.label = process.comm || 'kernel';
-		tracks.sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (b.tid === b.pid) - (a.tid === a.pid) ||
+		tracks.sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || (shownId(b.tid) === b.pid) - (shownId(a.tid) === a.pid) ||
 			a.cpu - b.cpu || a.tid - b.tid || a.index - b.index);
 		for (const track of tracks) {
 			const item = new Item(this, group, track);
 			item.label = track.name || (track.kind === 'thread' ? 'thread' : '(no name)');
-			item.detail = (track.kind === 'thread' ? `${track.tid}` : '') + (track.coarse ? ' ≈' : '');
+			item.detail = (track.kind === 'thread' ? `${shownId(track.tid)}` : '') + (track.coarse ? ' ≈' : '');
 			item.position = group.children.push(item);
 			this.ofTrack[track.index] = item;
 		}

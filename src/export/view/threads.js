@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // threads.js - what the kernel's scheduler did with each thread: when it ran and on which CPU, when it waited and who woke it.
 
-import { SLICE_RUNNING } from './data.js';
+import { SLICE_RUNNING, shownId } from './data.js';
 import { firstAbove } from './rows.js';
 
 export const WHYS = ['preempted', 'sleeps', 'blocked', 'stopped', 'ended', 'not known']; // enum hodo_sched_why
@@ -56,7 +56,7 @@ export class Threads {
 			return track.title;
 		const { slices } = this.model;
 		const run = this.runs.get(tid)?.rows[0];
-		return run === undefined ? `thread ${tid}` : `${this.model.name(slices.name[run])} ${tid}`;
+		return run === undefined ? `thread ${shownId(tid)}` : `${this.model.name(slices.name[run])} ${shownId(tid)}`;
 	}
 
 	/* The last wait of a thread that was over at a time: {from, woken: NaN if not known, to, why, waker: 0 if nobody}; null. */

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * functions_x86_64.S - libhodo-functions.a: linked into every executable and
- * library whose functions are to be traced (pkg-config hodo-functions, CMake Hodo::functions).
+ * functions_x86_64.S - libhodo-functions.a: linked into every executable and library with traceable functions
+ * (pkg-config hodo-functions, CMake Hodo::functions).
  *
  * gcc -pg -mfentry -minstrument-return=call puts `call __fentry__` at the
  * entry of every function and `call __return__` before each return and tail jump. libhodo finds
- * these calls by their target and makes them no-ops until a tracer wants them; where
- * there is no libhodo, they come here and go straight back:
+ * these calls by their target and makes them no-ops until a tracer wants them; without libhodo, they lead
+ * here and return at once:
  *
  *	if hook != NULL: jump to hook       the stack as if the slot had called it
  *	return
  *
- * The hook is NULL, and not the address of a default, so that no relocation
- * is applied to it: IFUNC resolvers call before that, and libhodo sets it before. The
- * flags are free at functions' entries and exits; no register is touched.
+ * The hook is NULL, and not the address of a default, so that it has no relocation: IFUNC resolvers call
+ * this, and libhodo sets it, before relocations are applied. The flags are free at functions' entries and
+ * exits; no register is touched.
  *
- * At the exit slot the function has already restored its caller's registers,
- * while the unwind information there still says otherwise. So __return__ says that
- * it was called by the function's caller (CFA = rsp + 16): an unwinder steps over the function.
- * A debugger that goes on to the next line takes that for a return, and stops where a line begins, or where there is
- * none. So __return__ is within one that begins nowhere (is_stmt 0): gdb goes through it to the end. That
- * line counts to the section's end. __fentry__, which is a call to gdb, has no line, so that `step` does not enter it.
+ * At the exit slot the function has already restored its caller's registers, but the unwind information there
+ * still says otherwise. So __return__ claims to be called by the function's caller (CFA = rsp + 16): an
+ * unwinder skips the function. A debugger that steps to the next line takes that for a return, and stops
+ * where a line begins, or where there is none. So __return__ is inside a line that begins nowhere (is_stmt
+ * 0), up to the section's end: gdb steps through it. __fentry__, which gdb sees as a call, has no line, so
+ * that `step` does not enter it.
  *
  * -pg makes gcc link gcrt1.o, which starts gprof's profiler: __monstartup and
  * _mcleanup that do nothing keep it from sampling and from writing gmon.out.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * durations.S - what slots of functions whose exits are events call (HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END), and
- * those of functions at which a thread lands (HODO_IMPORT_LANDED).
+ * durations.S - called by slots of functions whose exits are events (HODO_IMPORT_CALL_BEGIN,
+ * HODO_IMPORT_CALL_END), and of functions at which a thread lands (HODO_IMPORT_LANDED).
  *
  * hodo_x86_duration_begin                          rax: at, r11: function; keeps all but rax, r11 and the flags
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * func.S - where slots at functions' entries and exits lead (enum hodo_hook in
- * func/func.h). The program's registers are all live here: arguments at the
- * entry, results at the exit, whatever GCC's tail jumps go through.
+ * func/func.h). All of the program's registers are live here: arguments at the entry, results at the exit,
+ * and any register that GCC's tail jumps use.
  *
  * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp,fentry} the built-in recorder alone
  *
@@ -18,14 +18,15 @@
  *
  *	a record of HODO_FORM_CALL or _RETURN; if at does not lie in the ring's window, or is not 8 above a multiple
  *	of 16: slow, where hodo_x86_call() comes first.
- *	The address recorded must lie in the function when its two lowest bits are 0. pc - 1 does: each slot is a call
- *	of 5 bytes at least, which ends at pc. All of the slot may be all of the function, and all of a part of it that
- *	GCC has moved elsewhere.
+ *	The recorded address, with its two lowest bits cleared, must lie in the function. pc - 1 does: each
+ *	slot is a call of at least 5 bytes, which ends at pc. The slot may be the whole function, or the whole
+ *	of a part that GCC has moved elsewhere.
  *
  * hodo_x86_{record,short}_planned_{entry,exit}                      the same, from code that nobody prepared
  *
- *	keep the flags too, by lahf and seto: compilers take them to be lost at functions' entries and exits, who
- *	writes assembly may not. What goes on to C code, which needs the direction flag cleared, keeps that as well.
+ *	also preserve the flags, by lahf and seto: compilers assume that functions' entries and exits clobber
+ *	them, but hand-written assembly may not. Paths to C code, which needs the direction flag cleared,
+ *	preserve that one, too.
  *
  * hodo_x86_dispatch_{…}                                             any other set of tracers
  *
@@ -47,9 +48,9 @@
  * Unwinding: an entry hook is called by the function before it has done anything, so
  * CFA = rsp + 8 is right. An exit hook is called when the function has restored its caller's
  * registers, while its own unwind data still says otherwise (after pop or leave,
- * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16. So do the entry hooks of planned
- * functions: what calls them is no part of the program, and has no unwind data. So all is
- * within a line that begins nowhere, for debuggers: see stubs/functions_x86_64.S.
+ * GCC's is wrong there): it passes as called by the function's caller, CFA = rsp + 16. So do the entry hooks
+ * of planned functions: their callers, the slots, are not part of the program and have no unwind data. For
+ * debuggers, everything is inside a line that begins nowhere: see stubs/functions_x86_64.S.
  */
 #define RSEQ_OFFSET hodo_func_rseq_offset
 #include <arch/x86_64/x86.inc>
@@ -122,9 +123,9 @@
 	.endif
 	.endm
 	/*
-	 * An optimised function jumps to its exit hook, as its last act: then what the hook returns to is the
-	 * call site that it is given, and the frame has been left. Its entry had a stack pointer farther
-	 * down, by less than SP_EXIT_FRAME: functions whose locals could be seen from outside make no such jumps.
+	 * An optimised function ends with a jump to its exit hook: then the hook returns to the call site
+	 * that it is given, and the frame has been left. The stack pointer at its entry was lower, by less
+	 * than SP_EXIT_FRAME: functions whose locals are visible from outside do not end so.
 	 */
 	.macro GET_AT how, saved
 	.ifc \how, mcount
@@ -162,7 +163,7 @@
 	FIND_VIEW
 	jz	\name\()_slow
 	movq	hodo_func_states + STATE_BYTES * \event + STATE_ON(%rip), %rdx
-	movl	(%rdx), %r11d			/* here: behind the sequence the memory may be unmapped */
+	movl	(%rdx), %r11d			/* here: after the sequence the memory may be unmapped */
 	cmpl	$1, %r11d
 	jne	\name\()_special
 	movq	VIEW_RING(%rcx), %r11
@@ -324,7 +325,7 @@
 	SLOW_BEGIN record_slow
 slow_event:
 	movl	$EVENT_BYTES, %edi
-	call	hodo_x86_full@PLT		/* a program faster than the recorder comes here at every event */
+	call	hodo_x86_full@PLT		/* a program that outruns the recorder comes here at every event */
 	movl	%eax, %edi
 	RESTORE	%rsi
 	RESTORE	%rcx

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near.S - where calls lead that libhodo writes itself, those of functions that it replaces
- * (arch/x86_64/imports.S), and those of planned slots.
+ * near.S - targets of calls that libhodo writes itself, of the functions that it replaces
+ * (arch/x86_64/imports.S), and of planned slots.
  *
  * hodo_x86_near[hook]
  *
@@ -50,7 +50,7 @@ hodo_x86_near:				/* in the order of enum hodo_hook */
 	NONE	hodo_x86_hook_none_mcount, jmp *hodo_x86_mcount_next(%rip)
 	NONE	hodo_x86_hook_none_fentry, jmp *hodo_x86_fentry_next(%rip)
 
-	/* Where what -pg calls goes on: libc's function of that name, or a return. */
+	/* Where the functions that -pg calls continue: libc's function of that name, or a return. */
 	.data
 	.globl	hodo_x86_mcount_next, hodo_x86_fentry_next, hodo_func_hooks
 	.hidden	hodo_x86_mcount_next, hodo_x86_fentry_next, hodo_func_hooks

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * returns.S - where functions return to whose return address was replaced (func/returns.c).
+ * returns.S - where functions return whose return address was replaced (func/returns.c).
  *
  * hodo_x86_return        entered by ret: rsp = at + 8
  *
  *	rsp = at, which still holds the address of hodo_x86_return
- *	save what a C function may change; the vector registers hold results, too: what follows
+ *	save what a C function may change; vector registers hold results, too, so what follows is
  *	hodo_dispatch_return(at)                compiled for general registers only; puts the original address back
  *	restore, ret
  *
- * Unwinders see it as a function of its own between the one that was called and its caller: they
- * find its address as a return address, one byte back, which is why a nop stands in front.
+ * Unwinders see it as a separate function between the called one and its caller: they look up its address, as
+ * a return address, one byte back, which is why a nop precedes it.
  *
  *	return address	 *at, unless that is hodo_x86_return; then the table's, for at
  *	rsp		 at + 8
@@ -78,7 +78,7 @@ hodo_x86_return:
 	SAVE	%rax
 	SAVE	%rdx
 	SAVE	%rbp
-	/* DW_CFA_expression: rbp is saved at rsp. Its offset from the CFA is none that a rule for that could have. */
+	/* DW_CFA_expression: rbp is saved at rsp. No other rule can express its offset from the CFA. */
 	.cfi_escape 0x10, 6, 2, 0x77, 0
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp

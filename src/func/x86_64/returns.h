@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * returns.h - the table of replaced return addresses, as func/returns.c keeps it and as the unwind data in returns.S
- * reads it: wherever that is, and whoever evaluates it (libgcc, gdb), the table must be found. Hence a fixed address,
- * where no system or sanitizer puts anything, and an arithmetic that DWARF expressions have.
+ * reads it: the data must find the table from anywhere, whoever evaluates it (libgcc, gdb). Hence a fixed
+ * address, which no system or sanitizer uses, and arithmetic that DWARF expressions can do.
  */
 #ifndef HODO_ARCH_X86_64_RETURNS_H
 #define HODO_ARCH_X86_64_RETURNS_H
@@ -11,8 +11,10 @@
 #define HODO_RETURNS_ENTRIES 0x4d0d00001000
 #define HODO_RETURNS_BITS 22          /* entries: 2^n of 16 bytes: at, original return address */
 #define HODO_RETURNS_MASK 0x3fffff
-#define HODO_RETURNS_PROBES 96        /* entries that are looked at, from the first one downwards */
-/* First entry of `at`: neighbours of one stack get neighbouring ones, stacks 64 MiB apart some others. */
+#define HODO_RETURNS_PROBES 96        /* entries to probe, from the first one downwards */
+/*
+ * First entry of `at`: neighbours on one stack get neighbouring entries, stacks 64 MiB apart different ones.
+ */
 #define HODO_RETURNS_LOW_SHIFT 4
 #define HODO_RETURNS_HIGH_SHIFT 26
 #define HODO_RETURNS_FACTOR 0x9e3779b97f4a7c15

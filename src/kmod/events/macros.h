@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * macros.h - what the macros of an event mean in each stage of stages.h, HODO_STAGE; before, and but for those that
- * stand for others, they mean nothing. All are defined anew, without an #undef: of what is a system header the compiler
- * takes that.
+ * macros.h - the definitions of event macros in each stage of stages.h, HODO_STAGE; by default, except for
+ * those defined by others, they expand to nothing. All are redefined without #undef, which the compiler
+ * allows in a system header.
  */
 #pragma GCC system_header
 
@@ -28,7 +28,7 @@
 #define TP_fast_assign(args...) args
 #define TP_printk(...) ""
 
-/* An event of its own is a class with one event. */
+/* A single event is a class with one event. */
 #define TRACE_EVENT(name, proto, args, tstruct, assign, print)                                                 \
 	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct), PARAMS(assign), PARAMS(print))  \
 	DEFINE_EVENT(name, name, PARAMS(proto), PARAMS(args))
@@ -43,7 +43,7 @@
 #define DECLARE_EVENT_SYSCALL_CLASS(name, proto, args, tstruct, assign, print)                                 \
 	DECLARE_EVENT_CLASS(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct), PARAMS(assign), PARAMS(print))
 
-/* What a stage wants of classes is HODO_CLASS; of events, DEFINE_EVENT and DEFINE_EVENT_PRINT. */
+/* A stage defines HODO_CLASS for classes; for events, DEFINE_EVENT and DEFINE_EVENT_PRINT. */
 #define HODO_CLASS HODO_NOTHING
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)                                         \
 	HODO_UNLESS(HODO_SKIP_CLASS_##name, HODO_CLASS)                                                        \
@@ -54,7 +54,7 @@
 #define DEFINE_EVENT_CONDITION(...)
 #define DEFINE_EVENT_WRITABLE(...)
 
-/* Fields that vary, where a stage knows them by the type of their elements alone. */
+/* Variable fields, in stages that only need the type of their elements. */
 #define HODO_VARIABLE(t, i)
 #define __dynamic_array(t, i, n) HODO_VARIABLE(t, i)
 #define __string(i, s) __dynamic_array(char, i, 0)
@@ -64,7 +64,7 @@
 #define __cpumask(i) __dynamic_array(u64, i, 0)
 #define __sockaddr(i, n) __dynamic_array(u8, i, 0)
 
-/* Fields that are declared in several ways. */
+/* Fields with several forms of declaration. */
 #define __field_ext(type, item, filter) __field(PARAMS(type), item)
 #define __field_struct_ext(type, item, filter) __field_struct(PARAMS(type), item)
 #define __rel_dynamic_array(type, item, len) __dynamic_array(PARAMS(type), item, PARAMS(len))
@@ -216,7 +216,7 @@
 #define __array(t, i, n) __entry->__hodo_n_##i = sizeof(__entry->i) / (HODO_IS_BYTE(t) ? 1 : sizeof(t));
 #define HODO_VARIABLE(t, i) hodo_var_count(__entry, &__hodo_v.i, HODO_IS_CHAR(t) ? 0 : sizeof(t));
 
-/* What TP_fast_assign fills fields that vary with. */
+/* What TP_fast_assign uses to fill variable fields. */
 #define __get_dynamic_array(i) ((void *)__entry + __hodo_v.i.at)
 #define __get_dynamic_array_len(i) (__hodo_v.i.len)
 #define __get_str(i) ((char *)__get_dynamic_array(i))
@@ -230,7 +230,7 @@
 #define __get_rel_cpumask(i) __get_cpumask(i)
 #define __get_rel_sockaddr(i) __get_sockaddr(i)
 
-/* Up to 6.9 the source is said a second time; what was measured is what is copied. */
+/* Up to 6.9 the source is given a second time; we copy what was measured. */
 #define __assign_str(i, ...) hodo_var_copy(__entry, &__hodo_v.i, __hodo_v.i.src, __hodo_v.i.len)
 #define __assign_str_len(i, ...) __assign_str(i)
 #define __assign_vstr(i, fmt, va) hodo_vstring_copy(__get_str(i), __hodo_v.i.len, fmt, va)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * prelude.h - the types that the kernel's event headers name and do not define. Read by generate.py: lines that the
- * kernel at hand does not have, or that do not compile in a module, are left out; the rest is compiled once, as a
- * precompiled header, which each event file begins with. What several of these include, such as <linux/sched.h>, is not
- * named.
+ * prelude.h - types that the kernel's event headers use but do not define. generate.py reads it: lines that
+ * the present kernel does not have, or that do not compile in a module, are left out; the rest is compiled
+ * once, as a precompiled header, with which each event file begins. Headers that several of these include,
+ * such as <linux/sched.h>, are not listed.
  *
- * A precompiled header comes before all else, so it begins with what kbuild would include first, and lets it
- * include that once more.
+ * A precompiled header comes before everything else, so it begins with what kbuild would include first, and
+ * lets kbuild include that again.
  */
 #ifndef HODO_EVENTS_PRELUDE_H
 #define HODO_EVENTS_PRELUDE_H
@@ -55,7 +55,7 @@
 #include <linux/swiotlb.h>
 #include <linux/zsmalloc.h>
 
-/* Up to 6.7 struct kmem_cache can be seen, among functions that want the private struct slab, which nobody calls. */
+/* Up to 6.7 struct kmem_cache is visible, among unused functions that need the private struct slab. */
 #if defined(CONFIG_SLUB) && __has_include(<linux/slub_def.h>)
 #define slab hodo_no_slab
 #define slab_address hodo_no_slab_address

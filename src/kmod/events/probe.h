@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * probe.h - what the stages of stages.h expand TRACE_EVENT to: measuring a record, and filling it in.
+ * probe.h - what TRACE_EVENT expands to in the stages of stages.h: measuring a record, and filling it in.
  *
- * A record is encoded as <hodo/abi.h> says: first what is of fixed size, a packed struct made of __field and
- * __array; then the fields that vary, in order, each with its count in front:
+ * A record is encoded as in <hodo/abi.h>: first the fixed part, a packed struct made of __field and __array;
+ * then the variable fields, in order, each preceded by its count:
  *
  *	__field			the scalar
  *	__field_struct		BYTES: u32 size, the struct
@@ -15,9 +15,9 @@
  *	__bitmask, __cpumask	ARRAY of u64
  *	__sockaddr		BYTES
  *
- * A record is measured before room is taken for it, and nothing is measured twice: place, source and length of
- * each field that varies are kept in a struct hodo_var, and no more than that is copied, whatever has become of
- * the source meanwhile. A text that shrank leaves its NUL inside.
+ * A record is measured before room is taken for it, and nothing is measured twice: place, source and length
+ * of each variable field are kept in a struct hodo_var, and no more than that is copied, whatever happens to
+ * the source meanwhile. A text that shrinks leaves its NUL inside.
  */
 #ifndef HODO_EVENTS_PROBE_H
 #define HODO_EVENTS_PROBE_H
@@ -29,14 +29,14 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* Where a field that varies stands in the record that is being written. */
+/* The place of a variable field in the record being written. */
 struct hodo_var {
 	const void *src; /* of a text */
-	u32 at;		 /* of its bytes, behind the count; in the record */
+	u32 at;		 /* of its bytes, after the count; in the record */
 	u32 len;	 /* bytes */
 };
 
-/* No packet has room for such a record: it is refused and counted. */
+/* No packet fits such a record: it is refused and counted. */
 #define HODO_VAR_REFUSED HODO_PACKET_MAX
 
 static __always_inline void hodo_var_place(struct hodo_var *v, u32 *size, u32 count_size, u32 len)
@@ -47,7 +47,7 @@ static __always_inline void hodo_var_place(struct hodo_var *v, u32 *size, u32 co
 	*size += count_size + len;
 }
 
-/* len: in bytes, as the event's own source says; it may be anything. */
+/* len: in bytes, from the event's source; it may be anything. */
 static __always_inline void hodo_var_array(struct hodo_var *v, u32 *size, bool text, size_t len)
 {
 	if (unlikely(len > (text ? HODO_STR_MAX : HODO_VAR_REFUSED)))
@@ -72,7 +72,7 @@ static __always_inline void hodo_var_text(struct hodo_var *v, u32 *size, const v
 	hodo_var_text_len(v, size, src, src ? strlen(src) : 0);
 }
 
-/* The field's count, in front of its bytes. element: bytes of one; 0: of a text. */
+/* The field's count, before its bytes. element: size of one; 0: a text. */
 static __always_inline void hodo_var_count(void *record, const struct hodo_var *v, u32 element)
 {
 	if (element) {
@@ -86,7 +86,7 @@ static __always_inline void hodo_var_count(void *record, const struct hodo_var *
 	}
 }
 
-/* A text; and what is of any source that is still as long as it was. */
+/* A text, or data from any source whose length cannot change. */
 static __always_inline void hodo_var_copy(void *record, const struct hodo_var *v, const void *src, size_t len)
 {
 	__builtin_memcpy(record + v->at, src, len < v->len ? len : v->len);
@@ -97,7 +97,10 @@ static __always_inline void hodo_var_copy(void *record, const struct hodo_var *v
 /* __builtin_classify_type() of a pointer. */
 #define HODO_IS_POINTER(t) (__builtin_classify_type(*(t *)NULL) == 5)
 
-/* enum hodo_type of a scalar by its size and sign; HODO_TYPE_NONE: it is none. An enum is its integer. */
+/*
+ * enum hodo_type of a scalar by its size and sign; HODO_TYPE_NONE: not a scalar. An enum counts as its
+ * integer.
+ */
 #define HODO_INTEGER_TYPE(t)                                                                                   \
 	(sizeof(t) == 1	  ? HODO_TYPE_U8 - is_signed_type(t)                                                   \
 	 : sizeof(t) == 2 ? HODO_TYPE_U16 - is_signed_type(t)                                                  \
@@ -111,7 +114,7 @@ static __always_inline void hodo_var_copy(void *record, const struct hodo_var *v
 						    : HODO_INTEGER_TYPE(t))
 #define HODO_ARRAY_TYPE(t)                                                                                     \
 	(HODO_IS_CHAR(t) ? HODO_TYPE_STR : HODO_IS_BYTE(t) ? HODO_TYPE_BYTES : (HODO_TYPE_ARRAY | HODO_SCALAR_TYPE(t)))
-/* Type of the count in front of an array of t. */
+/* Type of the count before an array of t. */
 #define HODO_COUNT(t) __typeof__(__builtin_choose_expr(HODO_IS_CHAR(t), (u16)0, (u32)0))
 
 #define HODO_LONGS(bits) (((size_t)(bits) + 63) / 64)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * stages.h - makes events of a kernel's header of tracepoints: the header is read once for each stage, and means
- * something else each time. Included once by a file that generate.py writes:
+ * stages.h - makes events from a kernel's header of tracepoints: the header is read once for each stage, with
+ * different macros each time. Included once by a file that generate.py writes:
  *
  *	#define HODO_HEADER <trace/events/irq.h>
  *	#define HODO_HEADER_CREATES		if the header has something for the one who creates its tracepoints
@@ -18,16 +18,16 @@
  *	struct hodo_tracepoint hodo_tp_NAME	6: the event
  *	hodo_probe_NAME()		7: writes a record; its data is the struct hodo_event
  *
- * Names of ours inside functions begin with __hodo_, since the arguments' and fields' names stand beside them. But
- * for the record's: some headers say entry for what others say __entry.
+ * Our names inside functions begin with __hodo_, to avoid the arguments' and fields' names. Except the
+ * record's: some headers call entry what others call __entry.
  */
 #include "probe.h"
 
 #include "tracepoints.h"
 #include "emit.h"
 
-/* 0: the tracepoints are declared as for whoever calls them; then what a header keeps for who creates them: helpers
- * of TP_fast_assign. Of the creation itself, nothing. */
+/* 0: declares the tracepoints as for callers; then what a header has for their creator: helpers of
+ * TP_fast_assign. Nothing of the creation itself. */
 #include HODO_HEADER
 
 #ifdef HODO_HEADER_CREATES

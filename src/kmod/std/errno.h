@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The core's standard headers, as the kernel has them. */
+/* The core's standard headers, from the kernel. */
 #include <linux/errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * layout.c - a library whose interface is every struct of <hodo/abi.h>, so that
- * the ABI test sees a member that moves where sizes stay the same.
+ * the ABI test sees a member that moves even where sizes stay the same.
  */
 #include <hodo/abi.h>
 
@@ -19,6 +19,7 @@ SHOW(hodo_piece)
 SHOW(hodo_probe)
 SHOW(hodo_probes)
 SHOW(hodo_ops)
+SHOW(hodo_trace_context)
 SHOW(hodo_note)
 SHOW(hodo_packet)
 SHOW(hodo_ring)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probing.c - a program with static probes, which knows nothing of Hodoscope. */
+/* probing.c - a program with static probes, which does not know Hodoscope. */
 #include <sys/sdt.h>
 
 int main(void)

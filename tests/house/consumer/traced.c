@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* traced.c - a program with events, and nothing else of Hodoscope. */
+/* traced.c - a program with events, which uses nothing else of Hodoscope. */
 #include <hodo/trace.h>
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* control_events.c - events that come and go; the parameter fire makes so many of each. */
+/* control_events.c - events that come and go; a number written to the parameter fire makes that many of each. */
 #include <hodo/trace.h>
 #include <linux/module.h>
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# host.sh DIR - the recordings that were taken from the control tree's.
+# host.sh DIR - checks the recordings that were made from the control tree's own.
 set -u
 cd "$1" || exit 2
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2154
 #
-# modules.sh - (run.sh's) events of a module: their files come and go, also while they are read and written.
+# modules.sh - (part of run.sh) events of a module: their files come and go, also while they are read and written.
 MODULE=$HODO/events/control_test
 
 insmod ./control_events.ko
@@ -33,7 +33,7 @@ check module_tree_gone test ! -e $MODULE
 equal module_not_in_info "$(grep -c ^control_ $HODO/info)" 0
 equal module_kept "$(./count)" $((30 + 20 + 3))
 
-# Files of events are used all the while by several.
+# Several processes use files of events all the time.
 ./users ./control_events.ko 40 || not_ok users "status $?"
 echo 0 >$HODO/enabled
 echo 0 >$HODO/events/enable

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The control tree: every file, what each refuses, the rings, filters, events that come and go; what debugfs has of it.
+# The control tree: every file, what each refuses, the rings, filters, events that come and go; and its part in debugfs.
 # guest: timeout=600 turns
 . /lib/guest.sh
 
 EVENT=$HODO/events/syscalls/sys_enter_setpriority
 
-# gives NAME FILE TEXT: what a file says.
+# gives NAME FILE TEXT: the file contains TEXT.
 gives() {
 	equal "$1" "$(cat "$HODO/$2" 2>&1)" "$3"
 }
 
-# takes NAME FILE TEXT AFTER: a text is written, and the file says AFTER then.
+# takes NAME FILE TEXT AFTER: the file takes TEXT, and contains AFTER then.
 takes() {
 	if echo "$3" >"$HODO/$2"; then
 		gives "$1" "$2" "$4"
@@ -21,7 +21,7 @@ takes() {
 	fi
 }
 
-# denies NAME FILE TEXT [ERROR]: a text is refused, and the file says what it said.
+# denies NAME FILE TEXT [ERROR]: the file refuses TEXT, and contains the same as before.
 denies() {
 	before=$(cat "$HODO/$2" 2>/dev/null)
 	if denied=$( (echo "$3" >"$HODO/$2") 2>&1); then
@@ -33,17 +33,17 @@ denies() {
 	fi
 }
 
-# state EVENT: as info has it.
+# state EVENT: its state, from info.
 state() {
 	awk -F '\t' -v "name=$1" '$1 == name { print $3 }' $HODO/info
 }
 
-# say_memory: KiB that the kernel has given out.
+# say_memory: KiB of slab memory in use.
 say_memory() {
 	awk '/^Slab:/ { print $2 }' /proc/meminfo
 }
 
-# ---------------------------------------------------------------- as it comes
+# ---------------------------------------------------------------- after loading
 slab=$(say_memory)
 start=$(cut -d ' ' -f 1 /proc/uptime)
 load || exit 1
@@ -105,7 +105,7 @@ denies packet_size_too_large packet_size_kb 64
 denies packet_size_beyond packet_size_kb 16384
 takes buffer_size_huge buffer_size_kb 1073741824 1073741824
 denies enabled_no_memory enabled 1 "memory"
-# Half of what is available is left, not only of what there is.
+# Half of the available memory is left, not only half of the free memory.
 available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
 dd if=/dev/zero of=/dev/shm/fill bs=1024 count=$((available - 3 * 131072 - 40960)) 2>/dev/null
 echo 131072 >$HODO/buffer_size_kb
@@ -163,7 +163,7 @@ echo 1 >$HODO/reset
 refused reset_forgets ./count
 gives reset_stays_off enabled 0
 
-# all of them at once, as they are
+# all of them at once, unchanged
 echo 1 >$HODO/events/enable
 gives all_enabled events/enable 1
 takes all_recorded enabled 1 1
@@ -174,7 +174,7 @@ equal none_on "$(cut -f 3 $HODO/info | grep -c '^on$')" 0
 echo 0 >$HODO/enabled
 echo 1 >$HODO/reset
 
-# overflow: all that was made was kept, overwritten or lost
+# overflow: every event that was made was kept, overwritten or lost
 echo 1 >$EVENT/enable
 echo 1 >$HODO/enabled
 ./emit 20000
@@ -197,7 +197,7 @@ echo 0 >$EVENT/enable
 # -------------------------------------------------------------------- filters
 FILTER=events/syscalls/sys_enter_setpriority/filter
 
-# filtered NAME FILTER EVENTS: how many of 100 numbered ones pass it.
+# filtered NAME FILTER EVENTS: that many of 100 numbered events pass the filter.
 filtered() {
 	echo 1 >$HODO/reset
 	./emit 100
@@ -223,7 +223,7 @@ echo "who == 1" >$HODO/$FILTER
 takes filter_empty $FILTER "" none
 takes filter_stays $FILTER "who == 1" "who == 1"
 
-# wrong NAME TEXT MESSAGE: refused with EINVAL; the file says the one in force, then what was refused and why.
+# wrong NAME TEXT MESSAGE: refused with EINVAL; the file has the filter in force, then what it refused and why.
 wrong() {
 	if wrong_said=$( (echo "$2" >$HODO/$FILTER) 2>&1); then
 		not_ok "$1" "'$2' was taken"
@@ -253,7 +253,7 @@ echo 0 >$HODO/enabled
 echo 0 >$EVENT/enable
 
 # ---------------------------------------------------- as recorders take it
-# What the tree records is taken while it runs, and when it has ended.
+# A recorder takes the tree's recording while it runs, and after it has ended.
 echo "who < 50" >$HODO/$FILTER
 echo 1 >$EVENT/enable
 echo 1 >$HODO/enabled

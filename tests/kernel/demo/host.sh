@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# host.sh DIR - the recording reads on the host as in the guest, and babeltrace2 reads it too.
+# host.sh DIR - the host reads the recording as the guest does, and babeltrace2 reads it too.
 set -euo pipefail
 cd "$1"
 "$HODO" stat hodo.data >host-stat.txt

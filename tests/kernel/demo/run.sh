@@ -5,7 +5,7 @@
 # the command's own events left out.
 . /lib/guest.sh
 
-# explain TEXT COMMAND: what comes next, and the command as one would type it, into the transcript.
+# explain TEXT COMMAND: writes to the transcript what comes next, and the command as a user would type it.
 explain() {
 	printf '\n# %s\n$ %s\n' "$1" "$2" >>"$OUT/demo.txt"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR - the records of all tracepoints at once: each ends where its fields end, and what is in them can be.
-Prints the list of what hodo.ko has no events for, which the build has made."""
+"""host.py DIR - the records of all tracepoints at once: each ends where its fields end, and has possible values.
+Prints the build's list of the events that hodo.ko does not have."""
 import collections
 import os
 import pathlib
@@ -10,7 +10,7 @@ import sys
 
 import ctf
 
-# One of each, at least; and a field of it with a text.
+# At least one of each; and a field of it with a text.
 EXPECTED = {
     "sched:sched_switch": "prev_comm", "sched:sched_process_exec": "filename", "irq:irq_handler_entry": "name",
     "timer:timer_start": None, "kmem:kmalloc": None, "block:block_rq_issue": None, "net:net_dev_queue": "name",

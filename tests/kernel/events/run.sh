@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # The kernel's own tracepoints: how many there are; all of them on at once, under load; those of modules that come and
-# go meanwhile; modules of ours that need a further module. host.py looks at the records. Nothing else runs while code
-# is patched, which qemu before 8.1 does not stand.
+# go meanwhile; modules of hodo that need a further module. host.py checks the records. Nothing else runs while code
+# is patched, since qemu before 8.1 does not survive that.
 # guest: modules=ext4,crc32c_generic,sunrpc programs=/usr/sbin/mke2fs network disk=32 memory=1536 timeout=900
 . /lib/guest.sh
 
-# states: of all events of tracepoints, one line each: name, state, object.
+# states: one line for each event of a tracepoint: name, state, object.
 states() {
 	awk -F '\t' '$4 == "tracepoint" { print $1, $3, $5 }' $HODO/info
 }
@@ -17,12 +17,12 @@ state() {
 	states | awk -v "name=$1" '$1 == name { print $2, $3 }'
 }
 
-# journal: a file system with a journal is used for a moment.
+# journal: uses a file system with a journal for a moment.
 journal() {
 	mount -t ext4 /dev/vdb /tmp/disk && echo "$1" >/tmp/disk/file && sync && umount /tmp/disk
 }
 
-# work: something of everything.
+# work: uses a little of everything.
 work() {
 	for _ in 1 2 3; do
 		head -c 300000 /dev/urandom >/tmp/work.$1
@@ -37,7 +37,7 @@ work() {
 load || exit 1
 said=$(dmesg | sed -n 's/.*hodo: \([0-9]* events of tracepoints.*\)/\1/p' | tail -n 1)
 note "$said"
-# N events of tracepoints: B of the kernel's K, …
+# The line says: N events of tracepoints: B of the kernel's K, …
 bound=$(echo "$said" | sed -n 's/.*: \([0-9]*\) of the kernel.*/\1/p')
 check bound test "$bound" -ge 500
 equal bound_in_info "$(states | grep -c ' vmlinux$')" "$bound"
@@ -68,7 +68,7 @@ check module_again module ext4
 equal journal_on_again "$(state jbd2:jbd2_start_commit)" "on jbd2"
 check journal_again journal two
 
-# A module of ours that needs another's symbols comes, and goes, in the middle of it.
+# A module of hodo that needs symbols of another module comes, and goes, in the middle.
 if [ -e /lib/hodo_sunrpc.ko ]; then
 	module sunrpc
 	check sunrpc_comes insmod /lib/hodo_sunrpc.ko

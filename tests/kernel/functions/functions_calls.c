@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* functions_calls - functions that call each other a known number of times, when a number is written to `run`. */
+/* functions_calls - functions that call each other a known number of times when a number is written to `run`. */
 #include "run_param.h"
 
 AS_IT_IS int fcalls_leaf(int n);
@@ -12,7 +12,7 @@ AS_IT_IS int fcalls_leaf(int n)
 	return n + 1;
 }
 
-/* As many frames as n says, all alive at the innermost one: not made a loop, nor the last one a jump. */
+/* n nested frames, all alive in the innermost one: the compiler makes neither a loop nor a tail call of them. */
 AS_IT_IS int fcalls_deep(int n)
 {
 	int (*volatile deeper)(int) = fcalls_deep;
@@ -25,7 +25,7 @@ AS_IT_IS int fcalls_left_out(int n)
 	return n;
 }
 
-/* Three leaves, and five frames of the other with a leaf inside. */
+/* Three calls of the leaf, and five frames of the other function with a leaf inside. */
 AS_IT_IS int fcalls_top(int n)
 {
 	n = fcalls_leaf(n) + fcalls_leaf(n) + fcalls_leaf(n) + fcalls_left_out(n);

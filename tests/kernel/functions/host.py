@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """host.py DIR: entries and exits of known functions, exactly as many as were called and as ftrace saw; which exit
-belongs to which entry; names; all of it as babeltrace2 reads it."""
+belongs to which entry; names; babeltrace2 reads the same."""
 import collections
 import os
 import pathlib
@@ -27,7 +27,7 @@ def equal(name, value, expected):
 
 
 def symbols(recording):
-    """(start, name) of each function that was kept, ascending."""
+    """(start, name) of each function in the recording's symbols, ascending."""
     out = []
     for path in (recording / ".symbols").iterdir():
         for line in path.read_text().splitlines():
@@ -61,7 +61,7 @@ class Names:
 
 
 def events(recording):
-    """(time, event name, function, frame, tid) of all streams, in the order of time."""
+    """(time, event name, function, frame, tid) of all streams, in order of time."""
     names = Names(recording)
     trace = ctf.Trace(recording / "kernel")
     out = []
@@ -74,8 +74,8 @@ def events(recording):
 
 
 def check_pairs(name, found):
-    """Each exit has the frame of the latest entry that is open in its thread, and no two open calls of a thread have
-    one frame. Exits of calls that were begun before are no fault."""
+    """Each exit has the frame of the latest open entry of its thread, and no two open calls of a thread have
+    the same frame. Exits of calls that began before the recording are correct."""
     open_calls = collections.defaultdict(list)
     bad = twice = 0
     for _, event, function, frame, tid in found:
@@ -137,7 +137,7 @@ def babeltrace(name):
                          stderr=subprocess.STDOUT, text=True, check=False)
     counts = re.findall(r"^\s*(\d+) Event messages", run.stdout, re.M)
     trace = ctf.Trace(DIR / name / "kernel")
-    ours = sum(1 for stream in trace.streams() for _ in trace.records(stream)) # anchors are events to babeltrace2
+    ours = sum(1 for stream in trace.streams() for _ in trace.records(stream)) # babeltrace2 counts anchors as events
     say(run.returncode == 0 and counts[-1:] == [str(ours)], f"babeltrace_{name}",
         f"{ours}: {run.stdout[-300:]}")
 

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Functions of the kernel: entries and exits, counted and compared with ftrace's; of modules, also of one that comes
-# while they are recorded; all functions of a busy machine; again and again; what cannot be.
+# Functions of the kernel: entries and exits, counted and compared with ftrace's; of modules, also of one that is loaded
+# during the recording; all functions of a busy machine; again and again; what hodo refuses.
 #
 # guest: everywhere turns timeout=1500
 . /lib/guest.sh
 
-# Patching all functions takes the emulator a minute, in which RCU would find the machine stalled.
+# The emulator takes a minute to patch all functions; RCU would report a stalled machine in that time.
 stall=/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 stall_was=$(cat $stall)
 echo 300 >$stall || exit 1
 
-# said NAME STATUS TEXT COMMAND...: it ends with that status, and says that.
+# said NAME STATUS TEXT COMMAND...: the command ends with STATUS, and its output contains TEXT.
 said() {
 	said_name=$1
 	said_status=$2
@@ -31,7 +31,7 @@ insmod ./functions_calls.ko
 
 # ------------------------------------------------------------- beside ftrace
 echo 8192 >$TRACING/buffer_size_kb
-# System calls without arguments have several names, of which ftrace knows one.
+# System calls without arguments have several names; ftrace knows one of them.
 printf '%s\n' vfs_read '*_sys_getppid' >$TRACING/set_ftrace_filter
 echo function >$TRACING/current_tracer
 echo >$TRACING/trace
@@ -49,7 +49,7 @@ check module hodo record -q -k -e 'func:fcalls_*,!func:*_left_*' -o "$OUT/module
 	sh -c 'echo 50 >/sys/module/functions_calls/parameters/run'
 hodo graph "$OUT/module" >"$OUT/module.graph" 2>&1
 
-# One that comes later is taken in where functions are wanted by name.
+# A module that comes later is included where functions are chosen by name.
 check late hodo record -q -k -m 2M -e 'func:f*' -o "$OUT/late" -- \
 	sh -c 'insmod ./functions_late.ko && echo 7 >/sys/module/functions_late/parameters/run'
 rmmod functions_late
@@ -80,7 +80,7 @@ again_and_again() {
 	equal again_and_again $failed 0
 }
 
-# With fprobe the kernel waits for all tasks each time, which takes the emulator minutes.
+# With fprobe, the kernel waits for all tasks each time, which takes minutes in the emulator.
 if ! grep -q ' register_fprobe$' /proc/kallsyms || grep -q hodo_long /proc/cmdline; then
 	all_of_them
 	again_and_again
@@ -88,7 +88,7 @@ else
 	note "all functions at once, again and again: here only with --append hodo_long"
 fi
 
-# ------------------------------------------------------------- what cannot be
+# ------------------------------------------------------------- what is refused
 said no_such 1 "none of the kernel's" hodo record -k -e 'func:nothing_of_that_name' -o /tmp/no -- true
 said no_tracer 2 "--tracer is for functions of programs" hodo record -k --functions --tracer profile -o /tmp/no -- true
 said no_depth 2 "--depth is for functions of programs" hodo record -k --functions --depth 3 -o /tmp/no -- true

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run_param.h - a module whose parameter `run` calls a function as often as the number written there says. */
+/* run_param.h - a module with a parameter `run`: writing a number calls a function that many times. */
 #ifndef RUN_PARAM_H
 #define RUN_PARAM_H
 
@@ -8,7 +8,7 @@
 
 #define AS_IT_IS __attribute__((noipa))
 
-static int run_step(unsigned int i); /* the test's */
+static int run_step(unsigned int i); /* defined by the test */
 
 static int run(const char *value, const struct kernel_param *param)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR: of the events that were emitted in all contexts, each was read back whole, with its thread, in order for
+"""host.py DIR: each event that was emitted in any context was read back whole, with its thread and in the order of
 its context and ring, or is counted as lost."""
 import collections
 import json

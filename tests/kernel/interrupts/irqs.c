@@ -2,11 +2,11 @@
 /*
  * irqs - events in process context, soft and hard interrupts and NMIs, nested in each other on all CPUs.
  *
- * A number written to `run`: so many milliseconds, or until the threads of one CPU have emitted `most` events. On each
- * CPU two threads emit in turns; a timer interrupts them, emits, and raises a tasklet, which emits; and every CPU
- * sends NMIs to the others, whose handlers emit. Each event says where it was emitted, the how many-th it is there, in
- * which thread, and a text that depends on where and how many, so that one that was torn is seen. `emitted` has how
- * many there were: CPU, context and count in each line.
+ * A number written to `run` starts it for that many milliseconds, or until the threads of one CPU have emitted `most`
+ * events. On each CPU two threads emit in turn; a timer interrupts them, emits, and raises a tasklet, which emits;
+ * and every CPU sends NMIs to the others, whose handlers emit. Each event says where it was emitted, its number there,
+ * its thread, and a text that depends on place and number, so that a torn event shows. `emitted` has the number
+ * of events: CPU, context and count in each line.
  */
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -24,7 +24,7 @@
 
 #define TEXT "0123456789abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"
 
-#define THREADS 2 /* of a CPU */
+#define THREADS 2 /* per CPU */
 
 enum context { PROCESS, SOFT, HARD, NMI, CONTEXTS };
 
@@ -42,7 +42,7 @@ module_param(period_us, uint, 0600);
 static ulong most = ULONG_MAX;
 module_param(most, ulong, 0600);
 
-/* Preemption is off. A context has no writer but itself on its CPU: none of them nests in itself. */
+/* Preemption is off. Each context on a CPU has one writer, itself: no context nests in itself. */
 static void emit(enum context context)
 {
 	struct on_cpu *c = this_cpu_ptr(&cpus);
@@ -80,7 +80,7 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 	return READ_ONCE(running) ? HRTIMER_RESTART : HRTIMER_NORESTART;
 }
 
-/* To all other CPUs; itself, where there is no other, and now and then anyway. */
+/* Sends them to all other CPUs; to its own CPU if there is no other, and sometimes anyway. */
 static void send_nmis(u64 turn)
 {
 	unsigned int cpu;
@@ -99,7 +99,7 @@ static int emit_all_the_time(void *data)
 		if (turn % 4 == 0)
 			send_nmis(turn);
 		for (int i = 0; i < 8; i++) {
-			/* A timer or its tasklet comes in between, as one likes. */
+			/* A timer or its tasklet may interrupt this anywhere. */
 			emit(PROCESS);
 			if (i == 4)
 				send_nmis(turn);
@@ -144,7 +144,7 @@ static int begin_cpu(unsigned int cpu)
 static void end_cpu(unsigned int cpu)
 {
 	struct on_cpu *c = per_cpu_ptr(&cpus, cpu);
-	bool whole = c->thread[THREADS - 1]; /* else nothing was begun but threads */
+	bool whole = c->thread[THREADS - 1]; /* else only threads were started */
 
 	for (int i = 0; i < THREADS; i++) {
 		if (c->thread[i])
@@ -184,7 +184,7 @@ static int run_for(unsigned int ms)
 		msleep(20);
 	for_each_online_cpu(cpu)
 		end_cpu(cpu);
-	msleep(100); /* NMIs that are on their way */
+	msleep(100); /* lets NMIs arrive that are on their way */
 	WRITE_ONCE(running, false);
 	unregister_nmi_handler(NMI_LOCAL, "irqs");
 	return err;

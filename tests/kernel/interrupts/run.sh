@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Events in process context, soft and hard interrupts and NMIs, nested in each other, on two CPUs with two threads each:
-# each is read back whole, with its thread and in order, or counted as lost; events that filling in others brings about.
+# each is read back whole, with its thread and in order, or counted as lost; events that filling in other events causes.
 # guest: timeout=900
 . /lib/guest.sh
 
@@ -20,16 +20,16 @@ storm() {
 }
 
 load || exit 1
-# Most of these are kept, and read by host.py, in Python.
+# Most of these events are kept, and host.py reads them, in Python.
 storm large most=150000 -m 4M
-# A packet holds some ten events: the switch is all that NMIs meet.
+# A packet holds some ten events, so that NMIs keep meeting the switch.
 storm switches "" -m 64K --packet-size 1K
-# Most is lost, and all of that counted.
+# Most events are lost, and all losses are counted.
 storm full "" -m 4K --packet-size 1K
 storm filtered "" -m 4M --filter 'n % 3 == 1'
 storm overwritten "" -m 64K --packet-size 4K --overwrite
 
-# The event's filling in calls a function that is an event, too, and finds its CPU's ring taken.
+# Filling in this event calls a function that is an event, too, and that finds its CPU's ring taken.
 mkdir /tmp/ramfs
 mount -t ramfs none /tmp/ramfs
 touch /tmp/ramfs/touched

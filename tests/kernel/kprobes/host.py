@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR: every value of every call that the program made, as it made it, and as ftrace has it."""
+"""host.py DIR: every value of every call that the program made, compared with the program's own and with ftrace's."""
 import collections
 import os
 import pathlib
@@ -29,7 +29,7 @@ def number(kind, data):
 
 
 def events(recording, thread):
-    """{event: [{field: value}, ...]} of the thread, in order; and how many there were of all."""
+    """{event: [{field: value}, ...]} of the thread, in order; and the number of events of all threads."""
     trace = ctf.Trace(recording / "kernel")
     found = []
     for stream in trace.streams():
@@ -53,7 +53,7 @@ def types():
     equal("types_usual_return", fields["kprobe:hrtimer_nanosleep%return"], {"retval": "i64", "duration": "u64"})
     equal("types_usual", fields["kprobe:vfs_write"], {"file": "ptr", "buf": "str", "count": "u64", "pos": "ptr"})
     task = fields["kprobe:wake_up_new_task"]
-    say(task.pop("second") in ("i8", "u8"), "types_char")  # newer kernels are compiled with an unsigned one
+    say(task.pop("second") in ("i8", "u8"), "types_char")  # in newer kernels char is unsigned
     equal("types_bits", task, {"pid": "i32", "parent": "i32", "comm": "str", "sched_reset_on_fork": "u32",
                               "has_child_subreaper": "u32"})
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Probes in the kernel's code: values that the program knows, beside those that ftrace's kprobe_events saw; filters,
-# triggers, rates and snapshots; a module's function, which goes meanwhile; recorders that are killed; what is refused.
+# Probes in the kernel's code: values that the program knows, compared with ftrace's kprobe_events; filters,
+# triggers, rates and snapshots; a function of a module that is unloaded meanwhile; killed recorders; refusals.
 # guest: everywhere timeout=300
 . /lib/guest.sh
 
-# none NAME: no probe is left, but those of ftrace, which are switched off.
+# none NAME: no probe is left, except those of ftrace, which are switched off.
 none() {
 	equal "$1" "$(grep -v DISABLED /sys/kernel/debug/kprobes/list)" ""
 }
@@ -21,7 +21,7 @@ echo 'p:kp/in vfs_read file=%di:x64 count=%dx:u64' >$TRACING/kprobe_events
 echo 'r:kp/out vfs_read ret=$retval:s64' >>$TRACING/kprobe_events
 echo >$TRACING/trace
 echo 1 >$TRACING/events/kp/enable
-# Behind what calls ftrace: an instruction begins there, with and without an endbr64 in front.
+# After the call of ftrace: an instruction begins there, with and without an endbr64 before it.
 for offset in 5 9; do
 	hodo record -q -k -e "kprobe:vfs_read+$offset(%di)" -o /tmp/offset -- ls / >/dev/null 2>&1 && break
 done
@@ -50,17 +50,17 @@ equal rate_count "$(count "$OUT/trigger/snapshot-0001" kprobe:kpcalls_step)" 1
 hodo report "$OUT/filter" >/tmp/report 2>&1
 check report grep -q 'kprobe:vfs_read' /tmp/report
 
-# In what the handler of the other one calls.
+# A probe in a function that the other probe's handler calls.
 status missed 0 hodo record -k -e "kprobe:vfs_read(file->f_path.dentry->d_name.name)" \
 	-e "kprobe:copy_from_kernel_nofault+$offset()" -o /tmp/missed -- ./kpwork /tmp/expected
 says missed_said "events were missed: another probe was being handled"
-# More calls than can be awaited at one time.
+# More calls than hodo can wait for at one time.
 status awaited 0 hodo record -k -e 'kprobe:do_nanosleep%return' -o "$OUT/awaited" -- ./kpwork sleep 1040
 says awaited_said "events were missed: more calls at once"
 awaited=$(count "$OUT/awaited" 'kprobe:do_nanosleep%return')
-check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040 # one that has returned makes room for another
+check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040 # a call that has returned makes room for another
 
-# ------------------------------------------------------------- a module's function, which goes
+# ------------------------------------------------------------- a function of a module that goes
 status module 0 hodo record -k -e 'kprobe:kpcalls_step($arg1, $arg2:i64),kprobe:kpcalls_step%return($retval:i32)' -o "$OUT/module" -- \
 	sh -c 'echo 4 >/sys/module/kprobes_calls/parameters/run; rmmod kprobes_calls'
 equal module_count "$(count "$OUT/module" kprobe:kpcalls_step)" 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads recordings as docs/format.md has them, with nothing of hodo's own: its streams, event by event."""
+"""Reads recordings according to docs/format.md, without any code of hodo: their streams, event by event."""
 import pathlib
 import re
 import struct
@@ -8,9 +8,9 @@ import urllib.parse
 SIZES = {"i8": 1, "u8": 1, "bool": 1, "char": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "f32": 4,
          "i64": 8, "u64": 8, "f64": 8, "ptr": 8}
 PACKET = struct.Struct("<I16sIQQQQQQIIQ")
-EVENT, ANCHOR = 2, 3 # forms of records; calls and returns are never the kernel's
+EVENT, ANCHOR = 2, 3 # forms of records; the kernel has no calls and returns
 ANCHOR_BYTES, HEADER_BYTES = 16, 6
-EPOCH = 29 # the bit of the ticks that makes another anchor
+EPOCH = 29 # the bit of the ticks whose change needs another anchor
 NULL_TEXT = b"(null)\0"
 
 
@@ -23,8 +23,8 @@ class Event:
         self.fields = [tuple(field.rsplit(":", 1)) for field in keys["fields"].split(",") if field]
 
     def values(self, data, at):
-        """Bytes of each field, without a length in front; texts as they stand, NULs behind them included.
-        And where the event ends."""
+        """Bytes of each field, without a length before them; texts include the NULs after them.
+        Also returns where the event ends."""
         out = []
         for _, kind in self.fields:
             if kind in SIZES:
@@ -73,7 +73,7 @@ class Trace:
             at = end
 
     def records(self, stream):
-        """(time in ticks, thread, Event, bytes of each field) of each event, (time, thread, None, None) of each anchor."""
+        """(time in ticks, thread, Event, bytes of each field) of each event; of anchors, (time, thread, None, None)."""
         for head, data in self.packets(stream):
             now, thread, events, at, epoch = head[3] & ~3, None, 0, 0, None
             while at < len(data):
@@ -103,5 +103,5 @@ class Trace:
 
 
 def text(value):
-    """Of a field of type str."""
+    """The text of a field of type str."""
     return value.split(b"\0", 1)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what per_cpu/cpuN/trace_pipe_raw of the kernel's ftrace gives, by the descriptions in events/*/*/format."""
+"""Reads per_cpu/cpuN/trace_pipe_raw of the kernel's ftrace, by the descriptions in events/*/*/format."""
 import re
 import struct
 
@@ -18,7 +18,7 @@ class Field:
         self.text = self.array and re.match(r"(const |unsigned |signed )*char\b", self.type) is not None
 
     def value(self, record):
-        """Its bytes; those of an array that is elsewhere in the record, too."""
+        """The field's bytes; also where an array is elsewhere in the record."""
         at, size = self.offset, self.size
         if self.dynamic:
             where = int.from_bytes(record[at:at + 4], "little")
@@ -37,7 +37,7 @@ class Event:
 
 
 def formats(folder):
-    """Events by id; files are called SYSTEM.NAME."""
+    """Events by id; the files' names are SYSTEM.NAME."""
     events = {}
     for path in folder.iterdir():
         event = Event(path.name.split(".")[0], path.read_text())
@@ -66,7 +66,7 @@ def records(data):
             elif kind == 30:  # the rest of a delta
                 now += delta + (first << 27)
                 at += 4
-            elif kind == 31:  # a full time but for its top bits
+            elif kind == 31:  # a full time except for its top bits
                 now = now >> 59 << 59 | first << 27 | delta
                 at += 4
             else:
@@ -79,6 +79,6 @@ def records(data):
 
 
 def read(data, events):
-    """(time, thread, Event, record); those that events does not have have None."""
+    """(time, thread, Event, record); Event is None if `events` does not have it."""
     for now, record in records(data):
         yield now, int.from_bytes(record[4:8], "little"), events.get(int.from_bytes(record[:2], "little")), record

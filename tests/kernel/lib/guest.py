@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest: an initramfs with hodo and what the tests need, and Debian's kernel that runs it in qemu."""
+"""A guest: an initramfs with hodo and the tests' needs, and Debian's kernel, which runs it in qemu."""
 import ctypes
 import functools
 import lzma
@@ -16,10 +16,10 @@ import time
 
 LIB = pathlib.Path(__file__).resolve().parent
 ROOT = LIB.parents[2]
-BOOT_SECONDS = 180  # allowed for booting, on a machine that does other things too
-RESULTS_BYTES = 4 << 30  # of a sparse file
+BOOT_SECONDS = 180  # time for booting, on a machine that also does other things
+RESULTS_BYTES = 4 << 30  # size of a sparse file
 
-# What the log of a healthy kernel does not have.
+# Lines that the log of a healthy kernel does not have.
 BAD_LOG = re.compile(
     r"WARNING:|BUG:|BUG at|Oops|Call Trace|detected stall|detected expedited stall|soft lockup|hard LOCKUP|"
     r"blocked for more than|general protection|unable to handle|double fault|stack guard|refcount_t|"
@@ -38,7 +38,7 @@ class BuildError(Exception):
 
 
 def run_build(command, **more):
-    """Runs quietly; BuildError with what it printed."""
+    """Runs a command quietly; raises BuildError with its output."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", **more)
     if done.returncode != 0:
@@ -76,7 +76,7 @@ class Initramfs:
             to.chmod(mode)
 
     def add_program(self, source, target=None):
-        """A program or a shared library of this machine, with the libraries that it needs, all in their places."""
+        """Adds a program or a shared library of this machine, with the libraries that it needs, all in their places."""
         source = pathlib.Path(source)
         target = target or f"/usr/bin/{source.name}"
         self.add_file(source, target)
@@ -88,7 +88,7 @@ class Initramfs:
                 self.add_file(library, library)
 
     def add_hodo(self, build):
-        """The command and the library, from a build of this tree."""
+        """Adds the command and the library, from a build of this tree."""
         self.add_program(build / "src" / "cli" / "hodo")
         self.add_program(build / "src" / "user" / "libhodo.so.0", "/usr/lib/libhodo.so.0")
 
@@ -97,7 +97,7 @@ class Initramfs:
         subprocess.run(["strip", "-g", self.root / target.lstrip("/")], check=True)
 
     def add_module(self, name):
-        """A module of the kernel with those it needs; the guest's `module NAME` loads them."""
+        """Adds a module of the kernel, and those that it needs; the guest's `module NAME` loads them."""
         paths = []
         for file in self.kernel.order(name):
             target = self.root / "lib" / "kernel" / file.name.removesuffix(".xz")
@@ -116,21 +116,21 @@ class Initramfs:
 
 
 def die_with_parent():
-    """In the child: however this program ends, the machine does not go on."""
+    """Runs in the child: however this program ends, the virtual machine ends, too."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 @functools.cache
 def takes_turns():
-    """Whether one thread of the host must run all CPUs of the guest, in turns. QEMU before 8.1 lets a CPU run code that
-    another one is just replacing, as static keys and ftrace do: it executes a breakpoint that is no longer there."""
+    """Whether one thread of the host must run all CPUs of the guest, in turn. QEMU before 8.1 lets a CPU run code that
+    another CPU is replacing, as static keys and ftrace do: it executes a breakpoint that is no longer there."""
     said = subprocess.run(["qemu-system-x86_64", "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
     found = re.search(r"version (\d+)\.(\d+)", said)
     return not found or (int(found.group(1)), int(found.group(2))) < (8, 1)
 
 
 class Guest:
-    """One boot. What it prints on its second serial port comes line by line; the kernel's log is in a file."""
+    """One boot. The output on its second serial port comes line by line; the kernel's log is in a file."""
 
     def __init__(self, kernel, initramfs, folder, memory=1024, cpus=2, network=False, disk_mb=0, append="", qemu=(),
                  turns=False, packed=False):
@@ -141,7 +141,7 @@ class Guest:
             "qemu-system-x86_64", "-accel", "tcg,thread=single" if turns or takes_turns() else "tcg", "-m", str(memory),
             "-smp", str(cpus), "-kernel",
             str(kernel.image if packed else kernel.unpacked_image()), "-initrd", str(initramfs), "-append",
-            # A guest that had to wait for the host must not be taken for one that hangs.
+            # A guest that has to wait for the host must not look as if it hangs.
             "console=ttyS0 loglevel=5 panic=-1 oops=panic clocksource=tsc tsc=reliable no_timer_check nowatchdog "
             f"rcupdate.rcu_cpu_stall_timeout=60 log_buf_len=1M {append}".strip(),
             "-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{self.console}"]
@@ -160,8 +160,8 @@ class Guest:
                          f"virtio-blk-pci,drive={name},serial={name}"]
 
     def run(self, line_came, limit):
-        """Boots, and calls line_came(TEXT) for each line. None, or why it ended too early. limit() says when, in
-        time.monotonic()'s seconds, patience ends."""
+        """Boots, and calls line_came(TEXT) for each line. Returns None, or why it ended too early. limit() returns
+        the time, in seconds of time.monotonic(), when patience ends."""
         self.process = subprocess.Popen([*self.command, "-serial", "stdio", *self.after], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         timed_out = threading.Event()
@@ -197,11 +197,11 @@ class Guest:
             self.process.wait()
 
     def log(self):
-        """The kernel's, as far as its console shows it."""
+        """The kernel's log, as far as its console shows it."""
         return self.console.read_text(errors="replace") if self.console.exists() else ""
 
     def take_results(self, offset_mb, folder):
-        """Unpacks what the guest has put there."""
+        """Unpacks what the guest has written there."""
         with open(self.results, "rb") as disk:
             disk.seek(offset_mb << 20)
             with tarfile.open(fileobj=disk, mode="r|") as tar:
@@ -211,7 +211,7 @@ class Guest:
 
 
 def qemu_missing():
-    """What must be installed first; "" if nothing."""
+    """Names what must be installed first; "" if nothing."""
     tools = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "strip": "binutils",
              "make": "make", "gcc": "gcc"}
     missing = [package for tool, package in tools.items() if not shutil.which(tool)]
@@ -219,7 +219,7 @@ def qemu_missing():
 
 
 def clean_environment():
-    """The caller's settings of hodo do not reach builds and tests."""
+    """Keeps the caller's settings of hodo out of builds and tests."""
     for name in [name for name in os.environ if name.startswith("HODO_")]:
         del os.environ[name]
     sys.dont_write_bytecode = True

@@ -3,14 +3,14 @@
 #
 # guest.sh - what the tests' scripts in the guest share: . /lib/guest.sh
 #
-# A script runs in its own folder, with $OUT for files that the host is to look at, and ends with `finish`.
+# A script runs in its own folder, writes files for the host to $OUT, and ends with `finish`.
 HODO=/sys/kernel/hodo             # the control tree
 DEBUG=/sys/kernel/debug/hodo      # the same in debugfs, and the buffers
-TRACING=/sys/kernel/tracing       # ftrace's
+TRACING=/sys/kernel/tracing       # of ftrace
 export HODO DEBUG TRACING HODO_LIBRARY=/usr/lib/libhodo.so.0
 export failures=0
 
-# ok NAME, not_ok NAME REASON: one line each; a NAME is said once.
+# ok NAME, not_ok NAME REASON: print one line; each NAME occurs once.
 ok() {
 	echo "ok $1"
 }
@@ -20,12 +20,12 @@ not_ok() {
 	echo "not ok $*"
 }
 
-# note TEXT: for people.
+# note TEXT: prints TEXT for people.
 note() {
 	echo "# $*"
 }
 
-# check NAME COMMAND...: whether the command succeeds; what it says is shown if it does not.
+# check NAME COMMAND...: the command must succeed; otherwise its output is shown.
 check() {
 	check_name=$1
 	shift
@@ -37,7 +37,7 @@ check() {
 	fi
 }
 
-# refused NAME COMMAND...: whether the command fails.
+# refused NAME COMMAND...: the command must fail.
 refused() {
 	refused_name=$1
 	shift
@@ -57,7 +57,7 @@ equal() {
 	fi
 }
 
-# status NAME STATUS COMMAND...: the command ends with it; $said is what it said.
+# status NAME STATUS COMMAND...: the command must end with STATUS; $said has its output.
 status() {
 	status_name=$1
 	status_wanted=$2
@@ -72,7 +72,7 @@ status() {
 	fi
 }
 
-# says NAME TEXT: it stands in what was said last, in one line of hodo's.
+# says NAME TEXT: the last output in $said must contain TEXT, in one line of hodo's.
 says() {
 	case $said in
 	*hodo:*"$2"*) ok "$1" ;;
@@ -80,17 +80,17 @@ says() {
 	esac
 }
 
-# count DIR EVENT: how many are in the recording.
+# count DIR EVENT: how many such events the recording has.
 count() {
 	hodo stat -q "$1" | awk -v name="$2" '$1 == name { gsub(",", "", $2); n = $2 } END { print n + 0 }'
 }
 
-# skip NAME REASON: it cannot be tried here.
+# skip NAME REASON: the check cannot run here.
 skip() {
 	echo "ok $1 # skipped: $2"
 }
 
-# module NAME: a module of Debian's kernel with what it needs, if the test asked for it.
+# module NAME: loads a module of Debian's kernel and those that it needs, if the test asked for it.
 module() {
 	while read -r module_file; do
 		module_name=$(basename "$module_file" .ko | tr - _)
@@ -98,7 +98,7 @@ module() {
 	done <"/lib/order/$1"
 }
 
-# load [PARAMETER=VALUE...], unload: hodo.ko.
+# load [PARAMETER=VALUE...], unload: load and unload hodo.ko.
 load() {
 	insmod /lib/hodo.ko "$@"
 }
@@ -107,12 +107,12 @@ unload() {
 	rmmod hodo
 }
 
-# bring FILE...: to the host; a folder as a whole.
+# bring FILE...: copies files, or whole folders, to the host.
 bring() {
 	cp -a "$@" "$OUT/"
 }
 
-# wait_until SECONDS COMMAND...: until the command succeeds.
+# wait_until SECONDS COMMAND...: waits until the command succeeds.
 wait_until() {
 	wait_left=$(($1 * 10))
 	shift
@@ -123,13 +123,13 @@ wait_until() {
 	done
 }
 
-# finish: the end of a script.
+# finish: ends a script.
 finish() {
 	[ "$failures" -eq 0 ]
 	exit
 }
 
-# left_behind TEST: (init's) what a test has not put away goes, so that the next one begins like the first.
+# left_behind TEST: (for init) removes what a test has left, so that the next one begins like the first.
 left_behind() {
 	for pid in $(ps -o pid= -o ppid= | awk '$2 != 2 && $1 > 2 { print $1 }'); do
 		[ "$pid" -eq $$ ] || kill -9 "$pid" 2>/dev/null

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Debian's kernels to test with: headers to build modules against, and the image to boot.
+"""Debian's kernels to test with: headers for building modules, and the image to boot.
 
-What is installed is taken; the rest is downloaded from Debian's archive and unpacked, without being installed, below
+What is installed is used; the rest is downloaded from Debian's archive and unpacked, without being installed, below
 $XDG_CACHE_HOME/hodo/kernels. An installed image would write a boot loader's menu and an initramfs that nobody needs."""
 import contextlib
 import fcntl
@@ -16,11 +16,11 @@ import tempfile
 
 
 class Unavailable(Exception):
-    """This cannot be had here: the tests are skipped with this message."""
+    """Something is not available here: the tests are skipped with this message."""
 
 
 def _output(*command):
-    """What a command prints; "" where it fails or is not there."""
+    """Returns what a command prints; "" where it fails or does not exist."""
     try:
         return subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True).stdout
@@ -37,7 +37,7 @@ def cache():
 
 @contextlib.contextmanager
 def locked(path):
-    """Of several runs at once, one makes what all of them use."""
+    """Lets one of several simultaneous runs make what all of them use."""
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
@@ -74,9 +74,9 @@ class Kernel:
         return boot / f"vmlinuz-{self.version}", modules, boot / f"System.map-{self.version}"
 
     def unpacked_image(self):
-        """The image as an ELF file, unpacked once, by this machine: the emulator takes longer for that than for the
-        boot. It runs where it was linked to, since what unpacks it is what moves it to a random place. The image itself
-        if it cannot be unpacked here."""
+        """The image as an ELF file, which this machine unpacks once: the emulator takes longer for that than for the
+        boot. It runs at its link address, since only the unpacking code moves it to a random place. Returns the image
+        itself if it cannot be unpacked here."""
         stat = self.image.stat()
         final = cache() / f"vmlinux-{self.version}-{stat.st_size}-{stat.st_mtime_ns}"
         with locked(cache() / f".vmlinux-{self.version}.lock"):
@@ -93,12 +93,12 @@ class Kernel:
         return final
 
     def config(self, name):
-        """"y", "m", or "" of the kernel's configuration."""
+        """The value of an option of the kernel's configuration: "y", "m", or ""."""
         found = re.search(rf"^{name}=(\w+)$", (self.headers / ".config").read_text(), re.M)
         return found.group(1) if found else ""
 
     def order(self, name):
-        """Files of the module and of those it needs, in the order of loading; [] when it is built in."""
+        """Files of the module and of those it needs, in the order of loading; [] if it is built in."""
         if self._order is None:
             self._order = {}
             for line in (self.modules / "modules.dep").read_text().splitlines():
@@ -116,7 +116,7 @@ def _module_name(file):
 
 
 def _unpacked_image(image):
-    """The ELF file in a bzImage, if it has the note (XEN_ELFNOTE_PHYS32_ENTRY) of what the emulator can boot so; else
+    """The ELF file in a bzImage, if it has the note (XEN_ELFNOTE_PHYS32_ENTRY) that lets the emulator boot it; else
     None."""
     notes = [struct.pack("<III", 4, size, 18) + b"Xen\0" for size in (4, 8)]
     for magic, unpack in ((b"\xfd7zXZ\0", lambda data: lzma.LZMADecompressor().decompress(data)),
@@ -134,13 +134,13 @@ def _unpacked_image(image):
 
 
 def _unzstd(data):
-    # What follows the packed kernel in the image is no error.
+    # Bytes after the packed kernel in the image are not an error.
     return subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=False).stdout
 
 
 def _unpacked(name, packages, finish):
-    """Root of the unpacked packages, which packages() names."""
+    """The root of the unpacked packages that packages() names."""
     final = cache() / name
     with locked(cache() / f".{name}.lock"):
         if final.exists():
@@ -160,7 +160,7 @@ def _unpacked(name, packages, finish):
 
 def _download(package, folder):
     command = ["apt-get", "-q", "download", package]
-    if os.geteuid() == 0:  # it would say that user _apt cannot write there
+    if os.geteuid() == 0:  # otherwise it says that user _apt cannot write there
         command[1:1] = ["-o", "APT::Sandbox::User=root"]
     try:
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -172,7 +172,7 @@ def _download(package, folder):
 
 
 def _relocate_headers(root):
-    """The files of the headers' packages that name /usr/src name the unpacked one instead."""
+    """Makes files of the headers' packages that name /usr/src name the unpacked folder instead."""
     for makefile in root.glob("usr/src/linux-headers-*/Makefile"):
         text = makefile.read_text()
         if text.startswith("include /usr/src/"):
@@ -187,7 +187,7 @@ def _depmod(root, version):
 
 
 def versions():
-    """Of the kernels to test with: Debian's own first, then the newest of the others that it offers."""
+    """The versions of the kernels to test with: Debian's own first, then the newest other that it offers."""
     arch = _output("dpkg", "--print-architecture").strip()
     if arch != "amd64":
         raise Unavailable(f"architecture {arch or 'unknown'}: the kernel tests are for Debian on amd64")
@@ -201,7 +201,7 @@ def versions():
         version = _meta_version(meta, arch)
         if version and version not in found:
             found.append(version)
-    if not found:  # whatever is installed
+    if not found:  # use what is installed
         installed = pathlib.Path("/usr/src").glob(f"linux-headers-*-{arch}")
         found = sorted(path.name.removeprefix("linux-headers-") for path in installed)
     if not found:
@@ -212,6 +212,6 @@ def versions():
 def _meta_version(meta, arch):
     for text in (_output("dpkg-query", "-W", "-f", "${Depends}", meta), _output("apt-cache", "depends", meta)):
         for name in re.findall(rf"linux-headers-\d\S*-{arch}\b", text):
-            if name != meta: # which apt-cache names first
+            if name != meta: # apt-cache names that one first
                 return name.removeprefix("linux-headers-")
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tests below tests/kernel: what they say of themselves, and how their programs and modules are built."""
+"""The tests below tests/kernel: their needs, and how to build their programs and modules."""
 import filecmp
 import hashlib
 import os
@@ -13,9 +13,9 @@ from guest import ROOT, BuildError, run_build, takes_turns
 from kernels import cache, locked
 
 TESTS = ROOT / "tests" / "kernel"
-# As src/kmod/Makefile has it: the headers are unpacked without what their package needs.
+# Like src/kmod/Makefile, since the headers are unpacked without the packages that they need.
 NO_BTF = [] if shutil.which("pahole") else ["CONFIG_DEBUG_INFO_BTF_MODULES="]
-KEPT = 4  # builds of hodo.ko for a kernel
+KEPT = 4  # builds of hodo.ko to keep for a kernel
 CFLAGS = ["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-static", "-pthread", "-I", ROOT / "include"]
 
 
@@ -47,7 +47,7 @@ class Test:
             raise BuildError(f"{self.folder}/run.sh: no such word: # guest: {word}")
 
     def build(self, kernel, out, build):
-        """Programs, modules and whatever build.sh makes go to the folder out/guest: the test's folder in the guest."""
+        """Writes programs, modules and build.sh's results to the folder out/guest: the test's folder in the guest."""
         guest = out / "guest"
         shutil.rmtree(guest, ignore_errors=True)
         guest.mkdir(parents=True)
@@ -69,7 +69,7 @@ class Test:
         (guest / "own_modules").write_text("".join(f"{name.replace('-', '_')}\n" for name in own))
 
     def _build_modules(self, kernel, folder, guest):
-        """The kernel's build writes beside the sources: they are linked to a folder for it."""
+        """The kernel's build writes beside the sources, so the sources are linked into a separate folder."""
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
             if old.is_symlink():
@@ -85,7 +85,7 @@ class Test:
 
 
 def find(names):
-    """The tests of these names; all, but the long ones, if there are none."""
+    """The tests with these names; without names, all except the long ones."""
     known = {path.parent.name: path.parent for path in sorted(TESTS.glob("*/run.sh"))}
     for name in names:
         if name not in known:
@@ -95,8 +95,8 @@ def find(names):
 
 
 def build_hodo_ko(kernel, out, events):
-    """hodo.ko and, where the build makes them, its companions. To find the events of a kernel takes minutes: what was
-    once built of the same sources, with the same headers and compiler, is kept beside the kernels and taken again."""
+    """hodo.ko and, where the build makes them, its companions. Finding a kernel's events takes minutes: a build of the
+    same sources, with the same headers and compiler, is kept beside the kernels and used again."""
     folder = out / ("kmod" if events is None else "kmod-" + re.sub(r"\W+", "-", events))
     command = ["make", "-C", ROOT / "src" / "kmod", f"KVER={kernel.version}", f"KDIR={kernel.headers}", f"O={folder}",
                f"-j{os.cpu_count()}"]
@@ -115,7 +115,7 @@ def build_hodo_ko(kernel, out, events):
 
 
 def _made_of(kernel, events):
-    """A digest of all that decides what hodo.ko is."""
+    """A digest of everything that decides what hodo.ko becomes."""
     settings = kernel.headers / ".kernelvariables"  # Debian's: the kernel's compiler
     compilers = {"gcc", *re.findall(r"\bgcc-\d+", settings.read_text() if settings.exists() else "")}
     versions = [run_build([name, "--version"]) for name in sorted(compilers) if shutil.which(name)]
@@ -131,7 +131,7 @@ def _made_of(kernel, events):
 
 
 def _keep(folder, kept):
-    """What tests use of a build; of those that are older, a few stay."""
+    """Keeps the parts of a build that tests use; of older builds, only a few stay."""
     with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".keep.") as work:
         made = pathlib.Path(work) / "made"
         for file in [*folder.glob("*.ko"), folder / "events" / "events.skipped"]:
@@ -144,7 +144,7 @@ def _keep(folder, kept):
 
 
 def _holds(folder, kept):
-    """Whether the folder has what was kept, and nothing in the way of it."""
+    """Whether the folder has the files that were kept, and no other modules."""
     pairs = [(file, folder / file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()]
     return {file.name for file in folder.glob("*.ko")} == {file.name for file in kept.glob("*.ko")} and all(
         other.is_file() and filecmp.cmp(file, other, shallow=False) for file, other in pairs)

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A kernel that is locked down, as with Secure Boot: for its integrity, all works but the files in debugfs; where it has
-# to keep its secrets, nothing does, and what hodo says is why.
+# A kernel that is locked down, as with Secure Boot: in integrity mode, everything works except the files in debugfs; in
+# confidentiality mode nothing works, and hodo says why.
 # guest: everywhere last timeout=200
 . /lib/guest.sh
 
 LOCKDOWN=/sys/kernel/security/lockdown
 EVENT=events/syscalls/sys_enter_getppid
 
-# recorded NAME DIR EVENT: it is in the recording.
+# recorded NAME DIR EVENT: the recording has the event.
 recorded() {
 	check "$1" test "$(count "$2" "$3")" -gt 0
 }
 
-# doctor TEXT: a line about the module.
+# doctor TEXT: prints doctor's line about the module.
 doctor() {
 	hodo doctor | grep "module  *$1"
 }
@@ -43,7 +43,7 @@ equal tree_debugfs "$(cat $DEBUG/enabled)" 1
 status snapshot 0 hodo snapshot -k -o /tmp/snapshot
 recorded snapshot_has /tmp/snapshot syscalls:sys_enter_getppid
 
-# What is open stays so, as ftrace's files do.
+# Files that are open stay open, as those of ftrace do.
 exec 5</dev/hodo
 check confidentiality sh -c "echo confidentiality >$LOCKDOWN"
 for verb in "record -k -o /tmp/none -- true" "list -k" "snapshot -k -o /tmp/none"; do
@@ -62,7 +62,7 @@ refused secret_write sh -c "echo 0 >$HODO/enabled"
 exec 4<&- 5<&-
 check unload unload
 
-# And nobody can load it without a signature.
+# Nor can anybody load it without a signature.
 status missing 1 hodo record -k -o /tmp/none -- true
 says missing_said "accepts only signed modules"
 refused unsigned load

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# build.sh OUT - hodo.ko as it would be for a kernel whose tracepoints leave preemption on, and whose
-# tracepoint_synchronize_unregister() does not wait for those who have it off. What is left out of that is for the
-# kernel's own tracepoints, which have it off here.
+# build.sh OUT - builds hodo.ko as for a kernel whose tracepoints leave preemption on, and whose
+# tracepoint_synchronize_unregister() does not wait for code that has it off. It leaves out the part for the
+# kernel's own tracepoints, which have preemption off here.
 set -eu
 kmod=$PWD/kmod
 make -C "$ROOT/src/kmod" layout KVER="$KVER" KDIR="$KDIR" O="$kmod" EVENTS=irq

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * newest_inside - an event whose probe takes six seconds, with preemption off, on CPU 1. Writing to the parameter
- * `meet` makes it; `entered` is 1 once the probe runs, `inside` as long as it does.
+ * `meet` triggers the event; `entered` is 1 once the probe runs, `inside` is 1 while it does.
  */
 #include <hodo/trace.h>
 
@@ -32,7 +32,7 @@ static void meet_once(struct work_struct *work)
 }
 static DECLARE_WORK(meeting, meet_once);
 
-/* Later: parameters are locked now. */
+/* The work runs later, since parameters are locked now. */
 static int meet(const char *value, const struct kernel_param *parameter)
 {
 	schedule_work_on(1, &meeting);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR - every event that ftrace has recorded, hodo has too, and the other way round, with the same fields.
+"""host.py DIR - hodo has every event that ftrace has recorded, and vice versa, with the same fields.
 
-Binary values are compared: those in ftrace's ring buffer, as events/*/*/format describes them, with those in hodo's
-streams. For one event two probes are called on one CPU, ftrace's first; an interrupt between them may have events of
-its own, so that the order of neighbours may differ. So of each kind of event and CPU the two sequences are paired:
-theirs with the first of the NEAR next ones of ours whose fields agree."""
+It compares binary values: those in ftrace's ring buffer, as events/*/*/format describes them, with those in hodo's
+streams. One event calls two probes on one CPU, ftrace's first; an interrupt between them may make events
+itself, so that neighbours may change places. The sequences are paired by kind of event and CPU:
+each event of ftrace with the first of hodo's NEAR next ones whose fields agree."""
 import collections
 import itertools
 import os
@@ -17,25 +17,25 @@ import ctf
 import ftrace
 
 NEAR = 64
-# Read anew by each probe, and may have changed meanwhile: by so much.
+# Each probe reads these anew, and they may have changed meanwhile, by this much.
 MOVING = {("timer:timer_start", "now"): 2, ("timer:timer_expire_entry", "now"): 2, ("kmem:rss_stat", "size"): 1 << 20}
-# By call, or the other one that a C library uses for it.
+# Paths by call, or by another call that a C library uses for it.
 PATHS = {"openat open": b"/nowhere/at all", "renameat rename renameat2": b"/tmp/renamed", "unlink unlinkat":
          b"/tmp/renamed"}
-# ftrace's events of system calls have numbers that hodo's have as their names.
+# ftrace's system call events contain the number, hodo's have it as their name.
 NUMBERS = {"__syscall_nr", "nr"}
-# Kinds of events that the workload brings about in any kernel, at least.
+# The least number of kinds of events that the workload causes in any kernel.
 KINDS = {"sched": 12, "irq": 5, "timer": 12, "block": 9, "net": 6, "kmem": 7, "syscalls": 100}
 
 
 def pairs_of_fields(theirs, ours):
-    """(their field, our index, our type, how) of each; names that only one of them has."""
+    """(their field, our index, our type, how) of each field; and the names that only one of the two has."""
     left = {name: (index, kind) for index, (name, kind) in enumerate(ours.fields)}
     out, missing = [], []
     fields = theirs.fields
     if theirs.name.startswith("syscalls:"):
         fields = [field for field in fields if field.name not in NUMBERS or field.name in left]
-        # Arguments are named by the prototype here, by the definition there: those that differ go by order.
+        # The prototype names arguments here, the definition there: different names are paired by order.
         unknown = [field for field in fields if field.name not in left]
         rest = [name for name in left if name not in {field.name for field in fields}]
         aliases = dict(zip((field.name for field in unknown), rest))
@@ -65,7 +65,7 @@ def same(kind_name, how, field, theirs, ours):
     if how == "register":
         return theirs[:len(ours)] == ours
     if how == "pointer":
-        return True  # the text is in the one, its address in the other
+        return True  # hodo has the text, ftrace its address
     moving = MOVING.get((kind_name, field.name))
     if moving is not None:
         return abs(int.from_bytes(theirs, "little") - int.from_bytes(ours, "little")) <= moving
@@ -85,11 +85,11 @@ class Proof:
         self.failed = 0
         self.plans = {}
         self.times = collections.Counter()
-        self.values = collections.Counter()  # compared, by system
+        self.values = collections.Counter()  # compared values, by system
         self.events = collections.Counter()
         self.pointers = 0
         self.apart = 0
-        # What the build has found out that a module cannot have: "PATH: class NAME: why".
+        # Events that a module cannot have, as the build found out: "PATH: class NAME: why".
         skipped = pathlib.Path(os.environ["KMOD"]) / "events" / "events.skipped"
         self.skipped = dict(re.findall(r": (?:class|event) (\w+): (.*)$", skipped.read_text(), re.M))
 
@@ -116,7 +116,7 @@ class Proof:
         return self.plans[name]
 
     def agree(self, name, theirs, ours):
-        """Names of the fields that do not."""
+        """Names of the fields that differ."""
         if theirs[1] != ours[1]:
             return ["thread"]
         return [field.name for field, index, _, how in self.plan(name)
@@ -137,12 +137,12 @@ class Proof:
             self.values[system] += how != "pointer"
 
     def pair(self, cpu, name, theirs, ours, window):
-        """Both are lists of (time, thread, values), in order."""
+        """Pairs two lists of (time, thread, values), both in order."""
         left, more = collections.deque(ours), 0
         missing = wrong = 0
         for event in theirs:
             within = window[0] <= event[0] <= window[1]
-            # Their probe was there before ours, and is called before it; but the clock of NMIs, where it is not the
+            # ftrace's probe was there before hodo's, and is called first; but the clock of NMIs, where it is not the
             # TSC, may step back a little when the kernel corrects it.
             while left and left[0][0] + self.slack < event[0]:
                 more += window[0] <= left.popleft()[0] <= window[1]
@@ -165,7 +165,7 @@ class Proof:
             self.say(False, f"more.{name}", f"cpu {cpu}: {more} that ftrace has not")
 
     def theirs(self, cpu):
-        """Lists by event's name; and the window in which both have everything."""
+        """Lists by event's name; and the window in which both tracers have everything."""
         lists, first, last = collections.defaultdict(list), None, 0
         for time, thread, event, record in ftrace.read((self.folder / f"ftrace{cpu}").read_bytes(), self.formats):
             first = time if first is None else first
@@ -175,7 +175,7 @@ class Proof:
         return lists, first, last
 
     def texts(self):
-        """What ftrace has only the address of: the paths that ./work is known to use."""
+        """The paths that ./work is known to use, of which ftrace has only the address."""
         seen = collections.defaultdict(set)
         for stream in self.trace.streams():
             for _, _, event, values in self.trace.read(stream):
@@ -190,7 +190,7 @@ class Proof:
         self.losses()
         cpus = sorted(int(path.name[6:]) for path in self.folder.glob("ftrace*"))
         theirs = {cpu: self.theirs(cpu) for cpu in cpus}
-        # On each CPU it begins and ends a little earlier or later; the last event of each may have been cut off.
+        # Recording begins and ends at slightly different times on each CPU; the last event of each may be cut off.
         window = (max(first for _, first, _ in theirs.values()), min(last for _, _, last in theirs.values()))
         frequency = int(self.trace.all("clock")[0]["freq"])
         self.slack = frequency // 10000

@@ -19,11 +19,11 @@ for system in $systems; do
 	done
 done
 
-# ftrace is ready; traced.sh begins and ends it, inside of what hodo records.
+# ftrace is ready; traced.sh begins and ends it while hodo records.
 cd $TRACING || exit 1
 echo 0 >tracing_on
 echo 1 >/proc/sys/kernel/sched_schedstats
-# Where the host was too busy for the guest to measure its TSC, the other clock does.
+# Where the host was too busy for the guest to measure its TSC, both use the other clock.
 clock=monotonic trace_clock=mono
 if [ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ]; then
 	clock=tsc trace_clock=x86-tsc

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What both record.
+# What both tracers record.
 tracing=/sys/kernel/tracing
 must() {
 	"$@" >/tmp/said 2>&1 && return

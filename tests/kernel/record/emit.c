@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit N - N times an event, a write to descriptor 77, and another event; then getppid() as often, and sync(). Events
- * and system calls of one thread must stand in that order on the recording's one timeline.
+ * emit N - N times an event, a write to descriptor 77, and another event; then N times getppid(), and sync(). The
+ * events and system calls of a thread must have that order on the recording's one timeline.
  *
- * emit wait FILE - makes FILE, then an event now and then, until it is killed; it ends when its rounding changes.
+ * emit nap N - N times a span that sleeps.
+ *
+ * emit wait FILE - makes FILE, then an event now and then, until it is killed; it ends if its rounding mode changes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,12 +29,23 @@ static int wait_until_killed(const char *file)
 	return 1;
 }
 
+static int nap(int n)
+{
+	for (int i = 0; i < n; i++) {
+		HODO_SPAN(emit, nap, HODO_F(i, i));
+		usleep(20000);
+	}
+	return 5;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 100, fd;
 
 	if (argc > 2 && strcmp(argv[1], "wait") == 0)
 		return wait_until_killed(argv[2]);
+	if (argc > 2 && strcmp(argv[1], "nap") == 0)
+		return nap(atoi(argv[2]));
 	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || dup3(fd, 77, O_CLOEXEC) < 0)
 		return 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What hodo record -k has brought out of the guest: read by babeltrace2 as by hodo, and what must be in it."""
+"""The recordings that hodo record -k made in the guest: babeltrace2 reads the same as hodo, and nothing is missing."""
 
 import collections
 import json
@@ -37,7 +37,7 @@ def recordings():
 
 
 def readable():
-    """Each, by hodo itself and by babeltrace2."""
+    """hodo itself and babeltrace2 can read each of them."""
     for data in recordings():
         for verb in ("stat", "print"):
             run = subprocess.run([HODO, verb, "-q", data], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -66,7 +66,7 @@ def alone():
 
 
 def both():
-    """The user's events and the kernel's of one thread are on one timeline."""
+    """A thread's own events and the kernel's events of it are on one timeline."""
     found = events("both")
     kernel, emit = sorted(info("both"), key=lambda p: p["pid"])
     check("both_folders", (kernel["comm"], emit["comm"]) == ("kernel", "emit"))
@@ -76,7 +76,7 @@ def both():
     mine = [e for e in found if e["tid"] == tid]
     check("both_resolved", all(e["pid"] == tid and e["comm"] in ("hodo", "emit") for e in mine),
           [e for e in mine if e["pid"] != tid or e["comm"] not in ("hodo", "emit")][:3])
-    # It is the recorder's child, and has its name, until it executes the program.
+    # Until it executes the program, it is the recorder's child, and has its name.
     executed = [i for i, e in enumerate(mine) if e["name"] == "syscalls:sys_exit_execve" and e["fields"]["ret"] == 0]
     check("both_executed", len(executed) == 1 and all(e["comm"] == "emit" for e in mine[executed[0]:]),
           [e for e in mine if e["comm"] != "emit"][-3:])
@@ -94,7 +94,7 @@ def both():
     wanted.append(("done", 300))
     wrong = [pair for pair in zip(seen, wanted) if pair[0] != pair[1]]
     check("both_timeline", seen == wanted, (len(seen), len(wanted), wrong[:3]))
-    # Between two switches that take a CPU from the thread and give it back, the thread does nothing.
+    # Between two switches that take a CPU from the thread and give it back, the thread has no events.
     away, broken = False, []
     for e in found:
         fields = e["fields"]
@@ -116,6 +116,36 @@ def others():
     check("context_user", all(e["context"]["comm"] == "emit" for e in found if e["name"].startswith("emit:")))
     check("context_kernel", not any("context" in e for e in found if e["name"].startswith("syscalls:")))
     check("unknown_user", len(events("unknown")) == 5)
+
+
+def off_cpu():
+    """The time off the CPU that ends give is the sum from the recording's switches."""
+    found = events("off_cpu")
+    ends = [e for e in found if e["name"] == "emit:nap.end"]
+    calls = [e for e in found if e["name"] == "syscalls:sys_exit_clock_nanosleep" and e["comm"] == "emit"]
+    tids = {e["tid"] for e in ends}
+    check("off_cpu_events", (len(ends), len(calls), len(tids)) == (20, 20, 1), (len(ends), len(calls), tids))
+    tid, off, left = tids.pop(), 0, None
+    begun, wrong, waits = {}, [], 0
+    for e in found:
+        fields = e["fields"]
+        if e["name"] == "sched:sched_switch" and fields["prev_pid"] == tid:
+            left, waits = e["ts"], waits + (fields["prev_state"] not in (0, 256))
+        elif e["name"] == "sched:sched_switch" and fields["next_pid"] == tid:
+            off, left = off + (e["ts"] - left if left else 0), None
+        elif e["tid"] == tid and e["name"] in ("emit:nap.begin", "syscalls:sys_enter_clock_nanosleep"):
+            begun[e["name"][:5]] = off, waits
+        elif e in ends or e in calls:
+            was = begun[e["name"][:5]]
+            wanted = off - was[0], waits - was[1], True
+            said = e.get("off_cpu_ns"), e.get("waits"), e.get("off_cpu_ns", 0) <= e["duration_ns"]
+            wrong += [(said, wanted)] if said != wanted else []
+    check("off_cpu_sums", not wrong, wrong[:3])
+    check("off_cpu_waits", waits > 0)
+    span, = [s for s in json.loads(hodo("report", "-q", "--json", "-e", "emit:*", str(DIR / "off_cpu")))["spans"]
+             if s["name"] == "emit:nap"]
+    check("off_cpu_report", (span["off_cpu_count"], span["off_cpu_ns"]) == (20, sum(e["off_cpu_ns"] for e in ends)),
+          span)
 
 
 def bounds():
@@ -141,5 +171,6 @@ readable()
 alone()
 both()
 others()
+off_cpu()
 bounds()
 sys.exit(failed)

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# hodo record -k: alone, with a command, with a process that runs; what bounds and filters it; flight recorders and
-# their snapshots; recorders that are killed; what it says where it cannot.
+# hodo record -k: alone, with a command, with a running process; its bounds and filters; flight recorders and
+# their snapshots; killed recorders; its messages where it cannot record.
 # guest: timeout=400
 . /lib/guest.sh
 
-# waited NAME PID: what runs in the background ends with status 0.
+# waited NAME PID: the background process must end with status 0.
 waited() {
 	wait "$2"
 	equal "$1" $? 0
 }
 
-# started: a recording of the kernel runs.
+# started: true once a recording of the kernel runs.
 started() {
 	[ "$(cat $HODO/enabled)" = 1 ]
 }
@@ -39,7 +39,7 @@ status both 5 hodo record -k -e 'sched:*,syscalls:*,emit:*' -o "$OUT/both" -- ./
 says both_said "events of the kernel and 1 process, "
 status defaults 5 hodo record -k -e '!syscalls:sys_*_getppid' -o "$OUT/defaults" -- ./emit 20
 equal left_out "$(count "$OUT/defaults" syscalls:sys_enter_getppid)" 0
-# What it watches is what it would record; a system call is a span.
+# It watches what it would record; a system call is a span.
 hodo top -k --json -d 0.2 -e 'syscalls:*,emit:*' -- ./emit 300 >/tmp/top
 equal top_status $? 5
 tail -n 1 /tmp/top >/tmp/last
@@ -59,7 +59,7 @@ kill -TERM $recorder
 waited attached $recorder
 kill $pid
 [ -s /tmp/attached ] && sed 's/^/# /' /tmp/attached
-# One that does not listen. This processor has no XSAVE.
+# A process that does not listen. This processor has no XSAVE.
 ./emit wait /tmp/alone &
 pid=$!
 check alone_ready wait_until 60 test -e /tmp/alone
@@ -72,7 +72,9 @@ waited brought $recorder
 check brought_lives kill $pid
 [ -s /tmp/brought ] && sed 's/^/# /' /tmp/brought
 status context 5 hodo record -k -e 'syscalls:*,emit:*' --context comm,pid -o "$OUT/context" -- ./emit 20
-says context_said "--context is of processes' events"
+says context_said "--context is for events of processes"
+# The option brings the switches, whatever -e names.
+status off_cpu 5 hodo record -k --off-cpu -e 'emit:*,syscalls:*_clock_nanosleep' -o "$OUT/off_cpu" -- ./emit nap 20
 status unknown 5 hodo record -k -e 'shced:*,emit:*' -o "$OUT/unknown" -- ./emit 2
 says unknown_said "no event matches 'shced:*'"
 
@@ -148,7 +150,7 @@ hodo snapshot -k -o "$OUT/renamed"
 equal renamed_others "$(hodo print -q --filter '$comm == "emit"' "$OUT/renamed" | grep -c sys_enter_getppid)" 3
 refused renamed_none_missing sh -c "hodo info '$OUT/renamed' | grep 'threads without a name'"
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
-	# Those that have one place in the table, and one that lives.
+	# Names that share one place in the table, and one whose process lives.
 	echo 4194304 >/proc/sys/kernel/pid_max
 	./emit wait /tmp/living &
 	pid=$!
@@ -183,7 +185,7 @@ for i in 1 3 4 6 7 9 10 12; do
 	[ $((i % 2)) = 0 ] && mode=--overwrite || mode=
 	hodo record -q -k $mode -m 128K -e 'sched:*,syscalls:*' -o /tmp/killed &
 	recorder=$!
-	# From before it is ready to well into the recording.
+	# Kills from before the recorder is ready until well into the recording.
 	[ $i -le 4 ] || wait_until 60 started || not_ok killed_begun "round $i"
 	usleep $((i * i * 3000))
 	[ $i -lt 12 ] || wait_until 60 test -e /tmp/killed/kernel/metadata || not_ok killed_late "round $i"
@@ -209,7 +211,7 @@ equal killed $good 8
 check killed_seen [ $seen -ge 1 ]
 check killed_off ended
 
-# A few events fill no packet: what is on disk of them is what the recorder wrote of an open one.
+# A few events do not fill a packet: those on disk are from an open packet that the recorder wrote.
 on_disk() {
 	[ "$(count /tmp/open syscalls:sys_enter_chdir)" -ge 3 ]
 }
@@ -221,7 +223,7 @@ check open_on_disk wait_until 60 on_disk
 kill -9 $recorder
 wait $recorder 2>/dev/null
 check open_kept on_disk
-check open_told sh -c 'hodo stat /tmp/open | grep -q "did not end in order"'
+check open_told sh -c 'hodo stat /tmp/open | grep -q "was interrupted, or has not ended"'
 check open_off wait_until 60 ended
 
 # ------------------------------------------------------------- who may not

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh OUT - the example's module, by its own Makefile, which builds where the sources are. And what must not
-# compile in a module does not, and says why; what is merely doubtful is warned of.
+# build.sh OUT - builds the example's module by its own Makefile, which builds where the sources are. Also checks that
+# code that is wrong in a module does not compile, and says why; and that doubtful code gives a warning.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR: what idle sites are made of, and what was recorded in the guest: each event of sites_all with its
-values, events of modules that share or refuse them, all of it as babeltrace2 reads it."""
+"""host.py DIR: the machine code of idle sites, and the guest's recordings: each event of sites_all with its
+values, events of modules that share or refuse them; babeltrace2 reads the same."""
 import collections
 import json
 import os
@@ -30,7 +30,7 @@ def output(*command):
 # ------------------------------------------------------------------ machine code
 
 def section_bytes(module, name):
-    """Of a section that holds code."""
+    """The bytes of a section that holds code."""
     file = DIR / "section"
     subprocess.run(["objcopy", "-O", "binary", "--set-section-flags", f"{name}=alloc", "-j", name, module, file],
                    check=True)
@@ -59,7 +59,7 @@ def machine_code():
 
     body = re.search(r"<sites_idle>:\n(.*?)\n\n", output("objdump", "-d", str(module)) + "\n\n", re.S)
     found = re.findall(r"^ +[0-9a-f]+:\t(?:[0-9a-f]{2} )+\s*(\S+)", body[1] if body else "", re.M)
-    # The call is ftrace's; endbr64 stands where the kernel wants it; the return may be a jump to the kernel's own.
+    # The call is ftrace's; there is an endbr64 where the kernel wants it; the return may be a jump to the kernel's own.
     rest = [word for word in found if word not in ("endbr64", "call", "mov", "ret", "int3")]
     while rest and rest[-1] in ("jmp", "nop"):
         rest.pop()
@@ -140,7 +140,7 @@ def values():
     text = output(HODO, "print", str(DIR / "values"))
     say(text.count("state=SALL_BUSY") == 3, "labels", text)
 
-    # A text over its limit and bytes that no packet has room for: lost, counted, and nothing else with them.
+    # A text over its limit, and bytes for which no packet has room: both are lost and counted, and nothing else is.
     counts = [len(by_name[f"sall:{name}"]) for name in ("too_large", "too_long", "behind")]
     say(counts == [0, 0, 1], "too_long", str(counts))
     stat = json.loads(subprocess.run([HODO, "stat", "--json", DIR / "values"], stdout=subprocess.PIPE,

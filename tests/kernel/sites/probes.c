@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * sites_probes - registers probes and says in the log what is not as it should be. Write to the parameter `run`:
- * absent (hodo.ko is not there), basics, contexts, race.
+ * sites_probes - registers probes and reports wrong behaviour in the log. Write to the parameter `run`:
+ * absent (hodo.ko is not loaded), basics, contexts, race.
  */
 #include "probes.h"
 
@@ -202,7 +202,7 @@ static void run_race(void)
 		CHECK(register_trace_sprobe_step(probe_round, &round[i]) == 0);
 		usleep_range(100, 2000);
 		CHECK(unregister_trace_sprobe_step(probe_round, &round[i]) == 0);
-		/* From here on nobody is inside. */
+		/* From here on, no thread may be in the probe. */
 		WRITE_ONCE(round[i].registered, false);
 	}
 	for (i = 0; i < 2; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probes.h - a tracepoint that several files and modules have, each with a state of its own. */
+/* probes.h - a tracepoint that several files and modules declare, each with its own state. */
 #ifndef TESTS_KERNEL_SITES_PROBES_H
 #define TESTS_KERNEL_SITES_PROBES_H
 

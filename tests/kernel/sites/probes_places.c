@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* probes_places.c - places of the tracepoint in another file than those who register. */
+/* probes_places.c - places of the tracepoint in another file than the code that registers probes. */
 #include "probes.h"
 
 void places_step(int n)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Instrumented modules: events and tracepoints come and go with their modules and with hodo.ko, are refused, recorded;
-# probes.
+# Instrumented modules: events and tracepoints come and go with their modules and with hodo.ko; they are refused or
+# recorded; probes.
 # guest: everywhere turns timeout=400
 . /lib/guest.sh
 events=$HODO/events
@@ -11,14 +11,14 @@ parameters=/sys/module
 mod() {
 	insmod "./$1.ko"
 }
-# probes WHAT: of sites_probes; what is wrong stands in the log.
+# probes WHAT: runs a test of sites_probes; errors are in the log.
 probes() {
 	echo "$1" >$parameters/sites_probes/parameters/run
 }
 fire() {
 	echo "${2:-1}" >"$parameters/$1/parameters/fire"
 }
-# logged TEXT [SINCE]: how many lines of the log have it.
+# logged TEXT [SINCE]: how many lines of the log contain TEXT.
 logged() {
 	dmesg | grep -c "$1"
 }
@@ -50,7 +50,7 @@ done
 equal no_labels_event "$(ls -d $events/sall/state 2>/dev/null)" ""
 check idle_fire fire sites_all 2
 
-# Events come when a module does and go when it does.
+# Events come with their module and go with it.
 refused not_yet test -e $events/sshared
 mod sites_one
 check one_comes test -d $events/sshared/put
@@ -62,7 +62,7 @@ check two_keeps test -d $events/sshared/put
 rmmod sites_two
 refused all_gone test -e $events/sshared
 
-# One that differs is refused, and what it says names both and the difference.
+# An event that differs is refused; the message names both events and the difference.
 mod sites_one
 mod sites_other
 check refused_put sh -c "dmesg | grep -q 'hodo: module sites_other: event sshared:put at .*sites_other.c:[0-9]* \
@@ -74,7 +74,7 @@ equal refused_once "$(logged 'module sites_other: event')" 4
 check others_event test -d $events/sother/fine
 equal refused_register "$(cat $parameters/sites_other/parameters/refused)" -22
 fire sites_other 3
-# It gets its turn when the other is gone.
+# The refused event is accepted when the other one is gone.
 rmmod sites_one
 check turn test -d $events/sshared/put
 equal turn_register "$(cat $parameters/sites_other/parameters/refused)" 0
@@ -84,7 +84,7 @@ rmmod sites_other
 rmmod sites_one
 refused turn_gone test -e $events/sother
 
-# Broken ones are reported; what a module has whose init function fails goes with it. (insmod tries in two ways.)
+# Broken ones are reported; events of a module whose init function fails go with it. (insmod tries in two ways.)
 refused broken_load mod sites_broken
 equal broken_told "$(dmesg | sed -n 's/.*hodo: module sites_broken: \(.*\) is not as <hodo.trace.h> makes it.*/\1/p' |
 	sort -u | wc -l)" 10
@@ -166,7 +166,7 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		rmmod sites_other
 	END
 	check record hodo record -q -k -m 1M -e 'sall:*,sshared:*,sother:*,sbroken:*' -o "$OUT/values" -- sh values.sh
-	# Modules that come and go while they are recorded: nothing of what they say is missing.
+	# Modules that come and go during a recording: none of their events is missing.
 	cat >cycles.sh <<-'END'
 		i=0
 		while [ $i -lt 25 ]; do
@@ -184,14 +184,14 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 		done
 	END
 	check record_cycles hodo record -q -k -e 'sshared:*,sall:*' -o "$OUT/cycles" -- sh cycles.sh
-	# The example, as its first lines say.
+	# The example, used as its first lines say.
 	insmod ./jobs.ko
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
 		-- sh -c 'echo 5 >/sys/module/jobs/parameters/add; sleep 1'
 	check example_probe sh -c "[ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]"
 	rmmod jobs
 	insmod ./sites_busy.ko
-	# As much as babeltrace2 reads in a moment.
+	# No more than babeltrace2 can read in a moment.
 	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M --max-size 1M -o "$OUT/busy" -- sleep 3
 	rmmod sites_busy
 	unload

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.h - what two modules have alike. */
+/* shared.h - what two modules have in common. */
 #ifndef TESTS_KERNEL_SITES_SHARED_H
 #define TESTS_KERNEL_SITES_SHARED_H
 

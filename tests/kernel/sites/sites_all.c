@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sites_all - every macro with every type; host.py knows what each event must say. */
+/* sites_all - every macro with every type; host.py knows the expected values of each event. */
 #include <hodo/trace.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -50,7 +50,7 @@ static void variable(int n, const struct request *req, const char *null_text)
 	HODO_EVENT(sall, texts, req->key, buf, HODO_F(lit, "literal"), HODO_F(null, null_text), HODO_STR(buf, 3));
 	HODO_EVENT(sall, mixed, n, HODO_BYTES(buf, 4), HODO_ARRAY(shorts, 3), HODO_F(mid, n + 1), HODO_ARRAY(quads, 2),
 		   HODO_ARRAY(bools, 2), HODO_F(last, (u8)9));
-	/* No addresses of the kernel: a text says so, an array is empty. */
+	/* These are not addresses of the kernel: a text says so, an array is empty. */
 	HODO_EVENT(sall, bad, HODO_F(user, (const char *)0x7fff12345678ul),
 		   HODO_F(error, (const char *)ERR_PTR(-ENOENT)),
 		   HODO_F(low, (const char *)16), HODO_F(str, HODO_STR((const char *)0x7fff12345678ul, 4)),
@@ -85,7 +85,7 @@ static void fire(int n)
 }
 FIRE_PARAMETER(fire);
 
-/* One that no packet has room for, and one whose text is over the limit; what follows is not lost. */
+/* An event for which no packet has room, and one whose text is over the limit; the event after them is not lost. */
 static char large[300000];
 static void fire_large(int n)
 {
@@ -102,7 +102,7 @@ static int large_set(const char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops large_ops = { .set = large_set };
 module_param_cb(large, &large_ops, NULL, 0200);
 
-/* Looked at on the host: what an idle site is. */
+/* The host looks at this function's machine code: it shows an idle site. */
 noinline int sites_idle(int key, u64 bytes);
 noinline int sites_idle(int key, u64 bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * sites_broken - states and descriptors that are not as <hodo/trace.h> makes them, as of a module that was built with
- * other headers; and an init function that fails after an event.
+ * sites_broken - states and descriptors that differ from those of <hodo/trace.h>, as in a module that was built
+ * with other headers; and an init function that fails after an event.
  */
 #include <hodo/trace.h>
 #include <linux/init.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * sites_busy - events all the time, on every CPU, from threads, soft and hard interrupts. The parameter `count` says
- * how many rounds there were.
+ * sites_busy - makes events all the time, on every CPU, from threads, soft and hard interrupts. The parameter `count`
+ * has the number of rounds.
  */
 #include <hodo/trace.h>
 #include <linux/cpu.h>

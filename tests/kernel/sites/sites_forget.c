@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sites_forget - goes without unregistering its probe. */
+/* sites_forget - is unloaded without unregistering its probe. */
 #include "probes.h"
 
 #include <linux/init.h>

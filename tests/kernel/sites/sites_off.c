@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sites_off - HODO_DISABLE: the same lines, and nothing of them in the module. */
+/* sites_off - HODO_DISABLE: the same lines leave nothing in the module. */
 #define HODO_DISABLE
 #include "shared.h"
 

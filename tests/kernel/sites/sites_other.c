@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sites_other - events of sites_one's and of the kernel's names with other fields, and one of its own. */
+/* sites_other - events with names of sites_one and of the kernel, but other fields; and an event of its own. */
 #include <hodo/trace.h>
 #include <linux/init.h>
 
@@ -11,7 +11,7 @@ static void probe(void *data, int n, u64 who)
 {
 }
 
-/* What registering says of a tracepoint that was refused. */
+/* The result of registering a probe of a tracepoint that was refused. */
 static int refused_get(char *buf, const struct kernel_param *kp)
 {
 	int err = register_trace_sshared_step(probe, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""host.py DIR - the calls that the program says it made are there, in both directions, with every argument as it passed
-it and as ftrace has it; and every call has the fields that the kernel's own description gives it."""
+"""host.py DIR - the calls that the program reports are there, in both directions, with every argument as it was passed
+and as ftrace has it; and every call has the fields that the kernel's own description gives it."""
 import collections
 import os
 import pathlib
@@ -16,7 +16,7 @@ TEXT_MAX = 4095
 
 
 class Call:
-    """One that was made: a line of the program's."""
+    """A call that was made: a line of the program's output."""
 
     def __init__(self, line):
         words = line.split()
@@ -47,11 +47,11 @@ class Test:
     # ------------------------------------------------------------- the types
 
     def types(self):
-        """Those of all calls, in the catalogue, against ftrace's formats."""
+        """Compares the types of all calls, in the catalogue, with ftrace's formats."""
         ours = {event.name: event for event in self.trace.events.values() if event.name.startswith("syscalls:")}
         theirs = set(self.arguments)
         extra = {f"syscalls:sys_{way}_{kind}" for way in ("enter", "exit") for kind in ("compat", "unknown")}
-        # Those that the kernel was built without have a number and a prototype all the same.
+        # Calls that the kernel was built without still have a number and a prototype.
         without = sorted(set(ours) - theirs - extra)
         self.say(theirs | extra <= set(ours) and len(without) < 20, "events", f"only ftrace: "
                  f"{sorted((theirs | extra) - set(ours))}; only hodo: {without}")
@@ -103,12 +103,12 @@ class Test:
         return sorted(events, key=lambda event: event[0])
 
     def between(self, events, name):
-        """From the first event of that name to the last one."""
+        """The events from the first to the last one of that name."""
         at = [i for i, event in enumerate(events) if event[1].name == name]
         return events[at[0]:at[-1] + 1] if at else []
 
     def enter(self, call, event, values):
-        """What is wrong."""
+        """Returns the faults of an entry."""
         if call.name in ("compat", "unknown"):
             got = int.from_bytes(values[0], "little", signed=True)
             args = [int.from_bytes(values[1][i:i + 8], "little") for i in range(0, len(values[1]), 8)]
@@ -134,13 +134,13 @@ class Test:
         return wrong
 
     def calls(self, what, trace, expected):
-        """hodo's events between the two getppid(), all of them, as they must be."""
+        """All of hodo's events between the two getppid() must be the expected ones."""
         thread, made = self.expected(expected)
         ours = self.between(self.merged(trace, thread), "syscalls:sys_enter_getppid")
         want = []
         for call in made[:-1]:
             want.append((call, "enter", call.name))
-            # The registers are the interrupted ones' when a signal's handler returns: no number.
+            # When a signal's handler returns, the registers are those of the interrupted code: no number.
             want.append((call, "exit", "unknown" if call.name == "rt_sigreturn" else call.name))
         want.append((made[-1], "enter", "getppid"))
         names = [event.name for _, event, _ in ours], [f"syscalls:sys_{way}_{name}" for _, way, name in want]
@@ -164,7 +164,7 @@ class Test:
         return thread, ours
 
     def ftrace(self, thread, ours):
-        """The same sequence, and the same registers, by ftrace: it knows neither 32-bit calls nor unknown ones."""
+        """ftrace has the same sequence, and the same registers; it knows neither 32-bit calls nor unknown ones."""
         theirs = []
         for file in sorted(self.folder.glob("ftrace[0-9]")):
             theirs += [(time, event, record) for time, tid, event, record in
@@ -187,7 +187,7 @@ class Test:
     # ------------------------------------------------------------------ rest
 
     def small(self):
-        """Packets of 2 KiB: the four long paths do not fit, and are counted."""
+        """With packets of 2 KiB, the four long paths do not fit, and are counted."""
         trace = ctf.Trace(self.folder / "small.data" / "kernel")
         thread, made = self.expected("expected.small")
         got = [event for stream in trace.streams() for event in trace.read(stream) if event[1] == thread]
@@ -203,7 +203,7 @@ class Test:
         trace = ctf.Trace(self.folder / "filtered.data" / "kernel")
         thread, made = self.expected("expected.filtered")
         got = self.merged(trace, thread)
-        # The program opens what it prints to, and others run beside it: only its calls of before are counted.
+        # The program opens its output file, and other processes run beside it: only its earlier calls count.
         want = [call for call in made if call.name == "rename" or (
             call.name == "openat" and call.registers[0] & 0xffffffff == 0xffffff9c and
             call.registers[2] & 0xffffffff == 0 and (call.texts[1] or b"").startswith(b"/tmp/kn"))]

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# System calls with known arguments, recorded by hodo and by ftrace at once: host.py holds every argument against what
-# the program has passed, and against ftrace; and the types of all calls against the kernel's own description of them.
+# System calls with known arguments, recorded by hodo and by ftrace at once: host.py compares every argument with what
+# the program passed, and with ftrace; and the types of all calls with the kernel's own description of them.
 # guest: everywhere
 . /lib/guest.sh
 
@@ -27,14 +27,14 @@ for cpu in 0 1; do
 done
 echo 1408 >$TRACING/buffer_size_kb
 
-# Another clock, with which no event takes the short way; and filters, on numbers and texts.
+# Another clock, for which no event takes the short path; and filters, on numbers and texts.
 check monotonic hodo record -k --clock monotonic -e "syscalls:*" -m 8M -o "$OUT/monotonic.data" -- \
 	./calls "$OUT/expected.monotonic"
 check filtered hodo record -k -e "syscalls:sys_enter_openat,syscalls:sys_enter_rename" \
 	--filter 'dfd == -100 && flags == 0 && filename =~ "/tmp/kn*" || newname == "/tmp/moved"' \
 	-o "$OUT/filtered.data" -- ./calls "$OUT/expected.filtered"
 
-# The texts' limits, with packets that a long one does not fit into: counted, and the rest goes on.
+# The texts' limits, with packets into which a long text does not fit: it is counted, and recording goes on.
 check small hodo record -k -e "syscalls:sys_enter_openat,syscalls:sys_enter_getppid" -m 64K --packet-size 2K -o "$OUT/small.data" \
 	-- ./calls "$OUT/expected.small"
 check off test -z "$(grep -l 1 $HODO/events/syscalls/*/enable)"

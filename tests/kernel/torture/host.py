@@ -19,7 +19,7 @@ def say(good, name, why):
 
 
 def slabs(folder, when):
-    """(objects in use, the fewest of all samples; bytes of one) of each cache."""
+    """(objects in use, the fewest of all samples; bytes of one) for each cache."""
     out = {}
     for path in sorted(folder.glob(f"{when}.slabinfo.*")):
         for line in path.read_text().splitlines()[2:]:
@@ -29,7 +29,7 @@ def slabs(folder, when):
 
 
 def meminfo(folder, when):
-    """KiB; "Free" has the pages too that are free for one CPU only."""
+    """KiB; "Free" includes the pages that are free for one CPU only."""
     text = (folder / f"{when}.meminfo").read_text()
     out = {name: int(kb) for name, kb in re.findall(r"^(\S+):\s+(\d+) kB", text, re.M)}
     pages = sum(map(int, re.findall(r"^\s+count:\s+(\d+)", (folder / f"{when}.zoneinfo").read_text(), re.M)))
@@ -56,7 +56,7 @@ def main():
 
     early, late = meminfo(folder, "early"), meminfo(folder, "late")
     say(late["Percpu"] <= early["Percpu"] + 32, "percpu", f"{early['Percpu']}, then {late['Percpu']} KiB")
-    # The smallest of a recording's buffers has a megabyte.
+    # The smallest of a recording's buffers has one megabyte.
     lost = early["Free"] - late["Free"]
     say(lost < max(cycles * 4, 2048), "memory", f"{lost} KiB less free over {cycles} cycles")
     leaks = folder / "late.kmemleak"

@@ -4,20 +4,20 @@
 # hodo.ko is loaded, records, and is unloaded, 40 times (--append hodo_cycles=200: 200 times), while processes keep all
 # CPUs busy: in both modes, by a recorder and by the control tree; recorders are killed at random points, and the module
 # goes while it records. host.py compares what the kernel had allocated early and late. slub_debug: objects are checked
-# when they are freed, caches are not shared, and what is counted are objects, not slabs that a CPU keeps.
-# --append slub_debug=FZU brings who allocated what is there.
+# when they are freed, caches are not shared, and the counts are of objects, not of slabs that a CPU keeps.
+# --append slub_debug=FZU shows who allocated the objects.
 # guest: alone memory=1024 timeout=1200 append=slub_debug=FZ
 . /lib/guest.sh
 
 cycles=$(sed -n 's/.*hodo_cycles=\([0-9]*\).*/\1/p' /proc/cmdline)
 cycles=${cycles:-40}
-# Switching one tracepoint stops all CPUs three times: all 500 of them only now and then.
+# Switching one tracepoint stops all CPUs three times: all 500 of them are switched only now and then.
 few="sched irq kmem syscalls"
-# Cycles after which what the kernel keeps for itself is there. 20 more: an object that each of them keeps is more than
+# After this many cycles the kernel has what it keeps for itself. 20 more: an object kept by each of them is more than
 # host.py allows.
 warm=20
 
-# measure NAME: with nothing running, and what could be given back given back.
+# measure NAME: measures with nothing running, after the kernel has given back all it could.
 measure() {
 	kill -9 "$busy"
 	wait "$busy" 2>/dev/null
@@ -26,8 +26,8 @@ measure() {
 	for shrink in /sys/kernel/slab/*/shrink; do
 		echo 1 >"$shrink"
 	done
-	# Each of those files, too, is freed after a grace period, in batches five seconds apart: what is kept is there
-	# each time.
+	# Each of those files, too, is freed after a grace period, in batches five seconds apart: what is kept is in
+	# every sample.
 	for sample in 1 2 3; do
 		sleep 6
 		cat /proc/slabinfo >"$OUT/$1.slabinfo.$sample"
@@ -50,7 +50,7 @@ start_busy() {
 	busy=$!
 }
 
-# pause MILLISECONDS: up to so many.
+# pause MILLISECONDS: waits up to that long.
 pause() {
 	# shellcheck disable=SC3028 # busybox has RANDOM
 	usleep $((RANDOM % $1 * 1000))
@@ -60,7 +60,7 @@ bad() {
 	not_ok "cycle.$cycle" "$*"
 }
 
-# Now and then, everything.
+# Records everything, now and then.
 overwrite() {
 	if [ $((cycle % 100)) -eq 2 ]; then
 		./reader overwrite 100
@@ -69,7 +69,7 @@ overwrite() {
 	fi
 }
 
-# A recorder begins, is killed at some point, and the next one works.
+# A recorder begins and is killed at some point; the next one works.
 killed() {
 	./reader "$1" 0 'sched:*' 'irq:*' 'kmem:*' 'syscalls:*' >/dev/null &
 	reader=$!
@@ -120,7 +120,7 @@ switched() {
 	done
 }
 
-# The module is in use, and cannot go.
+# The module is in use and cannot be unloaded.
 used() {
 	./reader discard 0 'sched:*' >/dev/null &
 	reader=$!
@@ -141,7 +141,7 @@ while [ $cycle -le "$cycles" ]; do
 	3) killed discard ;;
 	4) tree overwrite ;;
 	5) killed overwrite ;;
-	6) tree discard go-on ;; # and is unloaded so
+	6) tree discard go-on ;; # and the module is unloaded in that state
 	7) if [ $((cycle % 20)) -lt 10 ]; then hodo_killed; else whole_hodo --overwrite; fi ;;
 	8) switched ;;
 	9) used ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The core's unit tests, in a module: those of user space, compiled for the kernel. A test is a line of the log.
+# The core's unit tests, in a module: those of user space, compiled for the kernel. Each test is a line of the log.
 # guest: everywhere timeout=300
 . /lib/guest.sh
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.c - the unit tests of the core's files, inside a kernel: the very files of src/core, and of tests/core,
- * tests/ring and tests/filter. What these use of libc and cmocka is here and in std/.
+ * unit.c - the unit tests of the core's files, inside a kernel: exactly the files of src/core, tests/core,
+ * tests/ring and tests/filter. Whatever these use of libc and cmocka is here and in std/.
  *
- * Each test has a thread of its own: one that fails ends it, and is left where it stands. The module is loaded if
- * none does; each is a line in the log.
+ * Each test has its own thread: a test that fails ends the thread, and leaves everything as it is. The module loads
+ * if none fails; each test is a line in the log.
  */
 #include <stdlib.h>
 
 #include <lib/unit.h>
 
-#include <record/filter_compile.h>
+#include <read/filter_compile.h>
 
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -20,18 +20,18 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#define GUARD 16u    /* bytes behind each piece of memory */
+#define GUARD 16u    /* bytes after each piece of memory */
 #define GUARD_BYTE 0xa5
 
 static const struct unit_test *test;
 static bool failed;
-static long pieces; /* of memory that are not freed */
+static long pieces; /* pieces of memory that are not freed */
 static DECLARE_COMPLETION(done);
 
 /* ----------------------------------------------------------------- failing */
 
-/* By a pointer that may change, so that neither the compiler nor the checker of the kernel's build knows that it does
- * not return: all who call it would have to be declared so, in user space's files, too. */
+/* Called by a variable pointer, so that neither the compiler nor the checker of the kernel's build knows that it does
+ * not return: all its callers would have to be declared so, in user space's files, too. */
 static void (*volatile end_thread)(struct completion *, long) = (void *)kthread_complete_and_exit;
 
 void hodo_unit_fail(const char *file, int line, const char *format, ...)
@@ -116,7 +116,7 @@ void hodo_unit_free(void *at)
 
 /* ----------------------------------------------------------------- running */
 
-/* What src/record does for user space: the kernel takes no floating-point numbers. */
+/* Replaces src/read's function in user space: the kernel takes no floating-point numbers. */
 int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *len, char *error, size_t error_size)
 {
 	static const struct hodo_filter_lexer lexer = { .real = NULL };
@@ -137,7 +137,7 @@ static int run(void *unused)
 	kthread_complete_and_exit(&done, 0);
 }
 
-/* This is the first of the files that are linked, and unit_end.c the last: all tests are between the two. */
+/* The linker puts this file first and unit_end.c last: all tests are between the two. */
 UNIT_ENTRY(first, NULL);
 extern const struct unit_test *const hodo_unit_end;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit.h - the writer: room of exactly the length that was asked for. */
+/* emit.h - the writer: room of exactly the length that the caller requests. */
 #ifndef FAKE_EMIT_H
 #define FAKE_EMIT_H
 

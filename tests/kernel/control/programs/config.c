@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config - the control tree while a recorder records; a recorder's config that is not as it must be. */
+/* config - the control tree while a recorder records; invalid configurations of recorders. */
 #include "ring.h"
 
 static void state(const char *name, const char *wanted)
@@ -24,7 +24,7 @@ static int record(struct hodo_msg_config *c, size_t len)
 	return -(int)len;
 }
 
-/* What the device's file is made stays so, and is no more than that. */
+/* The device's file keeps the role that it was given first, and takes no other. */
 static void check_choice(const struct hodo_msg_config *c, size_t len)
 {
 	struct hodo_kernel_consumed consumed = { 0 };
@@ -55,7 +55,7 @@ int main(void)
 	const size_t head = offsetof(struct hodo_msg_config, text);
 	int fd, err;
 
-	/* What the tree has recorded is there until another recording begins. */
+	/* The control tree's recording stays until another recording begins. */
 	put("enabled", "1");
 	put("enabled", "0");
 	c.patterns_len = 1 + (uint32_t)sprintf((char *)c.text, "syscalls:sys_enter_setpriority");

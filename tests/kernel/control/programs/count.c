@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* count - how many events there are in the rings of both CPUs: one number. What is open is closed first. */
+/* count - prints one number: the events in the rings of both CPUs. It closes open packets first. */
 #include "ring.h"
 
 int main(void)

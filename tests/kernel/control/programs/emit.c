@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit N [CPU] - makes N events, numbered from 0, on CPU 0 or the one that is said. */
+/* emit N [CPU] - makes N events, numbered from 0, on CPU 0 or the given one. */
 #include "ring.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile ROUNDS - readers that do what they should not: garbage positions beside a writer, two at once, killed
- * in the middle, memory kept beyond its recording. Each answer must be the one that the rules give.
+ * hostile ROUNDS - readers that break the rules: garbage positions beside a writer, two at once, killed in the
+ * middle, memory kept beyond its recording. Each answer must follow the rules.
  */
 #include "ring.h"
 
@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 
 static bool stop;
-static unsigned int wanted, seen; /* odd: the writer is to pause */
+static unsigned int wanted, seen; /* odd: the writer must pause */
 
 /*
- * It pauses when a recording begins or ends: the code it runs is changed then, and QEMU before 8.1 may lose that.
+ * It pauses when a recording begins or ends: the code that it runs changes then, and QEMU before 8.1 may miss that.
  */
 static void *write_on(void *arg)
 {
@@ -53,7 +53,7 @@ static uint64_t rnd(void)
 	return x;
 }
 
-/* A position: anything, or near what is right. */
+/* A position: a random one, or one near a right one. */
 static uint64_t position(const struct ring *r)
 {
 	uint64_t consumed = ring_get(r, HODO_IOC_GET_CONSUMED), produced = ring_get(r, HODO_IOC_GET_PRODUCED);
@@ -77,7 +77,7 @@ static uint64_t position(const struct ring *r)
 	return consumed + r->packet_size * (rnd() % 3);
 }
 
-/* Whether the answer is right; produced grows meanwhile. */
+/* Whether the answer is right; `produced` grows meanwhile. */
 static bool put_right(const struct ring *r, uint64_t value, unsigned int *moved)
 {
 	uint64_t mask = r->packet_size - 1, consumed = ring_get(r, HODO_IOC_GET_CONSUMED);
@@ -122,7 +122,7 @@ static void check_pointers(const struct ring *r)
 	for (unsigned int i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		for (unsigned int j = 0; j < sizeof(places) / sizeof(places[0]); j++)
 			wrong += !(ioctl(r->fd, commands[i], places[j]) < 0 && errno == EFAULT);
-	/* It can be read, not written. */
+	/* The program can read this memory, but not write it. */
 	wrong += !(ioctl(r->fd, HODO_IOC_GET_SIZE, r->control) < 0 && errno == EFAULT);
 	say(wrong == 0, "bad_pointers", "%u answers", wrong);
 	wrong = 0;
@@ -155,7 +155,7 @@ static void check_two(const struct ring *a)
 	say(ring_get(a, HODO_IOC_GET_CONSUMED) == before + 2 * a->packet_size, "other_reader_closes", "moved");
 }
 
-/* A reader for ever, until it is killed. */
+/* A reader that goes on until it is killed. */
 static void read_on(void)
 {
 	struct ring r;
@@ -187,7 +187,7 @@ static void check_killed(const struct ring *r, unsigned int rounds)
 
 		if (pid == 0)
 			read_on();
-		/* Killed wherever it is, once it has read something: the next one must get on. */
+		/* The reader is killed anywhere, once it has read something: the next one must get on. */
 		for (int wait = 0; ring_get(r, HODO_IOC_GET_CONSUMED) == before && wait < 60000; wait++)
 			usleep(1000);
 		usleep(rnd() % 3000);
@@ -199,7 +199,7 @@ static void check_killed(const struct ring *r, unsigned int rounds)
 	say(stuck == 0 && status_wrong == 0, "killed_readers", "%u stuck, %u ended", stuck, status_wrong);
 }
 
-/* The memory that was opened stays, though the recording is another one. */
+/* The opened memory stays, even though another recording has begun. */
 static void check_outlives(struct ring *old)
 {
 	const struct hodo_packet *p = ring_packet(old, 0);

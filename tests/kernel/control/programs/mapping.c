@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* mapping - a ring, and the whole memory, can be mapped for reading, and by no way for writing. */
+/* mapping - one ring, and the whole memory, can be mapped for reading, and nothing can write to them. */
 #include "ring.h"
 
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-static const char *file; /* what it is called in names of checks */
+static const char *file; /* the file's name in the names of checks */
 
 static void refused(const char *name, void *at, int err)
 {
@@ -16,7 +16,7 @@ static void refused(const char *name, void *at, int err)
 	say(at == MAP_FAILED && got == err, full, "%p, errno %d", at, got);
 }
 
-/* Ways round the mapping's protection, as debuggers write to what a program cannot. */
+/* Ways around the mapping's protection, which debuggers use to write where a program cannot. */
 static void check_forced(uint8_t *at)
 {
 	uint8_t before[64], bytes[64];
@@ -31,7 +31,7 @@ static void check_forced(uint8_t *at)
 	close(fd);
 	n = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
 	refused("process_vm_writev", n < 0 ? MAP_FAILED : NULL, EFAULT);
-	/* Nor can the kernel be made to write there. */
+	/* Nor can the program make the kernel write there. */
 	fd = open("/dev/zero", O_RDONLY);
 	n = read(fd, at, sizeof(bytes));
 	refused("read_into", n < 0 ? MAP_FAILED : NULL, EFAULT);
@@ -67,7 +67,7 @@ static void check_file(const char *name, int fd, uint64_t size)
 	close(fd);
 }
 
-/* Who has stored there is killed, and it alone; a child has the mapping, too. */
+/* Only the process that has stored there is killed; a child has the mapping, too. */
 static void check_store(const struct ring *r)
 {
 	volatile uint8_t *at = (uint8_t *)r->control;
@@ -112,7 +112,7 @@ int main(void)
 	check_file("ring", open_ring(0, O_RDWR), HODO_PAGE + r.size);
 	check_file("cpu0", open_debug("buffers/cpu0"), HODO_PAGE + r.size);
 	check_file("fallback", open_debug("buffers/fallback"), HODO_PAGE + r.size);
-	/* Its size depends on how many CPUs there may be. */
+	/* The size depends on the number of possible CPUs. */
 	for (uint32_t rings = 2; rings < HODO_CPUS_MAX; rings++) {
 		int fd = open_ring(HODO_RING_ALL, O_RDONLY);
 		void *at;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read paced|flood N - reads whole events out of both rings while two threads make N each, numbered, one on each
- * CPU: in order, none doubled, none missing that is not counted. paced: none may be missing at all.
+ * read paced|flood N - reads whole events from both rings while two threads make N each, numbered, one on each
+ * CPU: in order, none twice, none missing without being counted. paced: none may be missing at all.
  */
 #include "ring.h"
 
 #include <pthread.h>
 
 #define CPUS 2
-#define AHEAD 800 /* events that surely have room */
+#define AHEAD 800 /* events for which there is certainly room */
 
 static uint32_t count;
 static bool paced, over;
-static unsigned int done; /* threads that have made all of theirs */
+static unsigned int done; /* threads that have made all of their events */
 static struct event event;
-static uint64_t taken[CPUS]; /* events that were read */
+static uint64_t taken[CPUS]; /* events that the program has read */
 
 static void *make(void *arg)
 {
@@ -34,7 +34,7 @@ struct seen {
 	uint64_t next, events, strange;
 };
 
-/* An event of the only kind there is. */
+/* Takes an event; there is only one kind. */
 static void take(struct seen *s, const uint8_t *at, uint64_t head)
 {
 	uint32_t number;
@@ -46,7 +46,7 @@ static void take(struct seen *s, const uint8_t *at, uint64_t head)
 	s->events++;
 }
 
-/* The records of a packet that lies whole in memory: first an anchor. */
+/* Walks the records of a packet that is whole in memory; the first record is an anchor. */
 static void walk(struct seen *s, const struct hodo_packet *p, uint64_t bytes)
 {
 	const uint8_t *at = (const uint8_t *)(p + 1), *end = (const uint8_t *)p + bytes;
@@ -68,7 +68,7 @@ static void walk(struct seen *s, const struct hodo_packet *p, uint64_t bytes)
 		s->strange++;
 }
 
-/* What is closed, and the rest when all is over. */
+/* Reads closed packets, and the rest when all is over. */
 static void drain(const struct ring *r, struct seen *s, uint64_t *read_up_to)
 {
 	uint64_t produced = ring_get(r, HODO_IOC_GET_PRODUCED), open = produced & ~(r->packet_size - 1);
@@ -115,7 +115,7 @@ static void read_all(struct ring *rings, struct seen *seen)
 
 		if (n < 0 && errno != EINTR)
 			die("poll");
-		/* The last events lie in packets that nobody closes. */
+		/* Nobody closes the packets that have the last events. */
 		for (int i = 0; i < CPUS; i++) {
 			uint64_t all = 0;
 

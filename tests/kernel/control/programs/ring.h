@@ -20,7 +20,7 @@
 
 #include <hodo/abi_kernel.h>
 
-#define WHICH 99 /* no such: setpriority() does nothing but to make its event */
+#define WHICH 99 /* no valid value: setpriority() does nothing but make its event */
 
 static int failures;
 
@@ -58,7 +58,7 @@ static inline int open_tree(const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The device, as one ring, or as HODO_RING_ALL. */
+/* Opens the device, as one ring or as HODO_RING_ALL. */
 static inline int open_ring(uint32_t ring, int flags)
 {
 	int fd = open(HODO_KERNEL_DEVICE, flags | O_CLOEXEC), err;
@@ -72,7 +72,7 @@ static inline int open_ring(uint32_t ring, int flags)
 	return err;
 }
 
-/* 0 or negative errno. */
+/* Returns 0 or a negative errno. */
 static inline int put(const char *name, const char *text)
 {
 	int fd = open_tree(name, O_WRONLY), err = 0;
@@ -99,7 +99,7 @@ static inline void get(const char *name, char *text, size_t size)
 	close(fd);
 }
 
-/* The event that emit() makes: its id, where its number lies in the payload, and the bytes of that. */
+/* The event that emit() makes: its id, the place of its number in the payload, and the number's bytes. */
 #define EVENT "events/syscalls/sys_enter_setpriority"
 struct event {
 	unsigned int id, offset, bytes;
@@ -159,7 +159,7 @@ static inline uint64_t ring_get(const struct ring *r, unsigned long what)
 	return value;
 }
 
-/* 0 or negative errno. */
+/* Returns 0 or a negative errno. */
 static inline int ring_put(const struct ring *r, uint64_t value)
 {
 	return ioctl(r->fd, HODO_IOC_PUT_CONSUMED, &value) < 0 ? -errno : 0;

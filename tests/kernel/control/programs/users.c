@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * users MODULE ROUNDS - loads and unloads the module, which is control_events.ko or hodo.ko itself, while others use
- * the files of its events, and the tree's: nothing may hang, each answer must be one that there can be, and nothing is
- * left.
+ * the files of its events, and the tree's: nothing may hang, each answer must be a possible one, and nothing may
+ * be left.
  *
- * No process is made while recordings begin and end: QEMU before 8.1 may lose another CPU's change of code that it is
- * just translating, and fork() is one of the places that are changed then.
+ * It makes no process while recordings begin and end: QEMU before 8.1 may miss a change to code that another CPU is
+ * translating at that moment, and fork() is one of the places that change then.
  */
 #include "ring.h"
 
@@ -21,7 +21,7 @@ struct shared {
 };
 static struct shared *shared;
 
-/* What is used of a module's. */
+/* What a module's users use. */
 struct module {
 	const char *name, *folder;
 	const char *files[6];
@@ -39,7 +39,7 @@ static const struct module modules[] = {
 };
 static const struct module *module;
 
-/* What an operation may say: it was done, or the file has gone, or the recording is another one's. */
+/* Possible results of an operation: it was done, the file has gone, or the recording belongs to another. */
 static bool possible(int err)
 {
 	return err >= 0 || err == -ENOENT || err == -EIO || err == -ENODATA || err == -EBUSY || err == -ENODEV;
@@ -65,7 +65,7 @@ static void of_module(char name[128], const char *file)
 	snprintf(name, 128, "%s%s", module->folder, file);
 }
 
-/* A file of the module's events, kept open over its removal now and then. */
+/* Uses a file of the module's events, which is sometimes open when it is removed. */
 static void use_events(unsigned int me, unsigned int turn)
 {
 	char name[128];
@@ -92,7 +92,7 @@ static void use_events(unsigned int me, unsigned int turn)
 	shared->strange[me] += !possible(err);
 }
 
-/* What is everybody's. */
+/* Uses files that do not belong to one module. */
 static void use_tree(unsigned int me, unsigned int turn)
 {
 	static const char *const files[] = { "info", "overflow", "events/enable", "events/control_other/enable" };
@@ -145,7 +145,7 @@ static void fire(void)
 	close(fd);
 }
 
-/* Whoever has hodo's device open keeps it for a while. */
+/* A process that has hodo's device open keeps it for a while. */
 static int unload(void)
 {
 	for (int tries = 0; tries < 60000; tries++) {
@@ -158,13 +158,13 @@ static int unload(void)
 	return -errno;
 }
 
-/* Its files have been used: so they are being used when it goes. Once at least the tree's ring has been, too. */
+/* Its files have been used, so they are in use when it goes. The tree's ring has been used at least once, too. */
 static bool was_used(unsigned int before)
 {
 	return shared->met[0] > 0 && shared->met[1] + shared->met[2] >= before + 4;
 }
 
-/* How many times it came and went. */
+/* Returns how many times the module came and went. */
 static unsigned int come_and_go(const char *path, unsigned int rounds)
 {
 	unsigned int round, before = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* calls N FILE - N times getppid, and as many reads of /dev/zero; its process id goes to FILE. */
+/* calls N FILE - calls getppid N times, and reads /dev/zero as often; writes its process ID to FILE. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

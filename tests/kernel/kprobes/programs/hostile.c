@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile ROUNDS - probes as nobody should ask for them: changed in one byte, cut, too long, too many, twice,
- * too late. What is refused says so, what is taken does nothing bad.
+ * hostile ROUNDS - probes as nobody should ask for them: one byte changed, cut, too long, too many, twice,
+ * too late. Refusals give an error, and probes that are taken do no harm.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static size_t put_name(size_t at, const char *name)
 	return at + strlen(name) + 1;
 }
 
-/* A number of the first argument's memory, and a text. */
+/* A probe with a number from the first argument's memory, and a text. */
 static void make(const char *function, const char *event)
 {
 	struct hodo_kprobe *k = &message.k;
@@ -73,7 +73,7 @@ static void check_one(const char *name, int expected)
 	close(fd);
 }
 
-/* All of them in one file, which is closed with all that were taken. */
+/* All probes come by one file; closing it removes those that were taken. */
 static void change(unsigned int rounds)
 {
 	int fd = open_device(), bad = 0, taken = 0, err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kpwork FILE - calls of the kernel whose every value is known, a line each in FILE; then it ends.
- * kpwork sleep N - so many threads that are asleep at one time.
- * kpwork cost N - prints the ns of a read of one byte, in the fastest of N batches.
+ * kpwork FILE - makes kernel calls whose every value is known, and writes a line for each to FILE; then it ends.
+ * kpwork sleep N - N threads that sleep at the same time.
+ * kpwork cost N - prints the ns that a read of one byte takes, in the fastest of N batches.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@
 static FILE *out;
 static char buffer[65536];
 
-/* What the kernel is called with, and answers. */
+/* The arguments of the kernel's function, and its result. */
 static void reading(int fd, const char *name, void *to, size_t count, long long position)
 {
 	long n = syscall(SYS_read, fd, to, count);
@@ -48,10 +48,10 @@ static void read_all(void)
 	}
 	lseek(fd, 0, SEEK_SET);
 	reading(fd, "kp_file", (void *)16, 7, 0);                 /* EFAULT */
-	reading(fd, "kp_file", buffer, 0xdead000000000000u, 0);  /* an address that there cannot be */
+	reading(fd, "kp_file", buffer, 0xdead000000000000u, 0);  /* an impossible address */
 	if (write(pipes[1], "twelve bytes", 12) != 12)
 		exit(1);
-	reading(pipes[0], "-", buffer, 12, 0); /* has neither name nor position: NULL */
+	reading(pipes[0], "-", buffer, 12, 0); /* a pipe has neither name nor position: NULL */
 	close(fd);
 }
 
@@ -83,7 +83,7 @@ static void fork_all(void)
 		struct sched_param param = { 0 };
 		pid_t child;
 
-		prctl(PR_SET_CHILD_SUBREAPER, i == 1); /* which its children are said */
+		prctl(PR_SET_CHILD_SUBREAPER, i == 1); /* which the kernel notes of its children */
 		sched_setscheduler(0, SCHED_OTHER | (i ? SCHED_RESET_ON_FORK : 0), &param);
 		child = fork();
 		if (child == 0)
@@ -134,7 +134,7 @@ static void *sleep_on(void *tid)
 	return NULL;
 }
 
-/* Whether the thread waits in that call, and is not on its way to it. */
+/* Whether the thread sleeps in that call, rather than being on its way to it. */
 static int sleeps(const pid_t *tid)
 {
 	char path[64], text[16] = "";
@@ -150,7 +150,7 @@ static int sleeps(const pid_t *tid)
 	return atoi(text) == SYS_nanosleep;
 }
 
-/* All at one time; they are woken by the end of the program. */
+/* All sleep at one time; the program's end wakes them. */
 static int sleep_together(int n)
 {
 	pid_t *tid = calloc((size_t)n, sizeof(*tid));
@@ -164,7 +164,7 @@ static int sleep_together(int n)
 			return 1;
 	for (int i = 0; i < n; i++)
 		while (!sleeps(&tid[i]))
-			poll(NULL, 0, 1); /* which is no such sleep */
+			poll(NULL, 0, 1); /* which is not that kind of sleep */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drain FROM TO - copies per_cpu/cpuN/trace_pipe_raw page by page, until there is no more. */
+/* drain FROM TO - copies per_cpu/cpuN/trace_pipe_raw page by page until it is empty. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

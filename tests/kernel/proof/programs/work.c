@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work [ROUNDS] - makes a kernel schedule, allocate, wait for timers, and talk to itself over loopback. */
+/* work [ROUNDS] - makes the kernel schedule, allocate, wait for timers, and send to itself over loopback. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void threads(void)
 
 static pthread_mutex_t inherits;
 
-/* Lends its holder, which is less urgent, its own urgency. */
+/* Lends the mutex's holder, whose priority is lower, its own priority. */
 static void *urgent(void *data)
 {
 	pthread_mutex_lock(&inherits);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* as_user [-p] PROGRAM [ARGUMENT...] - runs it as somebody who may do nothing; -p: who has CAP_PERFMON alone. */
+/* as_user [-p] PROGRAM [ARGUMENT...] - runs it as a user without privileges; -p: with only CAP_PERFMON. */
 #define _GNU_SOURCE
 #include <linux/capability.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls FILE - makes system calls between two getppid(), and writes to FILE what each of them was: its name, its six
- * registers, its texts as they can be read without a fault, and what it returned. At last it executes itself.
+ * calls FILE - makes system calls between two getppid(), and writes to FILE for each of them: its name, its six
+ * registers, its texts as far as they can be read without a fault, and its result. At last it executes itself.
  * calls drain FROM TO - copies trace_pipe_raw.
  */
 #define _GNU_SOURCE
@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #define PAGE 4096ul
-#define TEXT_MAX 4095u /* of one recorded */
+#define TEXT_MAX 4095u /* of a recorded text */
 #define CALLS_MAX 256
 
-/* A text that is an argument: where, and how much of it is to be there. */
+/* A text argument: its address, and how much of it must be in the recording. */
 enum kind { NONE, NULL_TEXT, UNREADABLE, TEXT };
 struct text {
 	enum kind kind;
@@ -30,7 +30,7 @@ struct text {
 	const char *bytes;
 };
 static struct call {
-	const char *name; /* of its events */
+	const char *name; /* of the call's events */
 	long nr, a[6], ret;
 	struct text text[6];
 } calls[CALLS_MAX];
@@ -38,7 +38,7 @@ static unsigned int n;
 static char copies[32 * PAGE];
 static size_t copied;
 
-/* A text as it must be recorded; taken now, since the call may change it. */
+/* A text as it must be recorded; copied now, since the call may change it. */
 static struct text readable(const char *at)
 {
 	struct text t = { TEXT, 0, copies + copied };
@@ -53,7 +53,7 @@ static struct text readable(const char *at)
 
 static const struct text null_text = { .kind = NULL_TEXT }, unreadable = { .kind = UNREADABLE };
 
-/* Adds one, without making it. */
+/* Adds a call without making it. */
 static struct call *add(const char *name, long nr, long a0, long a1, long a2, long a3, long a4, long a5)
 {
 	struct call *c = &calls[n++];
@@ -64,7 +64,7 @@ static struct call *add(const char *name, long nr, long a0, long a1, long a2, lo
 	return c;
 }
 
-/* No call of the library's own in between: errno is a thread-local variable. */
+/* Makes the call without any call of the library in between: errno is a thread-local variable. */
 static long make(struct call *c)
 {
 	register long r10 __asm__("r10") = c->a[3];
@@ -83,7 +83,7 @@ static long plain(const char *name, long nr, long a0, long a1, long a2, long a3,
 	return make(add(name, nr, a0, a1, a2, a3, a4, a5));
 }
 
-/* With texts at one, two or three places. */
+/* Calls with texts at one, two or three places. */
 static long texts1(const char *name, long nr, const long a[6], int p, struct text t)
 {
 	struct call *c = add(name, nr, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -106,7 +106,7 @@ static long texts3(const char *name, long nr, const long a[6], int p, struct tex
 
 /* ------------------------------------------------------------------ groups */
 
-/* Pages of a file that nobody has touched yet: a text in them is not there without a fault. */
+/* Pages of a file that nobody has touched yet: reading a text in them causes a fault. */
 static char *absent_page(const char *file, const char *text)
 {
 	int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -127,12 +127,12 @@ static void prepare(void)
 {
 	absent = absent_page("/tmp/absent", "/tmp/absent") + PAGE;
 	crossing = absent_page("/tmp/crossing", "ing");
-	memcpy(crossing + PAGE - 11, "/tmp/crossi", 11); /* this page is there now, the next one is not */
+	memcpy(crossing + PAGE - 11, "/tmp/crossi", 11); /* this page is now in memory, the next one is not */
 	crossing += PAGE - 11;
 	before_hole = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (before_hole == MAP_FAILED || munmap(before_hole + PAGE, PAGE))
 		abort();
-	before_hole += PAGE - 5; /* a text to the last byte of the page */
+	before_hole += PAGE - 5; /* a text up to the last byte of the page */
 	memcpy(before_hole, "/tmp", 5);
 	/* The last page that a program can have. */
 	highest = mmap((void *)((1ul << 47) - 2 * PAGE), PAGE, PROT_READ | PROT_WRITE,
@@ -146,7 +146,7 @@ static void prepare(void)
 	long_path[0] = '/';
 	mkdir("/tmp/mnt", 0700);
 	close(open("/tmp/known", O_WRONLY | O_CREAT, 0600));
-	memset(copies, 1, sizeof(copies)); /* so that it is there */
+	memset(copies, 1, sizeof(copies)); /* so that it is in memory */
 }
 
 static void open_it(const char *path, struct text t)
@@ -165,24 +165,24 @@ static void paths(void)
 	open_it(empty, readable(empty));
 	open_it(bytes, readable(bytes));
 	open_it(absent, unreadable);
-	open_it(absent, readable(absent)); /* the kernel has brought it in meanwhile */
+	open_it(absent, readable(absent)); /* the kernel has brought it into memory meanwhile */
 	open_it(crossing, unreadable);
 	open_it(crossing, readable(crossing));
 	open_it(before_hole, readable(before_hole));
 	open_it((char *)8, unreadable);
 	open_it((char *)0xdead0000beef, unreadable);
-	open_it((char *)0xffffffff81000000, unreadable); /* the kernel's own */
+	open_it((char *)0xffffffff81000000, unreadable); /* an address of the kernel */
 	open_it((char *)0x8000000000000000, unreadable);
 	open_it(NULL, null_text);
 	open_it("(null)", readable("(null)"));
-	open_it(long_path, readable(long_path)); /* has no end within PATH_MAX */
+	open_it(long_path, readable(long_path)); /* does not end within PATH_MAX */
 	long_path[4096] = '\0';
 	open_it(long_path, readable(long_path));
 	long_path[4095] = '\0';
 	open_it(long_path, readable(long_path));
 	long_path[4094] = '\0';
 	open_it(long_path, readable(long_path));
-	/* Every length, up to the last byte of a page behind which there is nothing; and one byte too far. */
+	/* Every length, up to the last byte of a page that no mapped page follows; and one byte too many. */
 	for (unsigned int k = 1; k < 20; k++) {
 		char *end = (char *)(((unsigned long)before_hole & -PAGE) + PAGE);
 
@@ -194,7 +194,7 @@ static void paths(void)
 	}
 	if (highest)
 		open_it(highest, readable(highest));
-	/* More in the registers than the types hold. */
+	/* The registers hold more than the types do. */
 	texts1("openat", SYS_openat, A(0x1ffffff9c, P(path), 0x7ffff0000000 | O_RDONLY, 0x12341ff), 1, readable(path));
 	plain("close", SYS_close, 0xfffff00000000000 | (unsigned long)calls[n - 1].ret, 0, 0, 0, 0, 0);
 }
@@ -229,7 +229,7 @@ static void no_texts(void)
 	static char buffer[64];
 	long at;
 
-	/* Buffers are no texts. */
+	/* Buffers are not texts. */
 	plain("write", SYS_write, -1, P("data"), 4, 0, 0, 0);
 	plain("sethostname", SYS_sethostname, P("guest"), -1, 0, 0, 0, 0);
 	plain("readlink", SYS_readlink, 0, P(buffer), 64, 0, 0, 0);
@@ -247,13 +247,13 @@ static void no_texts(void)
 	plain("kill", SYS_kill, 0x7ffffffe, 0, 0, 0, 0, 0);
 	plain("prctl", SYS_prctl, -1, 1, 2, 3, 4, 0);
 	plain("process_vm_readv", SYS_process_vm_readv, -1, 0, 0, 0, 0, 77);
-	/* What only this architecture has, and calls that take nothing. */
+	/* Calls that only this architecture has, and calls without arguments. */
 	plain("arch_prctl", SYS_arch_prctl, 0x1003, P(buffer), 0, 0, 0, 0);
 	plain("iopl", SYS_iopl, 0, 0, 0, 0, 0, 0);
 	plain("modify_ldt", SYS_modify_ldt, 0, P(buffer), 16, 0, 0, 0);
 	plain("gettid", SYS_gettid, 0, 0, 0, 0, 0, 0);
 	plain("sched_yield", SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-	/* None at all: a gap, one that is no more, too large, negative, and x32's getpid(). */
+	/* Invalid numbers: a gap, a removed call, too large, negative, and x32's getpid(). */
 	plain("unknown", 400, 1, 2, 3, 4, 5, 6);
 	plain("unknown", SYS_create_module, 0, 0, 0, 0, 0, 0);
 	plain("unknown", 100000, -1, -2, -3, -4, -5, -6);
@@ -270,13 +270,13 @@ static void signal_return(void)
 	struct call *c;
 
 	plain("tgkill", SYS_tgkill, calls[0].a[5], calls[0].a[5], SIGUSR1, 0, 0, 0);
-	/* The registers are those of the interrupted again when it returns: no number, and tgkill()'s result. */
+	/* When it returns, the registers are those of the interrupted code again: no number, and tgkill()'s result. */
 	c = add("rt_sigreturn", SYS_rt_sigreturn, 0, 0, 0, 0, 0, 0);
 	c->ret = 0;
 }
 
 #ifdef __x86_64__
-/* getpid() and write() as a 32-bit program calls them, if the kernel takes that. */
+/* getpid() and write() as a 32-bit program calls them, if the kernel accepts that. */
 static void compat(void)
 {
 	static const long numbers[] = { 20, 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* busy - until it is killed: processes on all CPUs that fork, allocate, wait, and talk through pipes. */
+/* busy - until it is killed, runs processes on all CPUs that fork, allocate, wait, and talk through pipes. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An emulator that runs all CPUs in turns gives the next one its turn here, and not after a tenth of a second. */
+/* Here an emulator that runs all CPUs in turn goes on to the next one, rather than after a tenth of a second. */
 static void relax(void)
 {
 #ifdef __x86_64__
@@ -72,7 +72,7 @@ int main(void)
 		if (pid > 0)
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* Those who try the module's files must get their share. */
+		/* Processes that use the module's files must get their share. */
 		if (nice(10) < 0)
 			return 1;
 		for (unsigned int n = 0;; n++)

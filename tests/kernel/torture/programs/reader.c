@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader discard|overwrite MILLISECONDS PATTERN... - records through the file `record` as a recorder does, and looks at
- * what it gets: packets that were closed have their number and sizes, positions that cannot be are
- * refused. Prints how many packets it has read. If MILLISECONDS is 0, it goes on until SIGTERM, and ends in order then.
+ * reader discard|overwrite MILLISECONDS PATTERN... - records through the file `record` as a recorder does, and checks
+ * what it gets: closed packets have their number and sizes, impossible positions are
+ * refused. Prints how many packets it has read. If MILLISECONDS is 0, it goes on until SIGTERM, then ends in order.
  */
 #include <hodo/abi_kernel.h>
 
@@ -78,7 +78,7 @@ static void begin(enum hodo_mode mode, char *const *patterns, uint32_t n)
 		fail("write");
 }
 
-/* Its first page says how large it is. */
+/* The first page of the memory gives its size. */
 static void map(void)
 {
 	const struct hodo_shm *shm = mmap(NULL, HODO_PAGE, PROT_READ, MAP_SHARED, file, 0);
@@ -111,7 +111,7 @@ static void refused(uint32_t ring, uint64_t n)
 	}
 }
 
-/* A packet that is closed, and is not written to before we give it back: mode discard. */
+/* Checks a closed packet, to which nobody writes until we give it back: mode discard. */
 static void look_at(uint32_t ring, uint64_t number)
 {
 	const struct hodo_packet *packet = (const void *)(memory + layout.data + ring * layout.ring_size +

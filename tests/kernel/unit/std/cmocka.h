@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmocka.h - what the tests use of cmocka, for a kernel module: unit.c. */
+/* cmocka.h - the part of cmocka that the tests use, for a kernel module: unit.c. */
 #ifndef HODO_UNIT_CMOCKA_H
 #define HODO_UNIT_CMOCKA_H
 
@@ -7,13 +7,13 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* What the core does not use of <stdint.h>. */
+/* The part of <stdint.h> that the core does not use. */
 #define INT8_MIN S8_MIN
 #define INT16_MIN S16_MIN
 #define INT32_MIN S32_MIN
 #define UINT8_MAX U8_MAX
 
-/* Ends the test that runs, with the thread that it has for itself: it does not return. */
+/* Ends the running test and its thread: it does not return. */
 __printf(3, 4) void hodo_unit_fail(const char *file, int line, const char *format, ...);
 #define fail_msg(...) hodo_unit_fail(__FILE__, __LINE__, __VA_ARGS__)
 __printf(1, 2) void print_message(const char *format, ...);
@@ -33,7 +33,7 @@ static inline void hodo_unit_equal(uint64_t a, uint64_t b, const char *text, con
 	if (a != b)
 		hodo_unit_fail(file, line, "%s: %#llx", text, a);
 }
-/* As cmocka has it: of the widest unsigned type. */
+/* Compares as cmocka does: as the widest unsigned type. */
 #define assert_int_equal(a, b) hodo_unit_equal((uint64_t)(a), (uint64_t)(b), #a " == " #b, __FILE__, __LINE__)
 
 static inline void hodo_unit_in_range(uint64_t x, uint64_t least, uint64_t most, const char *text, const char *file,

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing of it is needed here. */
+/* The tests need nothing of this header here. */

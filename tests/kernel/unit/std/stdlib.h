@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stdlib.h - what the tests use of it, for a kernel module: unit.c. */
+/* stdlib.h - the part of it that the tests use, for a kernel module: unit.c. */
 #ifndef HODO_UNIT_STDLIB_H
 #define HODO_UNIT_STDLIB_H
 
 #include <linux/types.h>
 
-/* Memory that is looked at when it is freed: a byte that was stored behind its end fails the test. */
+/* Memory that is checked when it is freed: a byte that was stored after its end fails the test. */
 void *hodo_unit_malloc(size_t size);
 void *hodo_unit_calloc(size_t n, size_t size);
 void *hodo_unit_aligned_alloc(size_t align, size_t size);
@@ -18,7 +18,7 @@ void hodo_unit_abort(void);
 #define free hodo_unit_free
 #define abort hodo_unit_abort
 
-/* There is no environment, and so nothing to read from it. */
+/* There is no environment to read from. */
 static inline const char *getenv(const char *name)
 {
 	return NULL;

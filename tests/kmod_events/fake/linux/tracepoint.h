@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tracepoint.h - what a tracepoint is to its callers: here, the type that its probes have. */
+/* tracepoint.h - what callers need of a tracepoint: here, the type of its probes. */
 #ifndef FAKE_TRACEPOINT_H
 #define FAKE_TRACEPOINT_H
 

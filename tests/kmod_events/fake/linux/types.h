@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* types.h - as much of the kernel's headers as the stages need, to run them in a program. */
+/* types.h - those parts of the kernel's headers that the stages need to run in a program. */
 #ifndef FAKE_TYPES_H
 #define FAKE_TYPES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hodo_broken.h - tracepoints of which only some can be used by a module. */
+/* hodo_broken.h - tracepoints of which a module can use only some. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hodo_broken
 
@@ -28,7 +28,7 @@ TRACE_EVENT(hodo_broken_field,
 	TP_fast_assign(__entry->x = x;),
 	TP_printk("%d", __entry->x));
 
-/* A class that is lost, and with it its events. */
+/* A class that cannot be used, nor can its events. */
 DECLARE_EVENT_CLASS(hodo_broken_class,
 	TP_PROTO(int x), TP_ARGS(x),
 	TP_STRUCT__entry(
@@ -38,17 +38,17 @@ DECLARE_EVENT_CLASS(hodo_broken_class,
 DEFINE_EVENT(hodo_broken_class, hodo_broken_one, TP_PROTO(int x), TP_ARGS(x));
 DEFINE_EVENT(hodo_broken_class, hodo_broken_two, TP_PROTO(int x), TP_ARGS(x));
 
-/* Another caller of that function, which the compiler speaks of once. */
+/* Another caller of that function; the compiler complains only once. */
 TRACE_EVENT(hodo_broken_caller,
 	TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(const void *, p)),
 	TP_fast_assign(__entry->p = hodo_nobody_declared(x);), TP_printk("%p", __entry->p));
 
-/* What is printed is not compiled. */
+/* The print format is not compiled. */
 TRACE_EVENT(hodo_broken_printer,
 	TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(int, x)),
 	TP_fast_assign(__entry->x = x;), TP_printk("%s", hodo_nobody_declared(__entry->x)));
 
-/* Compiles; but the kernel exports no such function. */
+/* Compiles, but the kernel does not export the function. */
 int nobody_exports_this(int x);
 TRACE_EVENT(hodo_broken_symbol,
 	TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(int, x)),

@@ -23,7 +23,7 @@ struct hodo_kinds_pair {
 #endif
 
 #ifdef CREATE_TRACE_POINTS
-/* What a header keeps for the one file that creates its tracepoints. */
+/* What a header contains only for the one file that creates its tracepoints. */
 static inline int hodo_kinds_helper(int x)
 {
 	return x + 1;
@@ -75,7 +75,7 @@ TRACE_EVENT(hodo_kinds_scalars,
 	TP_printk("e=%d %s", __entry->e, __print_symbolic(__entry->l, { HODO_KINDS_A, "a" }))
 );
 
-/* Arrays of constant length, between others that vary: those of fixed size come first in the record. */
+/* Arrays of constant length, between others of variable length: in the record, those of fixed size come first. */
 TRACE_EVENT(hodo_kinds_arrays,
 	TP_PROTO(const char *text, const u8 *bytes, unsigned int n),
 	TP_ARGS(text, bytes, n),
@@ -111,7 +111,7 @@ TRACE_EVENT(hodo_kinds_arrays,
 	TP_printk("%s", __get_str(one))
 );
 
-/* Texts, in each way they can be said. */
+/* Texts, in each way of declaring them. */
 DECLARE_EVENT_CLASS(hodo_kinds_texts,
 	TP_PROTO(const char *text, const char *part, int len),
 	TP_ARGS(text, part, len),
@@ -170,7 +170,7 @@ TRACE_EVENT_CONDITION(hodo_kinds_others,
 	TP_printk("%s", __get_str(message))
 );
 
-/* Names that might be somebody else's: of types, of ours, of the metadata's language. */
+/* Names that might clash: with types, with ours, with the metadata's language. */
 TRACE_EVENT_FN(int,
 	TP_PROTO(int event, int size, int record, u64 v),
 	TP_ARGS(event, size, record, v),
@@ -196,11 +196,11 @@ TRACE_EVENT_FN(int,
 	NULL, NULL
 );
 
-/* Nothing to say but that it happened. */
+/* No fields: the event says only that it happened. */
 TRACE_EVENT(hodo_kinds_nothing,
 	TP_PROTO(int unused), TP_ARGS(unused), TP_STRUCT__entry(), TP_fast_assign(), TP_printk("nothing"));
 
-/* A length that nobody can have meant. */
+/* A length that nobody can have intended. */
 TRACE_EVENT(hodo_kinds_huge,
 	TP_PROTO(int n),
 	TP_ARGS(n),
@@ -215,12 +215,12 @@ TRACE_EVENT(hodo_kinds_huge,
 	TP_printk("huge")
 );
 
-/* Not ours: no event, or switched off in the header. */
+/* Not events for us: no event, or switched off in the header. */
 DECLARE_TRACE(hodo_kinds_bare, TP_PROTO(int x), TP_ARGS(x));
 TRACE_EVENT_NOP(hodo_kinds_off, TP_PROTO(int x), TP_ARGS(x), TP_STRUCT__entry(__field(int, x)),
 	TP_fast_assign(__entry->x = x;), TP_printk("%d", __entry->x));
 
 #endif
 
-/* Made for tests/kmod_events: the kernel's own comes by this name. */
+/* Made for tests/kmod_events: the kernel's file has the same name. */
 #include <trace/define_trace.h>

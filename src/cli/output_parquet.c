@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output_parquet.c - a directory of Parquet files, see output_file.h: TABLE/host=HOST/day=DAY/RECORDING-NNNN.parquet.
+ *
+ * All is written aside first. What is added to a directory gets its names one after the other, the table of hosts last:
+ * a recording whose hosts are there is there whole, and one that is not may be written again.
+ */
+#define _GNU_SOURCE
+#include "cli.h"
+#include "output_aside.h"
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <base/file.h>
+#include <base/near.h>
+#include <duck/duck.h>
+
+#define DEPTH  3 /* of the folders in it */
+#define HOSTS  "hosts"
+#define SUFFIX ".parquet"
+
+/* ------------------------------------------------------------------------ walks */
+
+struct walk {
+	/* Of each file; what it returns but 0 ends the walk. */
+	int (*file)(struct walk *w, int dirfd, const char *name);
+	const char *stem;
+	bool removes; /* folders, once they are empty */
+	int hosts;    /* but 0: of folders "host=…" only those that are in this one are looked into */
+};
+
+/* Directories with thousands of hosts would take long otherwise, for each one that is added. */
+static bool is_looked_at(const struct walk *w, const char *folder)
+{
+	return !w->hosts || strncmp(folder, "host=", 5) != 0 ||
+	       faccessat(w->hosts, folder, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* name: a directory, no link; one that is not there has no files. */
+static int walk(struct walk *w, int dirfd_, const char *name, int depth)
+{
+	HODO_AUTO_CLOSEDIR DIR *dir = hodo_dir_list(dirfd_, name);
+	const char *entry;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
+	while (!err && (entry = hodo_dir_next(dir))) {
+		struct stat st;
+
+		if (fstatat(dirfd(dir), entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISREG(st.st_mode))
+			err = w->file(w, dirfd(dir), entry);
+		else if (S_ISDIR(st.st_mode) && depth && is_looked_at(w, entry))
+			err = walk(w, dirfd(dir), entry, depth - 1);
+	}
+	if (!err && w->removes)
+		unlinkat(dirfd_, name, AT_REMOVEDIR); /* fails where something else is in it */
+	return err;
+}
+
+static bool is_of(const struct walk *w, const char *name)
+{
+	size_t len = strlen(name), suffix = strlen(SUFFIX);
+
+	return len > suffix && strcmp(name + len - suffix, SUFFIX) == 0 &&
+	       (!w->stem || strncmp(name, w->stem, strlen(w->stem)) == 0);
+}
+
+static int find_one(struct walk *w, int dirfd_, const char *name)
+{
+	return is_of(w, name);
+}
+
+static int remove_one(struct walk *w, int dirfd_, const char *name)
+{
+	bool ours = is_of(w, name) || (!w->stem && strcmp(name, HODO_DUCK_MARK) == 0);
+
+	return ours && unlinkat(dirfd_, name, 0) < 0 ? -errno : 0;
+}
+
+/* ------------------------------------------------------------------ what is there */
+
+struct target {
+	const struct hodo_output_args *a;
+	char *path, *aside;
+	char stem[HODO_DUCK_STEM];
+	bool there;   /* the directory, and it is one of ours */
+	bool found;   /* the recording is in it, whole */
+	bool replace; /* all of it; else the recording is added */
+};
+
+static int refuse(const struct target *t, const char *why, int err)
+{
+	return hodo_error("%s: %s%s%s: name another directory with -o", t->path, why, err ? ": " : "",
+			  err ? strerror(-err) : "");
+}
+
+/* 0, or the exit status, having said why. */
+static int look(struct target *t)
+{
+	HODO_AUTO_CLOSEDIR DIR *dir = opendir(t->path);
+	HODO_AUTO_CLOSE int fd = -1;
+	struct walk w = { .file = find_one, .stem = t->stem };
+	int found;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : refuse(t, "cannot be written", -errno);
+	fd = openat(dirfd(dir), HODO_DUCK_MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && hodo_dir_next(dir))
+		return refuse(t, "is not what hodo export makes", 0);
+	t->there = true;
+	if (t->replace)
+		return 0;
+	found = walk(&w, dirfd(dir), HOSTS, DEPTH);
+	if (found < 0)
+		return refuse(t, "cannot be read", found);
+	t->found = found > 0;
+	if (found && !t->a->force)
+		return hodo_error("%s has this recording: give --force to replace it, or name another directory with -o",
+				  t->path);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------- places */
+
+/* Moves what is in a directory into another one, name by name. but: not this one. 0 or a negative errno. */
+static int move_all(int from, int to, const char *but)
+{
+	HODO_AUTO_CLOSEDIR DIR *dir = hodo_dir_list(from, ".");
+	const char *name;
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (name = hodo_dir_next(dir))) {
+		HODO_AUTO_CLOSE int below = hodo_dir_open(from, name), there = -1;
+
+		if (*name == '.' || (but && strcmp(name, but) == 0))
+			continue;
+		if (below < 0) {
+			err = renameat(from, name, to, name) < 0 ? -errno : 0;
+			continue;
+		}
+		if (mkdirat(to, name, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		there = hodo_dir_open(to, name);
+		err = there < 0 ? there : move_all(below, there, NULL);
+	}
+	return err;
+}
+
+/* Adds what was written to what is there. */
+static int add(const struct target *t)
+{
+	HODO_AUTO_CLOSE int from = open(t->aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	HODO_AUTO_CLOSE int to = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), hosts = -1, there = -1;
+	struct walk w = { .file = remove_one, .stem = t->stem, .removes = true };
+	int err;
+
+	if (from < 0 || to < 0)
+		return -errno;
+	hosts = hodo_dir_open(from, HOSTS);
+	/* Of an earlier run there may be more files than of this one; of one that was whole, with another host. */
+	w.hosts = t->found || hosts < 0 ? 0 : hosts;
+	err = walk(&w, to, HOSTS, DEPTH);
+	if (!err)
+		err = walk(&w, to, ".", DEPTH);
+	if (!err)
+		err = move_all(from, to, HOSTS);
+	if (err || hosts < 0)
+		return err;
+	if (mkdirat(to, HOSTS, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	there = hodo_dir_open(to, HOSTS);
+	return there < 0 ? there : move_all(hosts, there, NULL);
+}
+
+static int place(const struct target *t)
+{
+	struct walk w = { .file = remove_one, .removes = true };
+	int err = 0;
+
+	if (t->there && !t->replace)
+		return add(t);
+	if (t->there)
+		err = walk(&w, AT_FDCWD, t->path, DEPTH);
+	return err ? err : hodo_aside_place(t->aside, t->path, false);
+}
+
+/* --------------------------------------------------------------------------- write */
+
+bool hodo_output_wants(void *data, const char *table)
+{
+	const char *p = data;
+
+	for (size_t len; *p; p += len + (p[len] == ',')) {
+		len = strcspn(p, ",");
+		if (len == strlen(table) && strncasecmp(p, table, len) == 0)
+			return true;
+		/* All of the event classes. */
+		if (len == 7 && strncmp(p, "classes", len) == 0 && strchr(table, ':'))
+			return true;
+	}
+	return false;
+}
+
+struct wanted {
+	struct hodo_near near;
+	bool found;
+};
+
+static int see_table(void *data, const char *table)
+{
+	struct wanted *w = data;
+
+	w->found |= strcasecmp(w->near.wanted, table) == 0;
+	hodo_near_look(&w->near, table);
+	return 0;
+}
+
+/* Whether there are all of the tables. 0, or the exit status, having said which is not there. */
+static int check_tables(struct hodo_read *reader, const char *tables)
+{
+	for (size_t len; tables && *tables; tables += len + (tables[len] == ',')) {
+		struct wanted w = { 0 };
+		char *name;
+		int err = 0;
+
+		len = strcspn(tables, ",");
+		name = hodo_must(strndup(tables, len));
+		w.near.wanted = name;
+		w.found = strcmp(name, "classes") == 0;
+		hodo_near_look(&w.near, "classes");
+		if (!w.found)
+			err = hodo_duck_each_table(reader, see_table, &w);
+		if (err || !w.found)
+			err = err ? hodo_no_memory() :
+			      hodo_error("--tables: the recording has no table '%s'%s", name, w.near.n ?
+					 hodo_near_text(&w.near) : ": 'hodo query --tables' lists them");
+		free(name);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void warn(const char *text)
+{
+	hodo_warning("%s", text);
+}
+
+static void say_nothing(const char *text)
+{
+}
+
+/* What one file's rows leave is the next one's: no new pages, which would have to be cleared. */
+static void keep_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 4 << 20);
+#endif
+}
+
+static int write_aside(const struct target *t, struct hodo_read *reader, const char *tables)
+{
+	const struct hodo_args *a = &t->a->args;
+	struct hodo_duck_parquet p = {
+		.reader = reader,
+		.symbols = hodo_open_symbols(a, a->dir),
+		.recording = a->dir,
+		.since_ns = a->since_ns,
+		.until_ns = a->until_ns,
+		.to = t->aside,
+		.memory = HODO_DUCK_MEMORY,
+		.wanted = tables ? hodo_output_wants : NULL,
+		.data = (void *)tables,
+		.warn = a->quiet ? say_nothing : warn,
+	};
+	char error[512] = "", rows[32], files[32];
+	int err = hodo_duck_parquet(&p, error, sizeof(error)), status = 0;
+
+	hodo_symbols_free(p.symbols);
+	if (!err) {
+		err = place(t);
+		p.failed_write = err < 0;
+		if (err)
+			snprintf(error, sizeof(error), "%s", strerror(-err));
+	}
+	if (err || t->there)
+		hodo_aside_remove(t->aside);
+	hodo_aside_over();
+	if (err && p.failed_write)
+		status = hodo_error("%s: cannot be written: %s: nothing of this recording is there: make room, or name "
+				    "another directory with -o, and run it again", t->path, error);
+	else if (err)
+		status = hodo_error("%s: %s", a->dir, error);
+	else if (!a->quiet)
+		hodo_error("%s row%s in %s file%s in %s", hodo_grouped(p.rows, rows), p.rows == 1 ? "" : "s",
+			   hodo_grouped(p.files, files), p.files == 1 ? "" : "s", t->path);
+	return status;
+}
+
+static void say_removed(const char *name)
+{
+	hodo_warning("removed %s, which an export that was killed had left", name);
+}
+
+int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *reader, const char *tables)
+{
+	struct target t = { .a = a, .replace = !a->path };
+	struct stat st;
+	mode_t mode;
+	int status, fd;
+
+	if (a->path && strcmp(a->path, "-") == 0)
+		return hodo_usage(a->args.verb->name, "this format is a directory: name one with -o, not standard output");
+	t.path = hodo_must(a->path ? strdup(a->path) : hodo_output_beside(a->args.dir, "parquet"));
+	for (size_t n = strlen(t.path); n > 1 && t.path[n - 1] == '/'; n--)
+		t.path[n - 1] = '\0';
+	if (asprintf(&t.aside, "%s.%d.part", t.path, (int)getpid()) < 0)
+		exit(hodo_no_memory());
+	hodo_duck_stem(reader, t.stem);
+	status = check_tables(reader, tables);
+	if (!status)
+		status = look(&t);
+	if (!status) {
+		/* Who may not read the recording does not read what is made of it. */
+		mode = stat(a->args.dir, &st) == 0 ? 0700 | (st.st_mode & 055) : 0700;
+		keep_memory();
+		hodo_aside_prepare();
+		hodo_aside_sweep(t.path, a->args.quiet ? say_nothing : say_removed);
+		hodo_aside_say("hodo: interrupted: nothing was written: run it again\n");
+		fd = hodo_aside_make(t.aside, mode, true);
+		status = fd < 0 ? refuse(&t, "cannot be written", -errno) : write_aside(&t, reader, tables);
+		if (fd >= 0)
+			close(fd);
+	}
+	free(t.path);
+	free(t.aside);
+	return status;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* blocks.c - see blocks.h. */
+#include "blocks.h"
+
+#include "names.h"
+
+#include <base/map.h>
+#include <base/scope.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK_ROWS  (512u << 10)
+#define BLOCK_BYTES (24u << 20)
+#define PENDING_MAX (96u << 20) /* of all tables and days */
+#define DAY_NS      86400000000000ll
+#define DAY_MAX     65535 /* what a Date holds: the year 2149 */
+
+struct ch_block_table {
+	struct ch_table t;
+	struct ch_row_form form;
+	bool nullable[HODO_ROWS_COLUMNS_MAX];
+	uint64_t number; /* of its name: ch_number() */
+};
+
+/* The rows of a table and day, the last of which are gathered. */
+struct ch_block {
+	uint64_t key; /* table << 16 | day */
+	uint64_t next; /* the number of the next row */
+	uint64_t first; /* of the block that is open */
+	uint32_t n;     /* its rows; 0: none is open */
+	uint32_t range; /* of the table's, the first one that does not end before next */
+	struct hodo_text rows;
+};
+
+int ch_blocks_open(struct ch_blocks *b)
+{
+	b->days = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
+	b->locale = newlocale(LC_ALL_MASK, "C", NULL);
+	b->tables = calloc(hodo_rows_ntables(b->schema), sizeof(*b->tables));
+	return b->tables && b->locale ? 0 : ch_fail(b->c, -ENOMEM, "no memory");
+}
+
+void ch_blocks_close(struct ch_blocks *b)
+{
+	for (uint32_t i = 0; b->tables && i < hodo_rows_ntables(b->schema); i++) {
+		if (b->tables[i])
+			ch_table_close(&b->tables[i]->t);
+		free(b->tables[i]);
+	}
+	for (uint32_t i = 0; i < b->days.n; i++)
+		hodo_text_free(&((struct ch_block *)hodo_map_kept_at(&b->days, i))->rows);
+	hodo_map_free(&b->days);
+	hodo_text_free(&b->scratch);
+	if (b->locale)
+		freelocale(b->locale);
+	free(b->tables);
+}
+
+int ch_blocks_table(struct ch_blocks *b, uint32_t number)
+{
+	const struct hodo_rows_table *rows = hodo_rows_table(b->schema, number);
+	struct ch_block_table *t = b->tables[number];
+
+	if (t)
+		return 0;
+	t = b->tables[number] = calloc(1, sizeof(*t));
+	if (!t)
+		return ch_fail(b->c, -ENOMEM, "no memory");
+	for (uint32_t i = 0; i < rows->ncolumns; i++)
+		t->nullable[i] = ch_nullable(rows, i);
+	t->form = (struct ch_row_form){ rows, hodo_rows_members(b->schema), t->nullable, b->locale, &b->scratch };
+	t->number = ch_number(rows->name);
+	return ch_table_open(b->c, &t->t, rows, b->load);
+}
+
+/* ----------------------------------------------------------------------------- blocks */
+
+/*
+ * The statement that takes a block. It takes all rows or none: one thread makes one part of them. It takes them once:
+ * none is taken if one of them is there; who sends the same at the same time has the same id of the statement, and
+ * waits; and a body that was cut off has fewer rows.
+ */
+static void add_statement(struct ch_blocks *b, const struct ch_block *block, struct hodo_text *sql, uint32_t n)
+{
+	struct ch_table *t = &b->tables[block->key >> 16]->t;
+
+	hodo_text_printf(sql, "INSERT INTO %s (%s) SELECT * FROM block WHERE ", hodo_text_string(&t->name),
+			 hodo_text_string(&t->columns));
+	hodo_text_printf(sql, "(SELECT count() FROM block) = %u AND (SELECT count() FROM %s WHERE " CH_LOAD " = %llu AND "
+			 CH_DAY " = toDate(%u) AND " CH_BLOCK " >= %llu AND " CH_BLOCK " < %llu) = 0",
+			 n, hodo_text_string(&t->name), (unsigned long long)b->load, (unsigned)(block->key & 0xffff),
+			 (unsigned long long)block->first, (unsigned long long)(block->first + n));
+}
+
+static int send_block(struct ch_blocks *b, struct ch_block *block)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
+	struct ch_block_table *t = b->tables[block->key >> 16];
+	struct ch_body body = { 0 };
+	char id[96];
+	int err;
+
+	snprintf(id, sizeof(id), "hodo-%016llx-%016llx-%u-%llu", (unsigned long long)b->load,
+		 (unsigned long long)(t->number ^ ch_number(b->c->options.database)), (unsigned)(block->key & 0xffff),
+		 (unsigned long long)block->first);
+	add_statement(b, block, &sql, block->n);
+	ch_body_begin(&body, hodo_text_string(&sql), hodo_text_string(&t->t.structure));
+	hodo_text_bytes(&body.text, block->rows.data, block->rows.len);
+	if (sql.error || block->rows.error)
+		hodo_text_fail(&body.text, -ENOMEM);
+	b->pending -= block->rows.len;
+	hodo_text_free(&block->rows);
+	err = ch_body_run(b->c, &body, id);
+	hodo_text_free(&body.text);
+	if (!err) {
+		b->sent += block->n;
+		t->t.sent = true;
+	}
+	block->n = 0;
+	return err;
+}
+
+/* While there is too much of all: the largest block, which makes the fewest parts. */
+static int make_room(struct ch_blocks *b)
+{
+	int err = 0;
+
+	while (!err && b->pending > PENDING_MAX) {
+		struct ch_block *largest = NULL;
+
+		for (uint32_t i = 0; i < b->days.n; i++) {
+			struct ch_block *block = hodo_map_kept_at(&b->days, i);
+
+			if (block->n && (!largest || block->rows.len > largest->rows.len))
+				largest = block;
+		}
+		if (!largest)
+			break;
+		err = send_block(b, largest);
+	}
+	return err;
+}
+
+static uint32_t day_of(int64_t ts)
+{
+	int64_t day = ts / DAY_NS;
+
+	return ts < 0 ? 0 : day > DAY_MAX ? DAY_MAX : (uint32_t)day;
+}
+
+static bool is_there(const struct ch_table *t, struct ch_block *block, uint32_t day)
+{
+	const struct ch_range *r = t->ranges;
+
+	while (block->range < t->nranges &&
+	       (r[block->range].day < day ||
+		(r[block->range].day == day && r[block->range].first + r[block->range].n <= block->next)))
+		block->range++;
+	return block->range < t->nranges && r[block->range].day == day && r[block->range].first <= block->next;
+}
+
+static int add_row(struct ch_blocks *b, struct ch_block_table *t, const struct hodo_rows_batch *batch, uint32_t row,
+		   struct ch_block *block)
+{
+	uint32_t day = (uint32_t)(block->key & 0xffff);
+	bool there = is_there(&t->t, block, day);
+	struct hodo_text *to = &block->rows;
+	uint16_t short_day = (uint16_t)day;
+	size_t before = to->len;
+	int err = 0;
+
+	if (block->n && (there || block->n == BLOCK_ROWS || to->len >= BLOCK_BYTES)) {
+		err = send_block(b, block);
+		before = 0;
+	}
+	t->t.total++;
+	if (err || there) {
+		b->before += there;
+		block->next++;
+		return err;
+	}
+	if (!block->n)
+		block->first = block->next;
+	block->n++;
+	block->next++;
+	hodo_text_bytes(to, &b->load, 8);
+	hodo_text_bytes(to, &block->first, 8);
+	hodo_text_bytes(to, &short_day, 2);
+	ch_row_put(to, &t->form, batch, row);
+	if (to->error)
+		return ch_fail(b->c, to->error, "no memory");
+	b->pending += to->len - before;
+	return b->pending > PENDING_MAX ? make_room(b) : 0;
+}
+
+int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch)
+{
+	const int64_t *ts = batch->columns[0].data;
+	struct ch_block *block = NULL;
+	int err = ch_blocks_table(b, batch->number);
+
+	for (uint32_t i = 0; !err && i < batch->n; i++) {
+		uint64_t key = (uint64_t)batch->number << 16 | day_of(ts[i]);
+
+		if (!block || block->key != key) {
+			block = hodo_map_keep_u64(&b->days, key, sizeof(*block));
+			if (!block)
+				return ch_fail(b->c, -ENOMEM, "no memory");
+			block->key = key;
+		}
+		err = add_row(b, b->tables[batch->number], batch, i, block);
+	}
+	return err;
+}
+
+int ch_blocks_end(struct ch_blocks *b)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < b->days.n; i++) {
+		struct ch_block *block = hodo_map_kept_at(&b->days, i);
+
+		if (block->n)
+			err = send_block(b, block);
+	}
+	for (uint32_t i = 0; !err && i < hodo_rows_ntables(b->schema); i++)
+		if (b->tables[i] && b->tables[i]->t.sent)
+			err = ch_table_verify(b->c, &b->tables[i]->t, b->load);
+	return err;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blocks.h - rows, gathered into blocks, which the server takes as a whole or not at all.
+ *
+ * Rows of a recording are numbered, by table and day, in the order in which they are made, which is the same each time.
+ * A block is rows with consecutive numbers; its first row's number is in all of its rows. So what the server has of a
+ * recording is known, and a row that is there is not sent again, wherever an earlier run ended its blocks.
+ */
+#ifndef HODO_CLICKHOUSE_BLOCKS_H
+#define HODO_CLICKHOUSE_BLOCKS_H
+
+#include "row.h"
+#include "table.h"
+
+struct ch_blocks {
+	/* Set by the caller: */
+	struct hodo_clickhouse *c;
+	const struct hodo_rows_schema *schema;
+	uint64_t load;
+	/* What came of it: */
+	uint64_t sent, before; /* rows */
+	/* Its own: */
+	struct ch_block_table **tables; /* by number; NULL: it had no row yet */
+	struct hodo_map days;           /* struct ch_block, by table and day */
+	size_t pending;                 /* bytes of all blocks that are open */
+	struct hodo_text scratch;
+	locale_t locale;
+};
+
+int ch_blocks_open(struct ch_blocks *b);
+void ch_blocks_close(struct ch_blocks *b);
+/* The table with that number, whether rows come or not. */
+int ch_blocks_table(struct ch_blocks *b, uint32_t number);
+int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch);
+int ch_blocks_end(struct ch_blocks *b); /* sends what is left, and looks whether all is there */
+
+#endif

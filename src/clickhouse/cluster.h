@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster.h - tables over all servers of a cluster, in a database beside ours. */
+#ifndef HODO_CLICKHOUSE_CLUSTER_H
+#define HODO_CLICKHOUSE_CLUSTER_H
+
+#include "server.h"
+
+/* "DATABASE_CLUSTER". */
+void ch_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name);
+/* Makes it. */
+int ch_cluster_open(struct hodo_clickhouse *c);
+/* Makes the table there that is this one of all servers, with the columns that this one has now. */
+int ch_cluster_table(struct hodo_clickhouse *c, const char *table);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c - see clickhouse.h: a client, and what it makes of a recording. */
+#include "blocks.h"
+#include "cluster.h"
+#include "database.h"
+#include "views.h"
+
+#include <errno.h>
+#include <rows/rows.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES      2u
+#define BATCH_ROWS (16u << 10)
+#define BATCH_MAX  (32u << 20) /* bytes of all batches */
+
+/* ------------------------------------------------------------------------------ clients */
+
+const char *hodo_clickhouse_error(const struct hodo_clickhouse *c)
+{
+	return c->error;
+}
+
+void hodo_clickhouse_close(struct hodo_clickhouse *c)
+{
+	if (!c)
+		return;
+	hodo_http_free(c->http);
+	hodo_http_free(c->http_body);
+	hodo_text_free(&c->url);
+	hodo_text_free(&c->answer);
+	free(c);
+}
+
+/* The tables that are always there: the views are about them, and so may a question be before there is a row. */
+static int make_tables(struct hodo_clickhouse *c)
+{
+	struct hodo_rows_schema *schema = hodo_rows_schema_new();
+	int err = schema ? 0 : ch_fail(c, -ENOMEM, "no memory");
+
+	for (uint32_t i = 0; !err && i < HODO_ROWS_FIXED; i++) {
+		struct ch_table t = { 0 };
+
+		err = ch_table_open(c, &t, hodo_rows_table(schema, i), 0);
+		ch_table_close(&t);
+	}
+	if (schema)
+		hodo_rows_schema_free(schema);
+	return err;
+}
+
+static int make_views(struct hodo_clickhouse *c, uint64_t there)
+{
+	struct hodo_text name = { 0 };
+	int err = there < CH_VIEWS ? ch_views_make(c, c->options.database) : 0;
+
+	if (!err && c->options.cluster) {
+		ch_cluster_database(c, &name);
+		err = ch_views_make(c, hodo_text_string(&name));
+		hodo_text_free(&name);
+	}
+	return err || there >= CH_VIEWS ? err : ch_database_note(c);
+}
+
+static int make_all(struct hodo_clickhouse *c)
+{
+	uint64_t views;
+	int err = ch_database_open(c, &views);
+
+	if (!err && c->options.cluster)
+		err = ch_cluster_open(c);
+	err = err ? err : make_tables(c);
+	return err ? err : make_views(c, views);
+}
+
+int hodo_clickhouse_open(struct hodo_clickhouse **result, const struct hodo_clickhouse_options *options)
+{
+	struct hodo_clickhouse *c = calloc(1, sizeof(*c));
+	int err;
+
+	*result = c;
+	if (!c)
+		return -ENOMEM;
+	c->options = *options;
+	err = ch_connect(c);
+	if (err)
+		return err;
+	err = make_all(c);
+	/* IF NOT EXISTS fails where somebody else is making the same; when that is over, it does not. */
+	for (unsigned i = 0; i < TRIES && err == -EREMOTEIO; i++)
+		err = make_all(c);
+	return err;
+}
+
+/* --------------------------------------------------------------------------- recordings */
+
+static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b, const struct hodo_rows_wanted *wanted,
+		     uint32_t nwanted)
+{
+	const struct hodo_rows_source source = {
+		.schema = b->schema,
+		.reader = l->reader,
+		.symbols = l->symbols,
+		.recording = l->recording,
+		.since_ns = l->since_ns,
+		.until_ns = l->until_ns,
+		.wanted = wanted,
+		.nwanted = nwanted,
+		.batch_rows = BATCH_ROWS,
+		.pending_bytes = BATCH_MAX,
+	};
+	const volatile sig_atomic_t *stop = b->c->options.stop;
+	const struct hodo_rows_batch *batch;
+	struct hodo_rows *rows = NULL;
+	int err = hodo_rows_open(&rows, &source), got = 0;
+
+	l->read_failed = err;
+	/* Where all is there already, there is no request that would notice. */
+	while (!err && (got = hodo_rows_next(rows, &batch)) > 0)
+		err = stop && *stop ? -EINTR : ch_blocks_add(b, batch);
+	if (got < 0) {
+		err = got;
+		l->read_failed = true;
+	}
+	hodo_rows_close(rows);
+	return err ? err : ch_blocks_end(b);
+}
+
+static int send_wanted(struct hodo_clickhouse_load *l, struct ch_blocks *b)
+{
+	uint32_t n = 0, all = hodo_rows_ntables(b->schema);
+	struct hodo_rows_wanted *wanted = calloc(all, sizeof(*wanted));
+	int err;
+
+	if (!wanted)
+		return ch_fail(b->c, -ENOMEM, "no memory");
+	for (uint32_t i = 0; i < all; i++)
+		if (!l->wanted || l->wanted(l->data, hodo_rows_table(b->schema, i)->name))
+			wanted[n++].number = i;
+	/* No numbers would mean all tables. */
+	err = n ? send_rows(l, b, wanted, n) : 0;
+	free(wanted);
+	return err;
+}
+
+int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load *l)
+{
+	struct hodo_rows_schema *schema = hodo_rows_schema_new();
+	struct ch_blocks b = { .c = c, .schema = schema };
+	struct ch_load load = { .recording = hodo_rows_identity(l->reader), .path = l->recording };
+	int err = schema ? hodo_rows_schema_add(schema, l->reader) : -ENOMEM;
+
+	load.load = load.recording ^ l->selection;
+	if (err) {
+		ch_fail(c, err, "no memory");
+	} else {
+		if (hodo_rows_schema_omitted(schema))
+			l->warn("there are too many event classes or fields: some have no table or column of their own");
+		b.load = load.load;
+		err = ch_blocks_open(&b);
+		err = err ? err : ch_database_begin(c, &load);
+		err = err ? err : send_wanted(l, &b);
+		if (!err && !l->wanted)
+			err = ch_database_complete(c, &load);
+		l->rows = b.sent;
+		l->before = b.before;
+		ch_blocks_close(&b);
+	}
+	if (schema)
+		hodo_rows_schema_free(schema);
+	return err;
+}

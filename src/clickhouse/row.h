@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* row.h - a row as RowBinary. */
+#ifndef HODO_CLICKHOUSE_ROW_H
+#define HODO_CLICKHOUSE_ROW_H
+
+#include <base/text.h>
+#include <locale.h>
+#include <rows/batch.h>
+#include <rows/schema.h>
+
+struct ch_row_form {
+	const struct hodo_rows_table *table;
+	const struct hodo_rows_column *members; /* of HODO_ROWS_FIELDS */
+	const bool *nullable; /* by column */
+	locale_t c;           /* that of C */
+	struct hodo_text *scratch;
+};
+
+/* Appends a row's columns, those that each table begins with excepted. */
+void ch_row_put(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *batch,
+		uint32_t row);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h - statements and rows to a server, and what it says. */
+#ifndef HODO_CLICKHOUSE_SERVER_H
+#define HODO_CLICKHOUSE_SERVER_H
+
+#include "clickhouse.h"
+
+#include <http/post.h>
+
+struct hodo_clickhouse {
+	struct hodo_clickhouse_options options;
+	struct hodo_http *http, *http_body; /* for statements alone; for those with rows */
+	struct hodo_text url, answer;
+	char error[HODO_HTTP_ERROR];
+};
+
+int ch_fail(struct hodo_clickhouse *c, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+int ch_connect(struct hodo_clickhouse *c); /* 0, -ENOSYS or -ENOMEM */
+/* A statement; c->answer is what comes back. Statements are tried again, and so may run twice. */
+int ch_run(struct hodo_clickhouse *c, struct hodo_text *sql);
+
+/* Begins the body of a statement about rows that go with it, as table `block`: ch_body_begin(), then the rows as
+ * RowBinary, then ch_body_run(), which sends it and is as ch_run(). */
+struct ch_body {
+	struct hodo_text text;
+	char boundary[40];
+};
+void ch_body_begin(struct ch_body *b, const char *sql, const char *structure);
+/* id: of no two statements of one user that run at once. */
+int ch_body_run(struct hodo_clickhouse *c, struct ch_body *b, const char *id);
+
+/* What the answer in RowBinary has next; false: it has no more of that. */
+struct ch_answer {
+	const uint8_t *at, *end;
+};
+struct ch_answer ch_answer(struct hodo_clickhouse *c);
+bool ch_answer_number(struct ch_answer *a, unsigned bytes, uint64_t *number);
+bool ch_answer_text(struct ch_answer *a, const char **text, size_t *len);
+int ch_answer_bad(struct hodo_clickhouse *c);
+
+#endif

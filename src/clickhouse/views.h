@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* views.h - the questions that have names (duck/questions.c), as views in a database. */
+#ifndef HODO_CLICKHOUSE_VIEWS_H
+#define HODO_CLICKHOUSE_VIEWS_H
+
+#include "server.h"
+
+/* Of the views: higher after each change of one, so that they are made again. */
+#define CH_VIEWS 1
+
+/* Makes all of them in the database, new. */
+int ch_views_make(struct hodo_clickhouse *c, const char *database);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* hints.h - what DuckDB's messages do not say. */
+#ifndef HODO_DUCK_HINTS_H
+#define HODO_DUCK_HINTS_H
+
+#include "impl.h"
+
+#include <stdio.h>
+
+/* A statement was refused, as e says: what helps if it names an event without double quotes. */
+void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct duck_error *e);
+/* The file of Parquet that a message names; false: none. */
+bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes);
+
+#endif

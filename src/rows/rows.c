@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c - the rows of a recording: what is wanted, and which batch comes next. See rows.h. */
+#include "rows_impl.h"
+
+#include <base/escape.h>
+#include <errno.h>
+#include <read/off_cpu.h>
+#include <read/text.h>
+#include <stdlib.h>
+
+/* --------------------------------------------------------------------- batches */
+
+static struct hodo_rows_batch *largest(struct hodo_rows *r)
+{
+	struct hodo_rows_batch *most = NULL;
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < r->nbatches; i++) {
+		size_t has = r->batches[i].n ? hodo_rows_batch_bytes(&r->batches[i]) : 0;
+
+		if (has > bytes) {
+			most = &r->batches[i];
+			bytes = has;
+		}
+	}
+	return most;
+}
+
+/* Takes the next event, or is at the end. */
+static int step(struct hodo_rows *r)
+{
+	const struct hodo_read_event *e;
+	int n;
+
+	if (r->timeline)
+		return hodo_timeline_next(r->timeline);
+	n = r->events || r->samples || r->classes ? hodo_read_next(r->reader, &e) : 0;
+	if (n > 0) {
+		int err = rows_event(r, e);
+
+		return err ? err : 1;
+	}
+	return n;
+}
+
+static void take_back(struct hodo_rows *r)
+{
+	struct hodo_rows_batch *b = r->given;
+
+	if (!b)
+		return;
+	/* Many tables with few rows each would keep the memory of many rows each. */
+	if (r->nbatches > 64)
+		hodo_rows_batch_shrink(b);
+	else
+		hodo_rows_batch_clear(b);
+	r->given = NULL;
+}
+
+int hodo_rows_take(struct hodo_rows *r, struct hodo_rows_batch *batch)
+{
+	struct hodo_rows_batch *b = r->given;
+	struct hodo_rows_values *columns = b ? calloc(b->table->ncolumns, sizeof(*columns)) : NULL;
+
+	if (!columns)
+		return -ENOMEM;
+	*batch = *b;
+	for (uint32_t i = 0; i < b->table->ncolumns; i++)
+		columns[i] = (struct hodo_rows_values){ .type = b->columns[i].type, .bytes = b->columns[i].bytes };
+	/* The next one gets its room at once, and need not be copied as it grows. */
+	*b = (struct hodo_rows_batch){ .number = b->number, .table = b->table, .names = b->names, .columns = columns,
+				       .sorted = true, .room = b->room, .most = b->most };
+	r->given = NULL;
+	return 0;
+}
+
+int hodo_rows_next(struct hodo_rows *r, const struct hodo_rows_batch **batch)
+{
+	int n = 1;
+
+	take_back(r);
+	r->full = NULL;
+	while (!r->ended && !r->full && !r->too_much) {
+		n = step(r);
+		if (n < 0)
+			return n;
+		r->ended = n == 0;
+	}
+	r->given = r->full ? r->full : largest(r);
+	r->too_much = false;
+	*batch = r->given;
+	if (r->given && hodo_rows_batch_end(r->given) < 0)
+		return -ENOMEM;
+	return r->given ? 1 : 0;
+}
+
+/* ------------------------------------------------------------------ open and close */
+
+static int start_timeline(struct hodo_rows *r)
+{
+	struct hodo_timeline_ops ops = { .event = rows_event, .begin = rows_slice_begin, .end = rows_slice_end,
+					 .call = rows_slice_call, .no_cpus = !r->waits };
+
+	if (!r->spans && !r->calls && !r->waits)
+		return 0;
+	hodo_slice_rows_init(&r->slices, r->reader, r->spans && hodo_rows_wants(r->spans, SPANS_FIELDS));
+	if (!r->events && !r->samples && !r->classes)
+		ops.event = NULL;
+	r->timeline = hodo_timeline_new(r->reader, hodo_symbols_places(r->symbols), &ops, r);
+	return r->timeline ? hodo_timeline_start(r->timeline, r->since_ns, r->until_ns) : -ENOMEM;
+}
+
+/* The kernel's folder, which may know when threads did not run. */
+static const struct hodo_read_process *find_kernel(const struct hodo_read *reader)
+{
+	const struct hodo_read_process *p;
+
+	for (uint32_t i = 0; (p = hodo_read_process(reader, i)); i++)
+		if (p->kernel)
+			return p;
+	return NULL;
+}
+
+static int make_batches(struct hodo_rows *r, const struct hodo_rows_source *source)
+{
+	uint32_t n = source->nwanted ? source->nwanted : hodo_rows_ntables(r->schema);
+	struct hodo_rows_batch **const known[HODO_ROWS_FIXED] = {
+		&r->events, &r->spans, &r->calls, &r->waits, &r->samples, &r->losses, &r->processes, &r->hosts,
+	};
+	int err = 0;
+
+	r->batches = calloc(n, sizeof(*r->batches));
+	if (!r->batches)
+		return -ENOMEM;
+	for (; r->nbatches < n && !err; r->nbatches++) {
+		const struct hodo_rows_wanted *w = source->nwanted ? &source->wanted[r->nbatches] : NULL;
+		uint32_t number = w ? w->number : r->nbatches;
+
+		err = hodo_rows_batch_init(&r->batches[r->nbatches], number, hodo_rows_table(r->schema, number),
+					   w ? w->columns : NULL, &r->names);
+		r->batches[r->nbatches].most = r->batch_rows;
+		if (number < HODO_ROWS_FIXED)
+			*known[number] = &r->batches[r->nbatches];
+		r->classes |= number >= HODO_ROWS_FIXED;
+	}
+	return err;
+}
+
+uint64_t hodo_rows_identity(const struct hodo_read *reader)
+{
+	return hodo_read_identity(reader);
+}
+
+int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *source)
+{
+	struct hodo_rows *r = calloc(1, sizeof(*r));
+	int err;
+
+	*rows = r;
+	if (!r)
+		return -ENOMEM;
+	r->schema = source->schema;
+	r->reader = source->reader;
+	r->symbols = source->symbols;
+	r->recording = source->recording;
+	r->since_ns = source->since_ns;
+	r->until_ns = source->until_ns;
+	r->plans = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
+	r->texts = (struct hodo_map)HODO_MAP(struct known_text, address);
+	r->threads = (struct hodo_map)HODO_MAP(struct thread_name, tid);
+	r->damaged = (struct hodo_map)HODO_MAP(struct damaged_events, process);
+	r->kernel = find_kernel(r->reader);
+	r->text = hodo_read_text_new();
+	r->batch_rows = source->batch_rows ? source->batch_rows : HODO_ROWS_BATCH;
+	r->pending_max = source->pending_bytes ? source->pending_bytes : HODO_ROWS_PENDING;
+	err = r->text ? make_batches(r, source) : -ENOMEM;
+	/* How long threads did not run is found out with the begins, which costs time. */
+	if (!err && r->spans && hodo_rows_wants(r->spans, SPANS_OFF_CPU) && hodo_off_cpu_recorded(r->reader))
+		err = hodo_read_spans(r->reader);
+	if (!err)
+		err = rows_facts(r);
+	if (!err)
+		err = start_timeline(r);
+	if (err) {
+		hodo_rows_close(r);
+		*rows = NULL;
+	}
+	return err;
+}
+
+void hodo_rows_close(struct hodo_rows *r)
+{
+	if (!r)
+		return;
+	hodo_timeline_free(r->timeline);
+	hodo_slice_rows_free(&r->slices);
+	hodo_map_free(&r->threads);
+	hodo_map_free(&r->damaged);
+	for (uint32_t i = 0; i < r->nbatches; i++)
+		hodo_rows_batch_free(&r->batches[i]);
+	free(r->batches);
+	hodo_map_free(&r->plans);
+	hodo_map_free(&r->texts);
+	hodo_strings_free(&r->names);
+	hodo_read_text_free(r->text);
+	hodo_text_free(&r->scratch);
+	free(r);
+}
