@@ -40,7 +40,8 @@ void query_notes_start(struct query_notes *notes, bool quiet)
 void query_notes_end(struct query_notes *n)
 {
 	if (n->nlost > LOST_SHOWN)
-		hodo_warning("%u more recordings are not whole: 'hodo query lost' lists them", n->nlost - LOST_SHOWN);
+		hodo_warning("%u more recording%s not whole: 'hodo query lost' lists them", n->nlost - LOST_SHOWN,
+			     n->nlost == LOST_SHOWN + 1 ? " is" : "s are");
 	hodo_strings_free(&n->told);
 	pthread_mutex_destroy(&n->mutex);
 }

@@ -388,6 +388,8 @@ int report_events_end(struct report_events *ev)
 void report_events_warn(const struct report_events *ev, const char *dir)
 {
 	const struct report_options *o = ev->o;
+	uint64_t n;
+	char number[32];
 
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (unsigned side = 0; side < 2; side++)
@@ -402,24 +404,23 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 	if (o->by == REPORT_BY_FIELD && !ev->findings.by)
 		hodo_warning("%s: no event has a field '%s': 'hodo list' lists the fields", dir, o->by_text);
 	if (ev->findings.dropped)
-		hodo_warning("%s: %llu begins were dropped, because more than a million were waiting for "
-			     "their end", dir,
-			     (unsigned long long)ev->findings.dropped);
+		hodo_warning("%s: %s of the begins were dropped, because more than a million were waiting for "
+			     "their end", dir, hodo_grouped(ev->findings.dropped, number));
 	if (ev->rows.others)
 		hodo_warning("%s: there are more groups than can be shown: the rest is in (others)", dir);
-	if (ev->findings.unsure_times)
-		hodo_warning("%s: %llu times on or off CPUs span lost events, and are not counted", dir,
-			     (unsigned long long)ev->findings.unsure_times);
-	if (ev->findings.unsure_spans)
-		hodo_warning("%s: %llu spans contain lost events: their begin and end may belong to "
-			     "different spans", dir,
-			     (unsigned long long)ev->findings.unsure_spans);
+	n = ev->findings.unsure_times;
+	if (n)
+		hodo_warning("%s: events were lost in %s time%s on or off CPUs, which %s not counted", dir,
+			     hodo_grouped(n, number), hodo_plural(n), n == 1 ? "is" : "are");
+	n = ev->findings.unsure_spans;
+	if (n)
+		hodo_warning("%s: events were lost in %s span%s: a begin and its end may belong to different spans", dir,
+			     hodo_grouped(n, number), hodo_plural(n));
 	if (ev->rows.unmeasured)
 		hodo_warning("%s: too many spans and fields: some have no percentiles", dir);
 	if (hodo_sched_forgotten(ev->sched))
-		hodo_warning("%s: there were too many threads: %llu were dropped, with their times off CPUs",
-			     dir,
-			     (unsigned long long)hodo_sched_forgotten(ev->sched));
+		hodo_warning("%s: there were too many threads: %s of them were dropped, with their times off CPUs",
+			     dir, hodo_grouped(hodo_sched_forgotten(ev->sched), number));
 }
 
 void report_events_free(struct report_events *ev)

@@ -47,7 +47,11 @@ static const char *name_of(void *data, const struct hodo_read_process *process, 
 
 	hodo_symbols_find(c->symbols, process, ts_ns, address - 1, &place);
 	*offset = address - place.start;
-	return hodo_place_named(&place) ? place.name : NULL;
+	if (place.named)
+		return place.name;
+	*offset = 0;
+	hodo_symbols_find(c->symbols, process, ts_ns, address, &place);
+	return place.in_file ? place.name : NULL;
 }
 
 /* Makes the unwinder for what was mapped at that time. */

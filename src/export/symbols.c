@@ -75,7 +75,7 @@ struct hodo_symbols {
 	struct cached *cache;
 	struct hodo_map mapped;  /* struct mapped by process */
 	struct hodo_map sources;
-	struct hodo_map unnamed; /* texts by address */
+	struct hodo_map unnamed; /* texts by struct place_key */
 	struct hodo_map places;
 	struct hodo_sym_elsewhere elsewhere;
 	char *store;
@@ -95,7 +95,7 @@ struct hodo_symbols *hodo_symbols_new(const char *recording)
 	*s = (struct hodo_symbols){
 		.mapped = HODO_MAP_KEPT(uint64_t),
 		.sources = HODO_MAP_BYTES(struct source),
-		.unnamed = HODO_MAP_KEPT(uint64_t),
+		.unnamed = HODO_MAP_KEPT(struct place_key),
 		.places = { .entry_bytes = sizeof(struct place_key), .key_bytes = sizeof(struct place_key) },
 	};
 	hodo_hash_seed();
@@ -318,15 +318,32 @@ static struct source *source_of(struct hodo_symbols *s, const struct hodo_read_o
 
 /* -------------------------------------------------------------------------- places */
 
-/* "0x…", kept for good; NULL: there are too many. */
-static const char *unnamed(struct hodo_symbols *s, uint64_t address)
+/* "file+0x…" or, without a file, "0x…"; kept for good. NULL: there are too many. */
+static const char *unnamed(struct hodo_symbols *s, const char *file, const struct place_key *key)
 {
-	char *text = s->unnamed.n < UNNAMED_MAX || hodo_map_find_u64(&s->unnamed, address) ?
-		     hodo_map_keep_u64(&s->unnamed, address, 20) : NULL;
+	char *text = s->unnamed.n < UNNAMED_MAX || hodo_map_find(&s->unnamed, key) ?
+		     hodo_map_keep(&s->unnamed, key, strlen(file) + sizeof("+0x") + 16) : NULL;
 
 	if (text)
-		*hodo_format_hex(stpcpy(text, "0x"), address) = 0;
+		*hodo_format_hex(stpcpy(stpcpy(text, file), *file ? "+0x" : "0x"), key->start) = 0;
 	return text;
+}
+
+/* The name of an address without a symbol. */
+static void name_place(struct hodo_symbols *s, const struct hodo_read_object *o, const struct place_key *in_object,
+		       uint64_t address, struct hodo_place *place)
+{
+	const char *slash = o ? strrchr(o->path, '/') : NULL; /* others are [vdso] and the like */
+	const struct place_key outside = { 0, address };
+
+	place->in_file = slash != NULL;
+	place->name = unnamed(s, slash ? slash + 1 : "", slash ? in_object : &outside);
+	place->start = place->name ? address : o ? o->base : 0;
+	if (!place->name) {
+		place->name = "0x?";
+		place->in_file = false;
+	}
+	place->full = place->name;
 }
 
 static bool find_symbol(struct hodo_symbols *s, struct source *source, const struct hodo_read_object *o,
@@ -344,28 +361,24 @@ static void make_place(struct hodo_symbols *s, struct mapped *m, uint32_t object
 {
 	const struct hodo_read_object *o = object == UINT32_MAX ? NULL : &m->process->objects[object];
 	struct source *source = o ? source_of(s, o, m->process->owner) : NULL;
-	struct place_key key;
+	struct place_key key = { source ? hodo_map_index(&s->sources, source) + 1ull :
+					  (uintptr_t)(m ? m->process : NULL), source ? address - o->base : address };
 	struct hodo_symbol symbol;
 	const void *known;
 	bool is_new = false;
 
-	place->object = o ? o->path : "";
-	place->mapped = o;
+	*place = (struct hodo_place){ .object = o ? o->path : "", .mapped = o };
 	if (find_symbol(s, source, o, address, &symbol)) {
 		place->full = symbol.name;
 		place->name = s->shorten ? hodo_sym_brief(source->sym, &symbol) : symbol.name;
 		place->start = symbol.start + o->base;
+		place->named = true;
 	} else {
-		place->name = unnamed(s, address);
-		place->start = place->name ? address : o ? o->base : 0;
-		if (!place->name)
-			place->name = "0x?";
-		place->full = place->name;
+		name_place(s, source ? o : NULL, &key, address, place);
 	}
-	key.where = source ? hodo_map_index(&s->sources, source) + 1ull : (uintptr_t)(m ? m->process : NULL);
 	key.start = source ? place->start - o->base : place->start;
 	known = hodo_map_add(&s->places, &key, &is_new);
-	if (source && is_new && !hodo_place_named(place))
+	if (source && is_new && !place->named)
 		source->unnamed++;
 	place->id = known ? hodo_map_index(&s->places, known) + 1ull : UINT64_MAX;
 }
@@ -436,7 +449,7 @@ const char *hodo_function_name_at(void *symbols, const struct hodo_read_process 
 	struct hodo_place place;
 
 	hodo_symbols_find(symbols, process, ts_ns, address, &place);
-	return hodo_place_named(&place) ? place.name : NULL;
+	return place.named || place.in_file ? place.name : NULL;
 }
 
 bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
@@ -446,7 +459,7 @@ bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_pro
 
 	hodo_symbols_find(symbols, process, ts_ns, a, &one);
 	hodo_symbols_find(symbols, process, ts_ns, b, &two);
-	return one.id == two.id || !hodo_place_named(&one) || !hodo_place_named(&two);
+	return one.id == two.id || !one.named || !two.named;
 }
 
 static void find_place(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address,

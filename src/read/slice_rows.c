@@ -5,6 +5,7 @@
 #include <core/fields.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KEPT_BYTES 4096u /* of values, for the next row in the same place */
 

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "own_stream.h"
 
+#include <base/quantity.h>
 #include <base/scope.h>
 
 #include "functions.h"
@@ -49,6 +50,7 @@ void hodo_process_write_open(struct hodo_own_stream *own)
 	uint32_t used = hodo_shm_load32(&places[0].n);
 	HODO_AUTO_FREE struct hodo_open_thread *copy = id ? malloc(sizeof(*copy)) : NULL;
 	uint64_t deep = 0;
+	char number[32];
 
 	if (!copy)
 		return;
@@ -63,8 +65,8 @@ void hodo_process_write_open(struct hodo_own_stream *own)
 		write_thread(own, id, copy, n);
 	}
 	if (deep)
-		hodo_process_report(p, "%llu calls that had not ended are not in the recording: they were "
-				    "nested in %u others", (unsigned long long)deep, HODO_OPEN_CALLS);
+		hodo_process_report(p, "%s call%s not ended and not in the recording: nested in %u others",
+				    hodo_grouped(deep, number), deep == 1 ? " was" : "s were", HODO_OPEN_CALLS);
 	if (used >= HODO_OPEN_THREADS)
 		hodo_process_report(p, "calls that had not ended, in threads after the first %u, are not in "
 				    "the recording",

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <base/quantity.h>
 #include <hodo/abi_kernel.h>
 
 #include "conditions.h"
@@ -261,10 +262,12 @@ static void tell_untrue(const struct hodo_process *p)
 static void tell_catalog_full(const struct hodo_process *p)
 {
 	uint64_t lost = hodo_shm_load64(&((const struct hodo_shm *)p->shm)->catalog_lost);
+	char number[32];
 
 	if (lost)
-		hodo_process_report(p, "%llu descriptions of events or libraries were too many, so later ones have no "
-				    "names: trace for a shorter time, or fewer events", (unsigned long long)lost);
+		hodo_process_report(p, "there were too many events and libraries: the last %s ha%s no name: trace for "
+				    "a shorter time, or fewer events", hodo_grouped(lost, number),
+				    lost == 1 ? "s" : "ve");
 }
 
 void hodo_process_close_line(struct hodo_process *p)

@@ -16,6 +16,7 @@
 #include <hodo/read.h>
 
 #include <base/file.h>
+#include <base/quantity.h>
 #include <base/scope.h>
 
 #include "clock.h"
@@ -355,6 +356,7 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 {
 	struct copying c = { .r = r, .ts_begin = UINT64_MAX };
 	const char *base = strrchr(path, '/') && strrchr(path, '/')[1] ? strrchr(path, '/') + 1 : path;
+	char number[32];
 	int err;
 
 	/* The recorder keeps it locked. */
@@ -366,8 +368,8 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 	if (err)
 		snprintf(error, size, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)
-		hodo_report(&r->reporter, "%s: %llu events were damaged, or only partly on disk", path,
-			    (unsigned long long)r->torn);
+		hodo_report(&r->reporter, "%s: %s event%s damaged, or only partly on disk", path,
+			    hodo_grouped(r->torn, number), r->torn == 1 ? " was" : "s were");
 	hodo_text_free(&c.done);
 	return err;
 }

@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #include <base/file.h>
+#include <base/quantity.h>
 #include <base/scope.h>
 #include <core/ring.h>
 
@@ -336,13 +337,15 @@ int hodo_session_record_switches(struct hodo_session *s, char *why, size_t size)
 
 void hodo_switches_end(struct hodo_session *s)
 {
+	char number[32];
+
 	if (!s->switches)
 		return;
 	hodo_switches_take(s);
 	if (s->switches->lost)
-		hodo_report(&s->config.reporter, "%llu switches of threads were lost, as the recorder came too late: spans around "
+		hodo_report(&s->config.reporter, "%s switch%s of threads lost, as the recorder came too late: spans around "
 			    "them do not say off_cpu: --realtime lets it run before others",
-			    (unsigned long long)s->switches->lost);
+			    hodo_grouped(s->switches->lost, number), s->switches->lost == 1 ? " was" : "es were");
 	hodo_perf_close(s->switches->perf);
 	free(s->switches);
 	s->switches = NULL;

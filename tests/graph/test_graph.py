@@ -368,10 +368,15 @@ class Recorded(Case):
             self.assertNotIn("shown by address", self.hodo(verb, "ways").stderr)
         stripped = self.path("stripped")
         run("strip", "-o", stripped, WAYS, status=0)
-        done = self.hodo("record", "-q", "-o", "bare", "--functions", "--", stripped)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        names = set(re.findall(r"\| +(0x[0-9a-f]+)\(", self.ok("graph", "-q", "bare")))
+        for trace in "bare", "again":
+            done = self.hodo("record", "-q", "-o", trace, "--functions", "--", stripped)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        names, again = (set(re.findall(r"\| +(stripped\+0x[0-9a-f]+)\(", self.ok("graph", "-q", trace)))
+                        for trace in ("bare", "again"))
         self.assertGreater(len(names), 5)
+        self.assertEqual(again, names)  # in whatever place of memory the program was
+        rows = json.loads(self.ok("report", "-q", "--json", "bare", "--diff", "again"))["functions"]
+        self.assertTrue(names <= {row["function"] for row in rows if row["before"]["calls"] == row["after"]["calls"]})
         for verb in "graph", "report":
             done = self.hodo(verb, "bare")
             self.assertEqual(done.returncode, 0)

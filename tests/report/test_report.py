@@ -700,7 +700,7 @@ class Bounds(Case):
         row, = report["spans"]
         self.assertEqual((row["count"], row["total_ns"], report["unsure_spans"], report["lost"]), (6, 6000, 2, 2))
         said = self.hodo("report", path).stderr
-        self.assertIn("2 spans contain lost events", said)
+        self.assertIn("events were lost in 2 spans", said)
         self.assertIn("begin and end may belong to different spans", said)
 
     def test_lost_one(self):

@@ -143,8 +143,8 @@ static bool read_more(void *arg, uint32_t ring)
 
 	if (ring == 2 || u->packets[ring] == PACKETS)
 		return false;
-	for (uint64_t i = 0; i < EACH; i++)
-		put(u->w, ring, ring == 0 ? END : BEGIN, 1000 + 400 * (u->packets[ring] * EACH + i) + (ring == 0 ? 40 : 0), 0);
+	for (uint64_t i = u->packets[ring] * EACH, n = 0; n < EACH; i++, n++)
+		put(u->w, ring, ring == 0 ? END : BEGIN, 1000 + 400 * i + (ring == 0 ? 40 : 0), 0);
 	u->packets[ring]++;
 	if (u->w->m.queued > u->queued_max)
 		u->queued_max = u->w->m.queued;
