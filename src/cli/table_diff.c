@@ -40,6 +40,12 @@ static double number_of(const struct hodo_table t[2], const struct item *item, u
 	return hodo_cell_number(&v);
 }
 
+/* Whether the row is there, but has no such figure, as the times of calls whose exit cannot be seen. */
+static bool is_blank(const struct hodo_table t[2], const struct item *item, unsigned side, const struct hodo_column *c)
+{
+	return item->row[side] && hodo_cell_of(&t[side], c, item->row[side]).blank;
+}
+
 /* Their number. */
 static size_t make_items(struct hodo_table t[2], const struct hodo_column *key, struct item **out)
 {
@@ -71,20 +77,26 @@ static size_t make_items(struct hodo_table t[2], const struct hodo_column *key, 
 
 /* --------------------------------------------------------------------------- text */
 
-static void put_change(struct hodo_text *to, enum hodo_as as, double before, double after)
+static void put_change(struct hodo_text *to, const struct hodo_table t[2], const struct item *item,
+		       const struct hodo_column *c)
 {
+	const bool blank[2] = { is_blank(t, item, 0, c), is_blank(t, item, 1, c) };
+	double before = number_of(t, item, 0, c), after = number_of(t, item, 1, c);
 	double change = after == before ? 0 : (after - before) / fabs(before) * 100;
+	enum hodo_as as = c->as;
 	bool time = as == HODO_AS_TIME || as == HODO_AS_AVERAGE;
 	char percent[32] = "new", buf[48];
 
-	if (before != 0 && isfinite(change))
+	if (before != 0 && isfinite(change) && !blank[0] && !blank[1])
 		snprintf(percent, sizeof(percent), "%+.1f%%", change);
 	else if (before != 0 || after == 0)
 		snprintf(percent, sizeof(percent), "-");
 	for (unsigned side = 0; side < 2; side++) {
 		double n = side ? after : before;
 
-		if (time)
+		if (blank[side])
+			hodo_text_printf(to, time ? "%s%8s  " : "%s%11s", side ? (time ? "  " : " ") : "", "-");
+		else if (time)
 			hodo_text_printf(to, "%s%10s", side ? "  " : "", hodo_duration((uint64_t)(n + 0.5), buf));
 		else if (as == HODO_AS_BYTES)
 			hodo_text_printf(to, "%s%11s", side ? " " : "", hodo_human_bytes((uint64_t)n, buf));
@@ -158,8 +170,7 @@ static void put_text(struct hodo_text *to, const struct hodo_table t[2], const s
 		unsigned known = !items[i].row[0];
 
 		for (unsigned k = 0; k < ncolumns; k++)
-			put_change(to, column[k]->as, number_of(t, &items[i], 0, column[k]),
-				   number_of(t, &items[i], 1, column[k]));
+			put_change(to, t, &items[i], column[k]);
 		put_identity(to, &t[known], items[i].row[known]);
 	}
 }
