@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <export/symbols.h>
 #include <pack/compress.h>
 #include <pack/pack.h>
 #include <read/hosts.h>
+#include <send/leftover.h>
 #include <send/send_link.h>
 
 #define LEVEL 3
@@ -65,14 +67,37 @@ static int send_file(struct sending *s, int fd, const char *path)
 
 /* ------------------------------------------------------------------- what was left unsent */
 
+static void add_symbols(void *arg, const char *part)
+{
+	hodo_symbols_keep(part, NULL, 0, NULL);
+}
+
+/* The recording beside DIR.unsent. */
+static bool recording_of(const char *path, char recording[PATH_MAX])
+{
+	size_t len = strlen(path), suffix = strlen(HODO_SPOOL_SUFFIX);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len <= suffix || strncmp(path + len - suffix, HODO_SPOOL_SUFFIX, suffix) != 0)
+		return false;
+	return snprintf(recording, PATH_MAX, "%.*s", (int)(len - suffix), path) < PATH_MAX;
+}
+
 static int send_spool(struct sending *s, const char *path)
 {
 	struct hodo_spool spool;
 	const struct hodo_spooled *f;
+	char recording[PATH_MAX];
 	int err = hodo_spool_open(&spool, path, false, s->why, sizeof(s->why));
 
 	if (err)
 		return err;
+	if (recording_of(path, recording)) {
+		err = hodo_leftover_take(&spool, recording, (int)s->a->level, add_symbols, NULL, s->why,
+					 sizeof(s->why));
+		err = err < 0 ? err : 0;
+	}
 	while (!err && (f = hodo_spool_at(&spool, 0)) != NULL) {
 		HODO_AUTO_CLOSE int fd = hodo_spool_file(&spool, f);
 
@@ -91,6 +116,11 @@ struct source {
 	char where[256]; /* HOST/RECORDING */
 };
 
+static bool is_part(const char *name)
+{
+	return strncmp(name, HODO_OUT_PART, strlen(HODO_OUT_PART)) == 0;
+}
+
 static int temporary(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -99,59 +129,104 @@ static int temporary(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Packs a directory, or only what is below a folder of it, and sends the file as a part. */
-static int send_packed(struct sending *s, const struct source *from, const char *dir, const char *below,
+static int send_as_part(struct sending *s, const struct source *from, int fd, uint32_t number)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08" PRIu32 HODO_PACKED_SUFFIX, from->where, number);
+	return send_file(s, fd, path);
+}
+
+/* Packs a recording, a part of it, or its symbols, and sends the file as a part. */
+static int send_packed(struct sending *s, const struct source *from, const struct hodo_tree *tree, const char *below,
 		       uint32_t number)
 {
+	int (*pack)(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
+		    char *error, size_t size) = is_part(below) ? hodo_pack_part : hodo_pack_below;
 	HODO_AUTO_CLOSE int fd = temporary();
 	struct hodo_pack_totals totals;
-	char path[512], file[512];
-	struct hodo_tree *tree;
+	char file[512];
 	int err;
 
 	if (fd < 0)
 		return hodo_fail_errno(s->why, sizeof(s->why), fd, "a temporary file cannot be made");
-	err = hodo_tree_open(&tree, dir);
+	err = pack(tree, below, fd, (int)s->a->level, &totals, file, sizeof(file));
 	if (err)
-		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s", dir);
-	err = hodo_pack_below(tree, below, fd, (int)s->a->level, &totals, file, sizeof(file));
-	hodo_tree_close(tree);
-	if (err)
-		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s/%s cannot be packed", dir, file);
-	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08" PRIu32 HODO_PACKED_SUFFIX, from->where, number);
-	return totals.files ? send_file(s, fd, path) : 0;
+		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s/%s cannot be packed", from->path, file);
+	return totals.files ? send_as_part(s, from, fd, number) : 0;
 }
 
-static int send_parts(struct sending *s, const struct source *from, const struct hodo_read *r)
+/* One that is packed already goes as it is. */
+static int send_part(struct sending *s, const struct source *from, const struct hodo_tree *tree, const char *name)
+{
+	uint32_t number = (uint32_t)strtoul(name + strlen(HODO_OUT_PART), NULL, 10);
+	HODO_AUTO_CLOSE int fd = -1;
+	char path[PATH_MAX];
+
+	if (hodo_tree_dirfd(tree) < 0 || !hodo_tree_packs(tree, name))
+		return send_packed(s, from, tree, name, number);
+	snprintf(path, sizeof(path), "%s" HODO_PACKED_SUFFIX, name);
+	fd = hodo_file_open(hodo_tree_dirfd(tree), path);
+	return fd < 0 ? hodo_fail_errno(s->why, sizeof(s->why), fd, "%s/%s", from->path, path) :
+			send_as_part(s, from, fd, number);
+}
+
+/* The parts of a directory that has packed ones are these: one may have nothing but symbols. */
+static int send_parts(struct sending *s, const struct source *from, const struct hodo_tree *tree,
+		      const struct hodo_read *r)
 {
 	uint32_t number = 0;
-	char dir[PATH_MAX];
+	const char *name;
 	int err = 0;
 
+	for (uint32_t i = 0; !err && (name = hodo_tree_part(tree, i)) != NULL; i++)
+		err = send_part(s, from, tree, name);
 	for (uint32_t i = 0; !err && i < hodo_read_nparts(r); i++) {
-		const char *name = hodo_read_part(r, i)->name;
-
-		if (snprintf(dir, sizeof(dir), "%s/%s", from->path, name) >= PATH_MAX)
-			return hodo_fail_errno(s->why, sizeof(s->why), -ENAMETOOLONG, "%s", name);
+		name = hodo_read_part(r, i)->name;
 		number = (uint32_t)strtoul(name + strlen(HODO_OUT_PART), NULL, 10);
-		err = send_packed(s, from, dir, "", number);
+		if (hodo_tree_dirfd(tree) < 0 || !hodo_tree_packs(tree, name))
+			err = send_part(s, from, tree, name);
 	}
 	/* The names of functions are beside the parts. */
-	return err ? err : send_packed(s, from, from->path, HODO_OUT_SYMBOLS, number + 1);
+	return err ? err : send_packed(s, from, tree, HODO_OUT_SYMBOLS, number + 1);
 }
 
 static int send_one_file(struct sending *s, const struct source *from)
 {
 	HODO_AUTO_CLOSE int fd = open(from->path, O_RDONLY | O_CLOEXEC);
-	char path[512];
 
-	if (fd < 0)
-		return hodo_fail_errno(s->why, sizeof(s->why), -errno, "%s", from->path);
-	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08u" HODO_PACKED_SUFFIX, from->where, 1);
-	return send_file(s, fd, path);
+	return fd < 0 ? hodo_fail_errno(s->why, sizeof(s->why), -errno, "%s", from->path) :
+			send_as_part(s, from, fd, 1);
 }
 
-/* By what does not change: so that the same recording has the same name again. called: the path that the user gave. */
+/* The last name of a path. false: it is too long for a word. */
+static bool base_name(char name[65], const char *path)
+{
+	size_t len = strlen(path), begin;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (begin = len; begin > 0 && path[begin - 1] != '/'; begin--)
+		;
+	return snprintf(name, 65, "%.*s", (int)(len - begin), path + begin) < 65;
+}
+
+/* Whether a directory has the name that a recording gets where it is collected: it begins with a time. */
+static bool is_collected(const char *name)
+{
+	static const char form[] = "00000000T000000Z-";
+	size_t i = 0;
+
+	for (; form[i]; i++)
+		if (form[i] == '0' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+			return false;
+	return hodo_send_is_word(name);
+}
+
+/*
+ * By what does not change: so that the same recording has the same name again, also where it is sent on to. called: the
+ * path that the user gave.
+ */
 static void name_source(struct source *from, const char *called, const struct hodo_read *r)
 {
 	const struct hodo_read_process *first = hodo_read_nprocesses(r) ? hodo_read_process(r, 0) : NULL;
@@ -163,7 +238,8 @@ static void name_source(struct source *from, const char *called, const struct ho
 		hodo_send_word(host, first->hostname);
 	if (first)
 		memcpy(&number, first->uuid, sizeof(number));
-	hodo_send_recording(name, called, hodo_read_begin_ns(r), number);
+	if (!base_name(name, called) || !is_collected(name))
+		hodo_send_recording(name, called, hodo_read_begin_ns(r), number);
 	snprintf(from->where, sizeof(from->where), "%s/%s", host, name);
 }
 
@@ -204,6 +280,8 @@ static int send_recording(struct sending *s, const char *path, const char *calle
 	HODO_AUTO_READ struct hodo_read *r = hodo_open(path, true);
 	struct source from = { .path = path };
 	HODO_AUTO_CLOSE int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct hodo_tree *tree;
+	int err;
 
 	if (!r)
 		return -EBADF; /* it has been said */
@@ -214,9 +292,14 @@ static int send_recording(struct sending *s, const char *path, const char *calle
 				  hodo_fail(s->why, sizeof(s->why), -EINVAL, "it is of several hosts, whose recordings arrive "
 					    "one by one: 'hodo unpack' it, and send that");
 	name_source(&from, called, r);
-	if (dir < 0)
+	if (dir < 0 && !hodo_read_nparts(r))
 		return send_one_file(s, &from);
-	return hodo_read_nparts(r) ? send_parts(s, &from, r) : send_packed(s, &from, path, "", 1);
+	err = hodo_tree_open(&tree, path);
+	if (err)
+		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s", path);
+	err = hodo_read_nparts(r) ? send_parts(s, &from, tree, r) : send_packed(s, &from, tree, "", 1);
+	hodo_tree_close(tree);
+	return err;
 }
 
 /* -------------------------------------------------------------------------------- the verb */

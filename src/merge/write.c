@@ -173,7 +173,7 @@ static int share_symbols(struct writing *w, const char *to)
 static int write_file(struct writing *w, const struct hodo_file_name *file)
 {
 	const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-	bool packed = hodo_tree_dirfd(w->tree) < 0, stream = false, symbols = strstr(file->path, SYMBOLS "/") != NULL;
+	bool packed = hodo_tree_packs(w->tree, file->path), symbols = strstr(file->path, SYMBOLS "/") != NULL, stream;
 	char from[PATH_MAX], to[PATH_MAX];
 	int err;
 
@@ -210,7 +210,7 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 		return hodo_merge_fail(m, err, "%s: cannot be read: %s", r->path, strerror(-err));
 	w.tree = tree;
 	w.single = hodo_tree_has(tree, METADATA);
-	err = hodo_files_find(&files, tree);
+	err = hodo_files_find(&files, tree, "");
 	for (uint32_t k = 0; k < files.n && !err; k++) {
 		path = files.files[k].path;
 		err = write_file(&w, &files.files[k]);

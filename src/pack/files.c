@@ -46,7 +46,7 @@ static int add(void *arg, const char *name, enum hodo_tree_kind kind)
 	struct walk *w = arg;
 	struct hodo_file_name file = { 0 };
 	char path[PATH_MAX];
-	size_t len = hodo_tree_dirfd(w->tree) < 0 ? 0 : hodo_frames_name(name);
+	size_t len;
 	int n;
 
 	if (!is_wanted(w, name, kind)) {
@@ -60,6 +60,7 @@ static int add(void *arg, const char *name, enum hodo_tree_kind kind)
 		return walk_dir(w, path);
 	if (w->files->n == HODO_ARCHIVE_MEMBERS)
 		return -E2BIG;
+	len = hodo_tree_packs(w->tree, path) ? 0 : hodo_frames_name(name);
 	file.suffixed = len > 0;
 	file.path = hodo_arena_copy(&w->files->memory, path, (size_t)n - (len ? strlen(name) - len : 0));
 	return file.path ? hodo_vec_push(w->files->files, w->files->n, file) : -ENOMEM;
@@ -73,16 +74,16 @@ static int by_path(const void *a, const void *b)
 	return order ? order : x->suffixed - y->suffixed;
 }
 
-int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree)
+int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree, const char *below)
 {
 	struct walk top = { f, tree, "", 0 };
 	uint32_t kept = 0;
 	int err;
 
 	*f = (struct hodo_files){ 0 };
-	err = walk_dir(&top, "");
+	err = walk_dir(&top, below);
 	if (err)
-		return err;
+		return err == -ENOENT && *below ? 0 : err;
 	if (f->n)
 		qsort(f->files, f->n, sizeof(*f->files), by_path);
 	/* If a stream exists compressed and uncompressed, readers take the latter. */

@@ -17,8 +17,8 @@ struct hodo_files {
 	uint32_t skipped;
 };
 
-/* 0 or a negative errno: -E2BIG: too many. */
-int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree);
+/* All, or those below a folder unless it is "". 0 or a negative errno: -E2BIG: too many. */
+int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree, const char *below);
 void hodo_files_free(struct hodo_files *f);
 
 /* Reads one of them, as it was before compression. */

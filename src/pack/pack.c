@@ -20,6 +20,7 @@
 _Static_assert(PIECE_BYTES + HODO_PACKET_MAX <= HODO_FRAME_MAX, "a frame holds a packet, whatever it begins with");
 
 struct packing {
+	size_t skip; /* bytes of each path that are left out */
 	struct hodo_archive_out out;
 	struct hodo_compressor *compressor;
 	uint8_t *buffer; /* HODO_PACKET_MAX bytes: the most in a frame */
@@ -91,19 +92,12 @@ static int pack_file(struct packing *p, const struct hodo_tree *tree, const stru
 	hodo_archive_member(&p->out);
 	err = pack_bytes(p, &r);
 	if (!err)
-		err = hodo_archive_member_end(&p->out, name->path);
+		err = hodo_archive_member_end(&p->out, name->path + p->skip);
 	totals->files++;
 	totals->plain_bytes += r.size;
 	totals->damaged += r.frames && hodo_frames_fault(r.frames)->why;
 	hodo_file_reader_close(&r);
 	return err;
-}
-
-static bool is_below(const char *path, const char *below)
-{
-	size_t len = strlen(below);
-
-	return len == 0 || (strncmp(path, below, len) == 0 && path[len] == '/');
 }
 
 static bool is_metadata(const char *path)
@@ -114,15 +108,15 @@ static bool is_metadata(const char *path)
 }
 
 /* Metadata comes first: where the rest of the file is missing, what is there can be read. */
-static int pack_files(struct packing *p, const struct hodo_tree *tree, const struct hodo_files *files,
-		      const char *below, bool metadata, struct hodo_pack_totals *totals, char *error, size_t size)
+static int pack_files(struct packing *p, const struct hodo_tree *tree, const struct hodo_files *files, bool metadata,
+		      struct hodo_pack_totals *totals, char *error, size_t size)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < files->n && !err; i++) {
 		const struct hodo_file_name *file = &files->files[i];
 
-		if (!is_below(file->path, below) || is_metadata(file->path) != metadata)
+		if (is_metadata(file->path) != metadata)
 			continue;
 		snprintf(error, size, "%s", file->path);
 		err = pack_file(p, tree, file, totals);
@@ -130,21 +124,22 @@ static int pack_files(struct packing *p, const struct hodo_tree *tree, const str
 	return err;
 }
 
-int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
-		    char *error, size_t size)
+static int pack(const struct hodo_tree *tree, const char *below, bool part, int fd, int level,
+		struct hodo_pack_totals *totals, char *error, size_t size)
 {
 	HODO_AUTO(hodo_files_free) struct hodo_files files;
-	struct packing p = { .compressor = hodo_compressor_new(level), .buffer = malloc(HODO_PACKET_MAX) };
-	int err = hodo_files_find(&files, tree);
+	struct packing p = { .skip = part ? strlen(below) + 1 : 0, .compressor = hodo_compressor_new(level),
+			     .buffer = malloc(HODO_PACKET_MAX) };
+	int err = hodo_files_find(&files, tree, below);
 
 	*totals = (struct hodo_pack_totals){ .skipped = files.skipped };
 	snprintf(error, size, "%s", "the list of files");
 	if (!err)
 		err = p.compressor && p.buffer ? hodo_archive_begin(&p.out, fd) : -ENOMEM;
 	if (!err)
-		err = pack_files(&p, tree, &files, below, true, totals, error, size);
+		err = pack_files(&p, tree, &files, true, totals, error, size);
 	if (!err)
-		err = pack_files(&p, tree, &files, below, false, totals, error, size);
+		err = pack_files(&p, tree, &files, false, totals, error, size);
 	if (!err)
 		err = hodo_archive_end(&p.out);
 	totals->packed_bytes = p.out.at;
@@ -154,8 +149,20 @@ int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int
 	return err;
 }
 
+int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
+		    char *error, size_t size)
+{
+	return pack(tree, below, false, fd, level, totals, error, size);
+}
+
+int hodo_pack_part(const struct hodo_tree *tree, const char *part, int fd, int level, struct hodo_pack_totals *totals,
+		   char *error, size_t size)
+{
+	return pack(tree, part, true, fd, level, totals, error, size);
+}
+
 int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_totals *totals, char *error,
 	      size_t size)
 {
-	return hodo_pack_below(tree, "", fd, level, totals, error, size);
+	return pack(tree, "", false, fd, level, totals, error, size);
 }

@@ -24,6 +24,9 @@ int hodo_pack(const struct hodo_tree *tree, int fd, int level, struct hodo_pack_
 	      size_t size);
 int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
 		    char *error, size_t size);
+/* A part of it, as a recording of its own. */
+int hodo_pack_part(const struct hodo_tree *tree, const char *part, int fd, int level, struct hodo_pack_totals *totals,
+		   char *error, size_t size);
 
 /* Writes all files of a recording into the empty directory dirfd, none of them compressed. Likewise. */
 int hodo_unpack(const struct hodo_tree *tree, int dirfd, struct hodo_pack_totals *totals, char *error, size_t size);

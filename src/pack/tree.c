@@ -171,6 +171,13 @@ static const struct hodo_archive *archive_of(const struct hodo_tree *t, const ch
 	return *part ? &(*part)->archive : NULL;
 }
 
+bool hodo_tree_packs(const struct hodo_tree *t, const char *path)
+{
+	const struct part *part;
+
+	return archive_of(t, &path, &part) != NULL;
+}
+
 /* NULL: there is none. */
 static const struct hodo_member *find_member(const struct hodo_archive *a, const char *path)
 {

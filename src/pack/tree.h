@@ -40,6 +40,8 @@ int hodo_tree_open(struct hodo_tree **tree, const char *path);
 void hodo_tree_close(struct hodo_tree *t);
 /* The directory's descriptor; -1: packed. */
 int hodo_tree_dirfd(const struct hodo_tree *t);
+/* Whether the file is in a packed one: the whole recording is, or the part that the path begins with. */
+bool hodo_tree_packs(const struct hodo_tree *t, const char *path);
 /* The i-th packed part of a directory; NULL: there are fewer. */
 const char *hodo_tree_part(const struct hodo_tree *t, uint32_t i);
 /* What is wrong with the i-th packed file of it, and which part that is, "." if it is all; NULL: there are fewer. */

@@ -82,7 +82,7 @@ int hodo_unpack(const struct hodo_tree *tree, int dirfd, struct hodo_pack_totals
 {
 	HODO_AUTO(hodo_files_free) struct hodo_files files;
 	HODO_AUTO_FREE uint8_t *buffer = malloc(PIECE_BYTES);
-	int err = hodo_files_find(&files, tree);
+	int err = hodo_files_find(&files, tree, "");
 
 	*totals = (struct hodo_pack_totals){ .skipped = files.skipped };
 	snprintf(error, size, "%s", "the list of files");

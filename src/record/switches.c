@@ -343,9 +343,10 @@ void hodo_switches_end(struct hodo_session *s)
 		return;
 	hodo_switches_take(s);
 	if (s->switches->lost)
-		hodo_report(&s->config.reporter, "%s switch%s of threads lost, as the recorder came too late: spans around "
+		hodo_report(&s->config.reporter, "%s switch%s of threads %s lost, as the recorder came too late: spans around "
 			    "them do not say off_cpu: --realtime lets it run before others",
-			    hodo_grouped(s->switches->lost, number), s->switches->lost == 1 ? " was" : "es were");
+			    hodo_grouped(s->switches->lost, number), s->switches->lost == 1 ? "" : "es",
+			    s->switches->lost == 1 ? "was" : "were");
 	hodo_perf_close(s->switches->perf);
 	free(s->switches);
 	s->switches = NULL;

@@ -24,6 +24,7 @@
 #include <base/quantity.h>
 #include <base/scope.h>
 
+#include "leftover.h"
 #include "send_link.h"
 
 #define WAIT_MIN_NS  1000000000ll
@@ -379,10 +380,24 @@ static void drop(struct hodo_sender *s)
 	free(s);
 }
 
+/* What an earlier recorder of the same directory had not finished when it was killed goes into the spool, too. */
+static void take_leftover(struct hodo_sender *s)
+{
+	const struct hodo_sender_config *c = &s->config;
+	char why[PATH_MAX + 256];
+	int n = hodo_leftover_take(&s->spool, c->recording, c->level, c->prepare, c->prepare_arg, why, sizeof(why));
+
+	if (n < 0)
+		hodo_report(&c->reporter, "%s", why);
+	else if (n > 0)
+		hodo_report(&c->reporter, "%s: %d part%s of a recorder that was killed %s sent, too", c->recording, n,
+			    n == 1 ? "" : "s", n == 1 ? "is" : "are");
+}
+
 int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, char *error, size_t size)
 {
 	struct hodo_sender *s = calloc(1, sizeof(*s));
-	char path[PATH_MAX];
+	char path[PATH_MAX], where[160];
 	int err;
 
 	if (!s)
@@ -394,6 +409,13 @@ int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config 
 	hodo_send_recording(s->recording, config->recording, hodo_clock_ns(CLOCK_REALTIME), (uint64_t)getpid());
 	snprintf(path, sizeof(path), "%s" HODO_SPOOL_SUFFIX, config->recording);
 	err = hodo_spool_open(&s->spool, path, true, error, size);
+	if (!err) {
+		take_leftover(s);
+		name_where(s, where, sizeof(where));
+		err = hodo_spool_note(&s->spool, where);
+		if (err)
+			hodo_fail_errno(error, size, err, "%s", path);
+	}
 	if (!err && (err = s->wake_fd < 0 ? -EMFILE : fork_sender(s)) < 0)
 		hodo_fail_errno(error, size, err, "the process that sends cannot be started");
 	if (err) {

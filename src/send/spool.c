@@ -170,6 +170,25 @@ int hodo_spool_open(struct hodo_spool *s, const char *path, bool may_make, char 
 			       hodo_fail_errno(error, size, err, "%s", path);
 }
 
+int hodo_spool_note(struct hodo_spool *s, const char *where)
+{
+	HODO_AUTO_CLOSE int fd = openat(s->fd, HODO_SPOOL_MARK, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : hodo_file_write(fd, where, strlen(where));
+}
+
+/* It may have been written by anybody who can write there. */
+bool hodo_spool_noted(const struct hodo_spool *s, char *where, size_t size)
+{
+	char host[65], *slash;
+
+	if (hodo_file_line(s->fd, HODO_SPOOL_MARK, where, size) <= 0 || !(slash = strchr(where, '/')) ||
+	    slash - where >= (ptrdiff_t)sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)(slash - where), where);
+	return hodo_send_is_word(host) && hodo_send_is_word(slash + 1);
+}
+
 /* The directories of a path, if they are empty. */
 static void remove_dirs(int fd, const char *path)
 {

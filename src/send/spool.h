@@ -13,7 +13,7 @@
 
 #include <pack/tree.h>
 
-#define HODO_SPOOL_MARK   ".hodo-unsent" /* the file that says what the directory is */
+#define HODO_SPOOL_MARK   ".hodo-unsent" /* the file that says what the directory is, and whose: hodo_spool_note() */
 #define HODO_SPOOL_SUFFIX ".unsent"      /* of the recording's name */
 
 struct hodo_spooled {
@@ -40,6 +40,11 @@ int hodo_spool_open(struct hodo_spool *s, const char *path, bool make, char *err
 void hodo_spool_close(struct hodo_spool *s);
 /* Of a child that was forked meanwhile, it is the child's then. */
 void hodo_spool_let_go(struct hodo_spool *s);
+
+/* Notes what the recording that begins now is called at the receiver, HOST/RECORDING. */
+int hodo_spool_note(struct hodo_spool *s, const char *where);
+/* What was noted last; false: nothing. */
+bool hodo_spool_noted(const struct hodo_spool *s, char *where, size_t size);
 
 /* Packs a recording, whose path is later than all that are there. 0 or a negative errno. */
 int hodo_spool_add(struct hodo_spool *s, const struct hodo_tree *tree, const char *path, int level);

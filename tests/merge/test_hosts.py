@@ -3,9 +3,10 @@
 """test_hosts - offset and drift of clocks, as they are found from messages, NTP and wall clocks."""
 import os
 import re
+import subprocess
 
-from hodo_test import compare, main
-from hosts import NS, Hosts, edit, new_uuid
+from hodo_test import HODO, LIMIT_S, compare, main, run
+from hosts import NS, PEER, Hosts, edit, new_uuid
 
 SECOND = NS
 PAIRS = ["--pair", "net:request_sent.number=net:request_received.number",
@@ -238,6 +239,21 @@ class Clocks(Hosts):
         found, _ = self.merged(web, db, out="merged3")
         self.assertEqual((found["db3"]["by"], found["db3"]["offset_ns"]), ("boot", -4 * SECOND))
         self.assertLessEqual(found["db3"]["error_ns"], 1000)
+
+    def test_containers_with_a_clock_of_their_own(self):
+        """A time namespace: the boot is the same, and its monotonic clock is 100,000 s ahead."""
+        ahead = ["unshare", "--time", "--monotonic", "100000", "--boottime", "100000", "--fork"]
+        if run(*ahead, "true").returncode:
+            self.skipTest("time namespaces cannot be made here")
+        for folder, before in (("plain", []), ("ahead", ahead)):
+            with subprocess.Popen([*before, HODO, "record", "-q", "-o", self.path(folder), "--", PEER, "server",
+                                   self.path("socket-" + folder)]) as server:
+                run(PEER, "client", self.path("socket-" + folder), 20, 0, status=0)
+                self.assertEqual(server.wait(LIMIT_S), 0)
+        found, _ = self.merged("one=" + self.path("plain"), "two=" + self.path("ahead"), out="merged9")
+        other = found["two"]
+        self.assertEqual(other["by"], "boot")
+        self.assertLess(abs(other["offset_ns"]), SECOND)
 
     def test_recordings_note_the_clock(self):
         text = self.metadata(self.folders(self.path("client"))[0], self.path("client"))

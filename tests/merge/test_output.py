@@ -4,9 +4,11 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import signal
+import uuid
 
-from hodo_test import compare, main, wait_for
+from hodo_test import compare, events, main, wait_for
 from hosts import Hosts, edit, new_uuid
 
 
@@ -162,6 +164,24 @@ class Output(Hosts):
         # And all of that in one file.
         self.ok("pack", "-q", self.path("merged8"))
         self.assertEqual(self.ok("print", "-q", "--json", self.path("merged8.hodo")), both)
+
+    def test_parts_as_collected(self):
+        """A directory whose parts are packed, as 'hodo send' leaves them."""
+        web, _ = self.host("client", "web12")
+        os.mkdir(self.path("collected"))
+        boot = str(uuid.uuid4())
+        for i, part in enumerate(("part-00000001", "part-00000002")):
+            folder, _ = self.host("server", "db12", 10**9 * i, boot=boot, to=f"collected/{part}")
+            self.ok("pack", "-q", "-o", folder + ".hodo", folder)
+            shutil.rmtree(folder)
+        for copy in (), ("--copy",):
+            out = self.path("merged12" + "".join(copy))
+            self.ok("merge", "-q", *copy, "-o", out, web, self.path("collected"))
+            for host, source in ("web12", web), ("db12", self.path("collected")):
+                alone, merged = ([event["fields"] for event in events(*of, **self.how({}))]
+                                 for of in ((source,), (out, "--host", host)))
+                self.assertGreater(len(alone), 10)
+                self.assertEqual(merged, alone)
 
     def test_full_disk(self):
         web, _ = self.host("client", "web9")

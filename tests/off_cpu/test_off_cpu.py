@@ -162,7 +162,7 @@ class Lost(OffCpu):
         recorder.stdin.write(b"x")
         recorder.stdin.flush()
         done = recorder.done()
-        self.assertRegex(done.stderr, r"hodo: \d+ switches of threads were lost, ")
+        self.assertRegex(done.stderr, r"hodo: [\d,]+ switches of threads were lost, ")
         self.assertEqual(done.lost(), 0, done.stderr)
         kernel, = [p for p in self.stat()["processes"] if p["comm"] == "kernel"]
         self.assertGreater(kernel["lost"]["full"], 0)

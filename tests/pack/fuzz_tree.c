@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	int fd = folder_memory(path, data, len);
 
 	if (hodo_tree_open(&tree, path) == 0) {
-		fuzz_check(hodo_files_find(&files, tree) == 0, "it cannot be listed");
+		fuzz_check(hodo_files_find(&files, tree, "") == 0, "it cannot be listed");
 		for (uint32_t i = 0; i < files.n; i++) {
 			fuzz_check(i == 0 || strcmp(files.files[i - 1].path, files.files[i].path) < 0, "the order");
 			check_file(tree, &files.files[i], len);

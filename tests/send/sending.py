@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """sending.py - what the tests of sent parts share: a program whose events have serial numbers, and where they arrive."""
+import contextlib
 import os
 import pathlib
 import re
@@ -79,8 +80,12 @@ class Case(hodo_test.Case):
 
     @staticmethod
     def senders(recorder):
-        return [p for p in children(recorder.pid)
-                if pathlib.Path(f"/proc/{p}/comm").read_text(encoding="ascii") == "hodo-send\n"]
+        found = []
+        for p in children(recorder.pid):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if pathlib.Path(f"/proc/{p}/comm").read_text(encoding="ascii") == "hodo-send\n":
+                    found.append(p)
+        return found
 
     def give_up(self, recorder):
         """Ends the program; the recorder, which cannot send, does not wait any longer. What it said."""

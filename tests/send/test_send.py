@@ -228,6 +228,34 @@ class Later(Case):
         self.assertLess(left, arrived)
         self.assertFalse(os.path.exists(self.data + ".unsent"))
 
+    def test_unfinished_part_is_sent(self):
+        """Of a killed recorder: its last part is in the recording still. The next one sends it, or 'hodo send' does."""
+        for by_hand in (False, True):
+            shutil.rmtree(self.target, ignore_errors=True)
+            recorder = self.begin()
+            self.ticks(recorder, 20000)
+            self.arrived(3)
+            wait_for("a part with events", lambda: any(p.stat().st_size for p in pathlib.Path(self.data).glob(
+                "part-*/*/cpu*")) and not self.unsent())
+            recorder.send_signal(signal.SIGKILL)
+            recorder.done()
+            here = {n for part in pathlib.Path(self.data).glob("part-*") for n in self.serials(part)}
+            self.assertTrue(here)
+            there = {p.parent for p in self.parts()}
+            if by_hand:
+                self.hodo("send", "-q", self.data + ".unsent", "--to", self.target, status=0)
+            else:
+                self.sent = 0
+                recorder = self.begin()
+                self.ticks(recorder, 100)
+                self.assertRegex(self.finish(recorder).stderr, rf"(?m)^hodo: {self.data}: \d+ parts? of a recorder that "
+                                                               r"was killed (is|are) sent, too$")
+            [killed] = there
+            self.assertTrue(here <= set(self.serials(killed)))
+            self.assertFalse(os.path.exists(self.data + ".unsent"))
+            self.assertFalse(os.path.exists(self.data + ".old"))
+            shutil.rmtree(self.data, ignore_errors=True)
+
     def test_sender_is_killed(self):
         recorder = self.begin()
         self.ticks(recorder, 20000)
@@ -266,6 +294,23 @@ class Later(Case):
         self.assertEqual(self.serials(a), list(range(20000)))
         self.fails(1, "no such recording", "send", "nothing", "--to", "there")
 
+
+    def test_sent_on(self):
+        """What was collected, as parts or as one packed file, goes on to another place and is read there."""
+        self.hodo("record", "-q", *SMALL, "--wait", "--rotate", "64K", "-o", "a", "--", TICKS, input="20000\n",
+                  status=0)
+        self.ok("pack", "-q", "a", "-o", "a.hodo")
+        self.hodo("send", "-q", "a", "--to", self.target, status=0)
+        [collected] = {p.parent for p in self.parts()}
+        self.hodo("send", "-q", collected, "--to", "second", status=0)
+        first, second = ({p.relative_to(at): p.read_bytes() for p in self.parts(at)}
+                         for at in (self.target, self.path("second")))
+        self.assertEqual(first, second)
+        self.hodo("send", "-q", "a.hodo", "--to", "third", status=0)
+        parts = self.parts(self.path("third"))
+        self.assertEqual(len(parts), len(self.folders(self.path("a"))))
+        self.assertEqual(self.serials(parts[0].parent), list(range(20000)))
+        self.assertEqual(sorted(n for p in parts for n in self.serials(p)), list(range(20000)))
 
     def test_what_is_said_of_errors(self):
         self.hodo("record", "-q", "-o", "a", "--", TICKS, input="100\n", status=0)
