@@ -34,8 +34,8 @@ struct recording {
 	struct hodo_launch launch;
 	struct hodo_session *session; /* NULL: nothing is recorded (any more) */
 	struct hodo_session_stats stats;
-	int out_fd;
-	int signal_fd;
+	int out_fd, signal_fd;
+	struct hodo_out_aside aside;
 	int kernel_fd; /* -1: not recorded, or the session owns it */
 	pid_t pid;
 	bool ended; /* the command has ended, or there is none */
@@ -298,7 +298,7 @@ static int open_session(struct recording *r)
 	r->planner.replacements = &r->options.replacements;
 	r->planner.arguments = &r->options.functions.arguments;
 	r->options.probes.patterns = &r->options.patterns;
-	r->out_fd = hodo_out_dir_open(o->out, why, sizeof(why));
+	r->out_fd = hodo_out_dir_open_aside(o->out, &r->aside, why, sizeof(why));
 	if (r->out_fd == -EEXIST) {
 		hodo_error("%s", why);
 		return -EEXIST;
@@ -312,18 +312,19 @@ static int open_session(struct recording *r)
 		else
 			hodo_error("%s", why);
 		r->session = NULL;
+		hodo_out_dir_restore(&r->aside, r->out_fd);
 	}
 	return 0;
 }
 
+/* The kernel may have been recorded briefly. */
 static void drop_recording(struct recording *r)
 {
 	if (!r->session)
 		return;
 	hodo_session_close(r->session, NULL);
 	r->session = NULL;
-	/* The kernel may have been recorded briefly. */
-	hodo_out_dir_remove(r->out_fd, r->options.out);
+	hodo_out_dir_restore(&r->aside, r->out_fd);
 }
 
 static int exit_status(const struct recording *r)
@@ -442,6 +443,7 @@ static int record(struct recording *r)
 	status = start(r, r->library);
 	if (status)
 		return status;
+	hodo_out_dir_settle(&r->aside);
 	if (r->session)
 		hodo_record_otlp_begin(r->otlp, r->options.out);
 	hodo_realtime_begin(r->options.realtime);

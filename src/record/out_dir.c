@@ -277,8 +277,26 @@ static int open_recording(const char *path, char *error, size_t size)
 	return hodo_take_fd(&fd);
 }
 
-/* Moves a recording at path out of the way. 0 or negative errno. */
-static int move_aside(const char *path, char *error, size_t size)
+/* To a name that is not used. 0 or a negative errno. */
+static int set_apart(const char *path, char to[PATH_MAX])
+{
+	int err = 0;
+
+	if (snprintf(to, PATH_MAX, "%s-XXXXXX", path) >= PATH_MAX)
+		err = -ENAMETOOLONG;
+	else if (!mkdtemp(to))
+		err = -errno;
+	else if (rename(path, to) < 0) {
+		err = -errno;
+		rmdir(to);
+	}
+	if (err)
+		to[0] = 0;
+	return err;
+}
+
+/* Moves a recording at path out of the way. aside: NULL, or how to undo that. 0 or negative errno. */
+static int move_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size)
 {
 	HODO_AUTO_CLOSE int fd = open_recording(path, error, size);
 	HODO_AUTO_CLOSE int old_fd = -1;
@@ -293,15 +311,47 @@ static int move_aside(const char *path, char *error, size_t size)
 	if (old_fd < 0 && old_fd != -ENOENT)
 		return old_fd;
 	if (old_fd >= 0)
-		err = hodo_out_dir_remove(old_fd, old);
+		err = aside ? set_apart(old, aside->older) : hodo_out_dir_remove(old_fd, old);
 	if (err)
 		return hodo_fail_errno(error, size, err, "%s cannot be removed", old);
 	if (rename(path, old) < 0)
 		return hodo_fail_errno(error, size, -errno, "%s cannot be moved to %s", path, old);
+	if (aside)
+		aside->moved = true;
 	return 0;
 }
 
 int hodo_out_dir_open(const char *path, char *error, size_t size)
+{
+	return hodo_out_dir_open_aside(path, NULL, error, size);
+}
+
+void hodo_out_dir_settle(struct hodo_out_aside *aside)
+{
+	HODO_AUTO_CLOSE int fd = aside->older[0] ? hodo_dir_open(AT_FDCWD, aside->older) : -1;
+
+	if (fd >= 0)
+		hodo_out_dir_remove(fd, aside->older);
+	*aside = (struct hodo_out_aside){ 0 };
+}
+
+void hodo_out_dir_restore(struct hodo_out_aside *aside, int fd)
+{
+	char old[PATH_MAX];
+
+	if (fd >= 0)
+		hodo_out_dir_remove(fd, aside->path);
+	if (aside->path[0] && snprintf(old, sizeof(old), "%s.old", aside->path) < (int)sizeof(old)) {
+		/* Only onto what is empty, or not there: rename(2). */
+		if (aside->moved)
+			rename(old, aside->path);
+		if (aside->older[0])
+			rename(aside->older, old);
+	}
+	*aside = (struct hodo_out_aside){ 0 };
+}
+
+int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size)
 {
 	char clean[PATH_MAX];
 	size_t len = strlen(path);
@@ -315,7 +365,9 @@ int hodo_out_dir_open(const char *path, char *error, size_t size)
 				 "'%.32s' is not the name of a directory: choose another with -o", path);
 	memcpy(clean, path, len);
 	clean[len] = 0;
-	err = move_aside(clean, error, size);
+	if (aside)
+		memcpy(aside->path, clean, len + 1);
+	err = move_aside(clean, aside, error, size);
 	if (err)
 		return err;
 	err = hodo_dir_make(AT_FDCWD, clean);

@@ -6,6 +6,7 @@
 #ifndef HODO_RECORD_OUT_DIR_H
 #define HODO_RECORD_OUT_DIR_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,20 @@
  * line for the user.
  */
 int hodo_out_dir_open(const char *path, char *error, size_t size);
+
+/*
+ * The same, but what was moved or would be removed can still be brought back, until it is settled that the new
+ * recording is one. To begin with, all is 0.
+ */
+struct hodo_out_aside {
+	char path[PATH_MAX];
+	char older[PATH_MAX]; /* where the one at PATH.old is now; "": there was none */
+	bool moved;           /* PATH to PATH.old */
+};
+int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size);
+void hodo_out_dir_settle(struct hodo_out_aside *aside);
+/* Removes the new one, if it could be opened, and brings the others back. fd: of the new one, or a negative errno. */
+void hodo_out_dir_restore(struct hodo_out_aside *aside, int fd);
 
 /*
  * Removes a recording with all its files; fd is open on the directory path.

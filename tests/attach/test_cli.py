@@ -13,7 +13,7 @@ import time
 import unittest
 
 from cli import Case, Recorder, TARGET, Target
-from hodo_test import HODO, main, wait_for
+from hodo_test import HODO, end, main, wait_for
 
 
 def children(pid):
@@ -126,6 +126,21 @@ class Record(Case):
         self.assertEqual(self.info()["processes"][0]["pid"], t.pid)
         self.assertFalse(os.path.exists(self.path("trace.old")))
         r.stop()
+        # Nor does it move one where the process turns out to be another tracer's.
+        r = self.record(t)
+        r.stop()
+        before = [self.info()["begin_ns"], self.info(self.path("trace.old"))["begin_ns"]]
+        sleeper = subprocess.Popen(["strace", "-o", "/dev/null", "sleep", "600"])
+        self.addCleanup(end, sleeper)
+        with open(f"/proc/{sleeper.pid}/task/{sleeper.pid}/children", encoding="ascii") as f:
+            sleep = wait_for("sleep", lambda: [int(n) for n in (f.seek(0), f.read())[1].split()
+                                               if os.path.basename(os.path.realpath(f"/proc/{n}/exe")) == "sleep"])[0]
+        done = Recorder(self, "-p", sleep).done()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("strace", done.stderr)
+        self.assertEqual([self.info()["begin_ns"], self.info(self.path("trace.old"))["begin_ns"]], before)
+        self.assertEqual(sorted(n for n in os.listdir(self.dir) if n.startswith("trace")), ["trace", "trace.old"])
+        os.kill(sleep, signal.SIGKILL)
 
     def test_options(self):
         t = Target(self)
