@@ -17,12 +17,14 @@ struct report_inside {
 		const struct hodo_read_process *process;
 		uint32_t tid, row;
 	} key;
-	uint32_t n; /* nested calls */
+	struct report_call *inner; /* the innermost call; NULL: it is in none */
 };
 
 /* An open call. */
 struct report_call {
 	uint32_t row;
+	struct report_call *outer; /* the call of the function that it is in; NULL: none, or it is away */
+	uint64_t inside_ns; /* of calls of the function directly in it, which counts if its own time does not */
 	bool nested; /* inside another call of the function, whose time includes it */
 	bool away;
 	struct report_call *next; /* free ones */
@@ -65,18 +67,34 @@ static struct report_function *row_of(struct report *rep, const struct hodo_read
 
 /* ------------------------------------------------------------------------ calls */
 
-/* Counts a thread into or out of a function. Returns how many calls of it the thread was in before. */
-static uint32_t count_inside(struct report *rep, uint32_t row, const struct hodo_read_call *call, bool in)
+/* The calls of a function that a thread is in. */
+static struct report_inside *inside_of(struct report *rep, uint32_t row, const struct hodo_read_call *call)
 {
 	const struct report_inside thread = { .key = { call->process, call->tid, row } };
-	struct report_inside *i = hodo_must(hodo_map_add(&rep->inside, &thread.key, NULL));
-	uint32_t before = i->n;
 
-	i->n += in ? 1 : -1;
+	return hodo_must(hodo_map_add(&rep->inside, &thread.key, NULL));
+}
+
+static void step_in(struct report *rep, struct report_call *c, const struct hodo_read_call *call)
+{
+	struct report_inside *i = inside_of(rep, c->row, call);
+
+	c->outer = i->inner;
+	c->nested = c->outer != NULL;
+	i->inner = c;
+}
+
+static void step_out(struct report *rep, struct report_call *c, const struct hodo_read_call *call)
+{
+	struct report_inside *i = inside_of(rep, c->row, call);
+	struct report_call **link = &i->inner;
+
+	while (*link != c)
+		link = &(*link)->outer;
+	*link = c->outer;
 	/* Kept for the next call, as long as there are few. */
-	if (i->n == 0 && rep->inside.n > INSIDE_MANY)
+	if (!i->inner && rep->inside.n > INSIDE_MANY)
 		hodo_map_remove(&rep->inside, i);
-	return before;
 }
 
 static void on_enter(void *data, struct hodo_read_call *call)
@@ -93,7 +111,7 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	else
 		c = hodo_must(hodo_arena_alloc(&rep->all_calls, sizeof(*c)));
 	*c = (struct report_call){ .row = hodo_map_index(&rep->functions, row) };
-	c->nested = count_inside(rep, c->row, call, true) > 0;
+	step_in(rep, c, call);
 	call->user = (uintptr_t)c;
 }
 
@@ -103,10 +121,24 @@ static void on_away(void *data, const struct hodo_read_call *call)
 	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
 	struct report *rep = data;
 
-	if (c && !c->away)
-		count_inside(rep, c->row, call, false);
-	if (c)
-		c->away = true;
+	if (!c || c->away)
+		return;
+	step_out(rep, c, call);
+	c->outer = NULL;
+	c->away = true;
+}
+
+/*
+ * Adds to the total of a function, in which each moment counts once, what a call that is over has taken: nothing if
+ * that is part of what an outer call will have taken. A call without a time, since it is open or its exit was lost,
+ * gives what the calls in it took.
+ */
+static void add_total(struct report_function *f, struct report_call *outer, bool nested, uint64_t ns)
+{
+	if (!nested)
+		f->total_ns += ns;
+	else if (outer)
+		outer->inside_ns += ns;
 }
 
 static void on_leave(void *data, const struct hodo_read_call *call)
@@ -115,9 +147,11 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
 	struct report *rep = data;
 	struct report_function *f;
+	struct report_call *outer;
 
 	if (!c)
 		return;
+	outer = c->outer;
 	f = hodo_map_at(&rep->functions, c->row);
 	f->calls++;
 	on_away(data, call);
@@ -133,12 +167,14 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 		f->exit_lost++;
 	} else {
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
-		f->total_ns += c->nested ? 0 : ns;
+		add_total(f, outer, c->nested, ns);
 		f->self_ns += call->self_ns;
 		if (!(call->flags & HODO_READ_CALL_WHOLE))
 			report_slowest_call(&rep->slowest, call);
 		report_times_add(&f->times, ns);
 	}
+	if (call->flags & (HODO_READ_CALL_NO_EXIT | HODO_READ_CALL_OPEN | HODO_READ_CALL_EXIT_LOST))
+		add_total(f, outer, c->nested, c->inside_ns);
 	c->next = rep->free_calls;
 	rep->free_calls = c;
 }
