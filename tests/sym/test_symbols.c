@@ -91,7 +91,7 @@ TEST(test_recycled)
 	hodo_symbols_find(s, &p, 250, 0x11008, &after);
 	assert_true(before.id != after.id);
 	hodo_symbols_find(s, &p, 250, 0x11800, &after); /* in the object, but in no function */
-	assert_string_equal(after.name, "0x11800");
+	assert_string_equal(after.name, "blue+0x1800");
 	assert_string_equal(after.object, "/blue");
 	assert_int_equal(after.start, 0x11800);
 	hodo_symbols_free(s);
