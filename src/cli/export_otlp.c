@@ -192,7 +192,6 @@ static void warn_sent(const struct hodo_otlp_sender *s, const char *state)
 {
 	char counted[128];
 
-	hodo_otlp_warn_refused(s);
 	if (s->nowhere.spans + s->nowhere.values)
 		hodo_warning("%s have no receiver: give one for all with --endpoint or OTEL_EXPORTER_OTLP_ENDPOINT",
 			     hodo_otlp_counted(&s->nowhere, counted));
@@ -292,6 +291,7 @@ int hodo_otlp_export(struct hodo_otlp_args *a, const struct hodo_output_args *ou
 			status = hodo_cannot_read(out->args.dir, err);
 		else if (!out->args.quiet)
 			say_sent(&s, plain);
+		hodo_otlp_warn_refused(&s); /* it is lost, and nothing else says so */
 		if (!out->args.quiet)
 			warn_sent(&s, state);
 	}

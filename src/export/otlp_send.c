@@ -4,9 +4,9 @@
 #include "otlp_send.h"
 
 #include "deflate.h"
+#include "otlp_answer.h"
 #include "otlp_impl.h"
 
-#include <base/escape.h>
 #include <errno.h>
 #include <http/url.h>
 #include <stdio.h>
@@ -82,24 +82,16 @@ static void note(struct hodo_otlp_sender *s, const struct hodo_otlp_message *mes
 }
 
 /* The receiver may take a request, and some of what is in it not. */
-static void read_answer(struct hodo_otlp_sender *s, struct hodo_text *text)
+static void read_answer(struct hodo_otlp_sender *s, const struct hodo_text *text)
 {
-	Otlp__Answer *answer;
+	struct hodo_otlp_answer answer;
 
-	if (s->json || text->len == 0 || text->error)
+	if (text->error)
 		return;
-	answer = otlp__answer__unpack(NULL, text->len, (const uint8_t *)text->data);
-	if (!answer)
-		return;
-	if (answer->partial_success && answer->partial_success->has_rejected && answer->partial_success->rejected > 0) {
-		const char *why = answer->partial_success->error_message;
-
-		s->refused += (uint64_t)answer->partial_success->rejected;
-		if (!s->refusal[0])
-			snprintf(s->refusal, sizeof(s->refusal), "%s", why ? why : "");
-		hodo_mask_unseen(s->refusal);
-	}
-	otlp__answer__free_unpacked(answer, NULL);
+	hodo_otlp_answer_read(&answer, hodo_http_type(s->http), text->data, text->len);
+	s->refused += answer.rejected;
+	if (answer.rejected && !s->refusal[0])
+		snprintf(s->refusal, sizeof(s->refusal), "%s", answer.why);
 }
 
 /* A receiver answers with protobuf or JSON, or with nothing: what else is there, such as a web server, took nothing. */

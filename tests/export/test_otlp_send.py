@@ -273,6 +273,33 @@ class Send(Case):
         # A body that is not such a message does no harm.
         self.send(Receiver(self, (200, {}, b"\xff" * 100000)), "--force")
 
+    def test_partly_taken_in_json(self):
+        """What was not taken is said in either form, and even with -q: it is lost."""
+        lost = 'hodo: warning: the receiver took the requests, but not %u of the spans or values in them%s'
+        for answer, n, why in ((b'{"partialSuccess":{"rejectedSpans":"3","errorMessage":"quota"}}', 3, ": quota"),
+                               (b'{ "partialSuccess" : { "errorMessage" : "a \\"b\\"\n", "rejectedSpans" : 4 } }', 4,
+                                ': a \\"b\\"?'),
+                               (b'{"partialSuccess":{"rejectedDataPoints":"18446744073709551616"}}', (1 << 63) - 1, ""),
+                               (b'{"x":["rejectedSpans",{"errorMessage":null}],"partialSuccess":{"rejectedLogRecords":7}}',
+                                7, "")):
+            for header in ({"Content-Type": "application/json; charset=utf-8"}, {}):
+                for options in (["--json"], ["--json", "-q"], ["-q"]):
+                    self.send(Receiver(self, (200, header, answer)), "--force", *options)
+                    self.assertEqual(self.said[-1], lost % (n, why))
+                    self.assertEqual(len(self.said), 1 if "-q" in options else 2)
+        # Protobuf, in answer to JSON.
+        self.send(Receiver(self, (200, {}, b"\x0a\x02\x08\x03")), "--force", "--json", "-q")
+        self.assertEqual(self.said, [lost % (3, "")])
+        # All was taken; or it is no answer at all.
+        for answer in (b"{}", b'{"partialSuccess":{}}',
+                       b'{"partialSuccess":{"rejectedSpans":"0","errorMessage":"slow"}}',
+                       b'{"partialSuccess":{"rejectedSpans":-1}}',
+                       b'{"rejectedSpans":', b'{"rejectedSpans', b'{"\\', b"{",
+                       b'{"errorMessage":"\\"rejectedSpans\\":3"}', b"{" * 100000):
+            receiver = Receiver(self, then=(200, {"Content-Type": "application/json"}, answer))
+            self.send(receiver, "--force", "--json", "-q")
+            self.assertEqual(self.said, [])
+
     def test_json(self):
         receiver = Receiver(self)
         self.send(receiver, "--json")
