@@ -59,6 +59,9 @@ class Spans(Case):
         own, small = self.objects()
         self.assertGreater(own.mapped, SPAN)
         self.assertTrue(own.code and small.code)
+        # A function has one address, also where a call of it was written as an event, as the first one of a thread is.
+        addresses = {e["fields"]["addr"] for e in self.events() if e["name"] == "func:entry"}
+        self.assertEqual(len(addresses), 2 * len(CALLS))
 
     def test_from_the_start(self):
         """The program comes before its libraries."""

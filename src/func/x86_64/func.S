@@ -17,7 +17,7 @@
  * hodo_x86_short_{entry,exit}                                       the same, of objects that are short (hodo/abi.h)
  *
  *	a record of HODO_FORM_CALL or _RETURN; if at does not lie in the ring's window, or is not 8 above a multiple
- *	of 16: slow, where hodo_x86_call() comes first.
+ *	of 16: slow, where hodo_x86_call() comes first; an event written there has the address of such a record.
  *	The recorded address, with its two lowest bits cleared, must lie in the function. pc - 1 does: each
  *	slot is a call of at least 5 bytes, which ends at pc. The slot may be the whole function, or the whole
  *	of a part that GCC has moved elsewhere.
@@ -293,6 +293,9 @@
 	.endm
 
 	SLOW_BEGIN short_slow
+	decq	%rax				/* as in a call's record, in an event too: one function, one address */
+	andq	$-4, %rax
+	movq	%rax, 16(%rsp)
 	movl	%edx, %edi
 	andl	$15, %edi
 	cmpl	$8, %edi
@@ -300,8 +303,7 @@
 	leal	(%rcx, %rcx, 2), %edi
 	leaq	hodo_func_states(%rip), %r8
 	leaq	(%r8, %rdi, STATE_BYTES / 3), %r8
-	leaq	-1(%rax), %rsi
-	andq	$-4, %rsi
+	movq	%rax, %rsi
 	shlq	$FUNCTION_SHIFT, %rsi
 	movl	%edx, %edi
 	andl	$FRAME_MASK, %edi
