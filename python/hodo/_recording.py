@@ -222,8 +222,8 @@ class Recording:
 
     @property
     def warnings(self) -> List[str]:
-        """What is damaged or foreign in the recording, as far as it has been read; and names of events, fields and
-        hosts that were asked for and that it does not have."""
+        """What is damaged or foreign in the recording, as far as it has been read; names of events, fields and hosts
+        that were asked for and that it does not have; files whose functions have no names."""
         return list(self._said)
 
     # ------------------------------------------------------------------- what it says
@@ -380,8 +380,9 @@ class Recording:
               until: Optional[Time] = None) -> Table:
         """Calls of functions as a table, a row for each, in the order in which they end: ts (when it was entered),
         host, process, pid, thread, tid, cpu, function (its name, by the symbols that the recording has kept; else
-        the address), address, object (the file that it is in), state, end_ns, duration_ns, self_ns, depth, id,
-        parent_id, parent (the name of the call or span that it is inside of).
+        its file and address in it, "shop+0x2f40"; else the address), address, object (the file that it is
+        in), state, end_ns, duration_ns, self_ns, depth, id, parent_id, parent (the name of the call or span that it is
+        inside of).
 
         Names take some time: name the columns if you can do without function and parent."""
         selection = _Selection(None, None, process, thread, host, since, until)
@@ -390,6 +391,8 @@ class Recording:
         table = self._table(_CALLS, selection, None)
         with self._own() as reader:
             name_calls(table, self._symbols, reader.pointer)
+            reader.said += (f"{path}: functions are shown by address: the recording has not kept their symbols; 'hodo "
+                            "query' also asks the symbol store" for path in self._symbols.unnamed)
         if columns is not None:
             table.columns = {name: table[name] for name in ([columns] if isinstance(columns, str) else columns)}
         return table

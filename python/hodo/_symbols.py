@@ -57,11 +57,18 @@ class _Functions:
         return self.names[i] if i >= 0 and address < self.ends[i] else None
 
 
+def _place(o: Any, address: int) -> Optional[bytes]:
+    """What hodo's verbs call an address without a symbol: "file+0x2f40", the same in each process; None: in no file."""
+    _, slash, file = (o.path or b"").rpartition(b"/")
+    return file + b"+" + hex(address - o.base).encode() if slash and address >= o.base else None
+
+
 class Symbols:
     """The names of a recording's functions; by one thread at a time."""
 
     def __init__(self) -> None:
         self._files: Dict[Tuple[bytes, bytes], Optional[_Functions]] = {}
+        self.unnamed: Dict[str, None] = {}  # files that have functions without a name
 
     def _functions(self, reader: Any, pointer: Any) -> Optional[_Functions]:
         o = pointer.contents
@@ -72,7 +79,7 @@ class Symbols:
         return self._files[key]
 
     def names(self, reader: Any, wanted: Dict[Tuple[int, str], List[int]]) -> Dict[Tuple[int, str, int], bytes]:
-        """The names of addresses, by process ID, path of the object, and address."""
+        """The names of addresses, by process ID, path of the object, and address: those of files have one."""
         result = {}
         for i in range(lib.read.hodo_read_nprocesses(reader)):
             p = lib.read.hodo_read_process(reader, i).contents
@@ -84,8 +91,11 @@ class Symbols:
                         continue
                     functions = self._functions(reader, ctypes.pointer(o))
                     name = functions.at(address - o.base) if functions else None
-                    if name:
-                        result[p.pid, path, address] = _shown(name)
+                    shown = _shown(name) if name else _place(o, address)
+                    if shown:
+                        result[p.pid, path, address] = shown
+                        if not name:
+                            self.unnamed[path] = None
         return result
 
 

@@ -21,7 +21,7 @@ import unittest.mock
 import warnings
 
 import hodo_test
-from hodo_test import SOURCE, program
+from hodo_test import SOURCE, program, run
 
 sys.path.insert(0, str(SOURCE / "python"))
 # pylint: disable=wrong-import-position
@@ -414,6 +414,26 @@ class Calls(Case):
         self.assertEqual(recording.calls(columns="parent")["parent"].nulls,
                          sum(1 for row in recording.calls() if not row["depth"]))
         self.assertNotIn("function", recording.calls(columns="address"))
+
+    def test_stripped(self):
+        """Functions without a symbol have the names that hodo report gives them, and the same ones in each process."""
+        if not CALLS or not shutil.which("strip"):
+            self.skipTest("no program with slots can be built here, or there is no strip")
+        run("strip", "-o", self.path("bare"), CALLS, status=0)
+        self.ok("record", "-q", "-o", "unnamed", "--functions", "sh", "-c", "./bare; ./bare")
+        report = json.loads(self.ok("report", "-q", "--json", "unnamed"))
+        recording = self.open("unnamed")
+        rows = list(recording.calls())
+        counts = collections.Counter(row["function"] for row in rows)
+        self.assertEqual(counts, {f["function"]: f["calls"] for f in report["functions"]})
+        self.assertTrue(all(re.fullmatch("[a-z]+[+]0x[0-9a-f]+", name) for name in counts), counts)
+        bare = [row for row in rows if row["function"].startswith("bare+")] # the shell has functions, too
+        self.assertEqual(len({row["pid"] for row in bare}), 2)
+        self.assertEqual({counts[row["function"]] % 2 for row in bare}, {0})
+        self.assertIn("/bare: functions are shown by address: the recording has not kept their symbols; 'hodo query' also "
+                      "asks the symbol store", "\n".join(recording.warnings))
+        by_id = {row["id"]: row for row in rows}
+        self.assertTrue(all(row["parent"] == by_id[row["parent_id"]]["function"] for row in rows if row["depth"]))
 
     def test_without_symbols(self):
         rows = list(self.open(self.generate("GEN_CALLS", "calls")).calls())
