@@ -19,9 +19,9 @@
  * span_id. traceparent is evaluated only when the span is enabled.
  *
  * int hodo_span_traceparent(char traceparent[HODO_TRACEPARENT_BYTES]): names the innermost such span that the calling
- * thread is in, to be sent along with the work that is given to others. Returns 0; -ENOENT if it is in none, since
- * none is enabled, -ENOSYS if libhodo is not loaded, and the text is empty then: pass on what came in. Any thread,
- * signal handlers as well.
+ * thread is in, to be sent along with the work that is given to others. Its flag "sampled" is the remote parent's,
+ * however far above; without one, it is set. Returns 0; -ENOENT if it is in none, since none is enabled, -ENOSYS if
+ * libhodo is not loaded, and the text is empty then: pass on what came in. Any thread, signal handlers as well.
  */
 #define HODO_SPAN_CONTEXT(provider, name, traceparent, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)                        \

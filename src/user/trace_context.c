@@ -10,8 +10,8 @@
  *   text           | it is as before when they return | beside
  *   next_id        | beside: one instruction          |
  *
- * `now` changes in this order: id 0, the trace, id. A handler in between finds that the thread is in no span, and
- * restores each word before it returns, so that the change continues as if there had been no handler.
+ * `now` changes in this order: id 0, the trace and its flag, id. A handler in between finds that the thread is in no
+ * span, and restores each word before it returns, so that the change continues as if there had been no handler.
  *
  * A longjmp past a span does not run its leave: the thread stays in that span until it leaves an outer one. So the span
  * is kept by value, never by the address of something on a stack.
@@ -32,6 +32,7 @@
 
 struct span {
 	uint64_t trace[2], id;
+	uint64_t sampled; /* 0 or 1: the flag of that name, which a remote parent gives to all below it */
 };
 
 struct own {
@@ -183,6 +184,7 @@ static inline __attribute__((always_inline)) bool parse_digits(const char *p, st
 	s->trace[0] = digits(p + 3, &valid);
 	s->trace[1] = digits(p + 19, &valid);
 	*parent = digits(p + 36, &valid);
+	s->sampled = p[LENGTH - 1] & 1; /* of '0' to '9' */
 	return is_valid(valid) && p[35] == '-' && (s->trace[0] | s->trace[1]) && *parent;
 }
 
@@ -199,7 +201,10 @@ static bool parse(const char *text, struct span *s, uint64_t *parent)
 
 	for (size_t i = 0; text && i < sizeof(copy) && text[i]; i++)
 		copy[i] = text[i];
-	return parse_digits(copy, s, parent) && is_framed(copy);
+	if (!parse_digits(copy, s, parent) || !is_framed(copy))
+		return false;
+	s->sampled ^= copy[LENGTH - 1] > '9'; /* 'a' is even */
+	return true;
 }
 
 static char *put_hex(char *to, uint64_t v)
@@ -221,18 +226,19 @@ int hodo_trace_context_text(char *to)
 	to = put_hex(put_hex(to + 3, t->now.trace[0]), t->now.trace[1]);
 	*to++ = '-';
 	to = put_hex(to, t->now.id);
-	__builtin_memcpy(to, "-01", 4);
+	__builtin_memcpy(to, t->now.sampled ? "-01" : "-00", 4);
 	return 0;
 }
 
 /* ------------------------------------------------------------------- enter, leave */
 
-static inline void set_now(struct own *t, const uint64_t trace[2], uint64_t id)
+static inline void set_now(struct own *t, const uint64_t trace[2], uint64_t id, uint64_t sampled)
 {
 	t->now.id = 0;
 	BARRIER();
 	t->now.trace[0] = trace[0];
 	t->now.trace[1] = trace[1];
+	t->now.sampled = sampled;
 	BARRIER();
 	t->now.id = id;
 }
@@ -246,8 +252,8 @@ static inline void enter(struct own *t, struct hodo_trace_context *c, const stru
 	c->before[0] = t->now.trace[0];
 	c->before[1] = t->now.trace[1];
 	c->before[2] = t->now.id;
-	c->before[3] = 1; /* for the program: there is something to leave */
-	set_now(t, made->trace, made->id);
+	c->before[3] = 1 | t->now.sampled << 1; /* 1 for the program: there is something to leave */
+	set_now(t, made->trace, made->id, made->sampled);
 }
 
 /* Whatever there is. */
@@ -263,6 +269,7 @@ static __attribute__((noinline, cold)) void enter_slow(struct hodo_trace_context
 	if (!parse(traceparent, &made, &parent)) {
 		made.trace[0] = now.id ? now.trace[0] : mix(next_id(t));
 		made.trace[1] = now.id ? now.trace[1] : mix(next_id(t));
+		made.sampled = now.id ? now.sampled : 1;
 		parent = now.id;
 	}
 	made.id = next_id(t);
@@ -288,5 +295,5 @@ void hodo_trace_context_enter(struct hodo_trace_context *c, const char *tracepar
 
 void hodo_trace_context_leave(const struct hodo_trace_context *c)
 {
-	set_now(&own, c->before, c->before[2]);
+	set_now(&own, c->before, c->before[2], c->before[3] >> 1);
 }

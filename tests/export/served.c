@@ -87,10 +87,10 @@ static int wrong;
 
 static void on_alarm(int signum)
 {
-	HODO_SPAN_CONTEXT(web, handler, NULL, signum);
+	HODO_SPAN_CONTEXT(web, handler, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", signum);
 	char text[HODO_TRACEPARENT_BYTES];
 
-	if (hodo_span_traceparent(text) != 0)
+	if (hodo_span_traceparent(text) != 0 || strcmp(text + 53, "00") != 0)
 		__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
 }
 
@@ -105,7 +105,7 @@ static void *spans(void *arg)
 		{
 			HODO_SPAN_CONTEXT(web, step, NULL, n);
 			if (hodo_span_traceparent(inner) != 0 || strncmp(inner, outer, 36) != 0 ||
-			    strcmp(inner, outer) == 0)
+			    strcmp(inner, outer) == 0 || strcmp(inner + 53, "01") != 0)
 				__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
 		}
 		if (hodo_span_traceparent(after) != 0 || strcmp(outer, after) != 0)
@@ -150,6 +150,8 @@ static int characters(const char *good)
 			HODO_SPAN_CONTEXT(web, character, text);
 			hodo_span_traceparent(ours);
 			wrong += (memcmp(ours + 3, text + 3, 32) == 0) != is_right(good, at, (char)c);
+			/* Whether it is sampled, which an odd digit says. */
+			wrong += is_right(good, at, (char)c) && (strtol(text + 53, NULL, 16) & 1) != ours[54] - '0';
 		}
 	}
 	printf("wrong %d\n", wrong);

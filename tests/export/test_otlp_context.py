@@ -12,7 +12,7 @@ from hodo_test import json_lines, main, program, run
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 GOOD = f"00-{TRACE}-{PARENT}-01"
-TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-01")
+TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-0([01])")
 # Every second argument ends at the end of a page.
 TAKEN = [GOOD, GOOD, GOOD[:-1] + "0", f"cc-{TRACE}-{PARENT}-01", f"01-{TRACE}-{PARENT}-ff-more", GOOD]
 REFUSED = ["", "00-", "x", GOOD[:-1], GOOD + "-more", GOOD + "1", f"ff-{TRACE}-{PARENT}-01", f"0x-{TRACE}-{PARENT}-01",
@@ -42,14 +42,16 @@ class Context(hodo_test.Case):
         return spans
 
     def requests(self, lines):
-        """(trace, ids) of each request that the program printed, and of the spans inside of it."""
+        """(trace, ids) of each request that the program printed, and of the spans inside of it, and the flag "sampled" that
+        all of them pass on."""
         self.assertEqual(lines[0], ["outside", "none"])
         found = [(name, *TRACEPARENT.fullmatch(text).groups()) for name, text in lines if name != "outside"]
         for a, b, c in zip(found[::3], found[1::3], found[2::3]):
             self.assertEqual([a[0], b[0], c], ["web:request", "web:query", a])
             self.assertEqual(a[1], b[1])
             self.assertNotEqual(a[2], b[2])
-            yield a[1], a[2], b[2]
+            self.assertEqual(a[3], b[3])
+            yield a[1], a[2], b[2], a[3]
 
     def test_nothing_without_a_recording(self):
         for name in ("SERVED", "SERVED_CXX"):
@@ -62,8 +64,9 @@ class Context(hodo_test.Case):
                 requests = list(self.requests(self.recorded(name, *TAKEN, *REFUSED)))
                 self.assertEqual(len(requests), len(TAKEN) + len(REFUSED) + 3)
                 spans = self.spans()
-                for n, (trace, request, query) in enumerate(requests):
+                for n, (trace, request, query, sampled) in enumerate(requests):
                     taken = n < len(TAKEN)
+                    self.assertEqual(sampled, "0" if taken and TAKEN[n].endswith("-00") else "1")
                     self.assertEqual(trace == TRACE, taken, (TAKEN + REFUSED + [""] * 3)[n])
                     span = spans[request]
                     self.assertEqual((span["name"], span["traceId"], span.get("parentSpanId")),
@@ -77,8 +80,8 @@ class Context(hodo_test.Case):
                     self.assertEqual([a["key"] for a in span["attributes"]][-2:], ["n", "path"])
                     self.assertFalse({a["key"] for a in span["attributes"]} & {"trace_hi", "span_id"})
                 # No two have an identifier in common, not even forked children.
-                self.assertEqual(len({t for t, _, _ in requests[len(TAKEN):]}), len(REFUSED) + 3)
-                self.assertEqual(len({i for _, *ids in requests for i in ids}), 2 * len(requests))
+                self.assertEqual(len({t for t, *_ in requests[len(TAKEN):]}), len(REFUSED) + 3)
+                self.assertEqual(len({i for _, *ids, _ in requests for i in ids}), 2 * len(requests))
 
     def test_each_character(self):
         self.assertEqual(self.recorded("SERVED", "characters", GOOD), [["wrong", "0"]])
