@@ -121,7 +121,7 @@ static int check(const struct args *a)
 	if (a->otlp.gzip && !hodo_otlp_sends(&a->otlp))
 		return hodo_usage("export", "--gzip is for what is sent: add --endpoint");
 	if (!to_server && a->out.args.n > 1)
-		return hodo_usage("export", "one recording at a time, not '%s' too", a->out.args.words[1]);
+		return hodo_usage("export", HODO_ONE_RECORDING ", not '%s' too", a->out.args.words[1]);
 	return 0;
 }
 

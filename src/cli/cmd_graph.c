@@ -338,7 +338,7 @@ const struct hodo_verb hodo_verb_graph = {
 	.about = "Shows calls of functions and spans of a recording (hodo.data) as an indented\n"
 		 "graph with their durations, and events where they happened. Lines of several\n"
 		 "threads are interleaved as they come.\n",
-	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = HODO_ONE_RECORDING,
 	.args_bytes = sizeof(struct graph_options), .defaults = &defaults,
 	.selects = HODO_SELECT | HODO_SELECT_SPANS | HODO_SELECT_ANY_THREAD | HODO_SELECT_ALL_CALLS, .run = run,
 };

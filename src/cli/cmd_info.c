@@ -149,6 +149,6 @@ const struct hodo_verb hodo_verb_info = {
 	.usage = "[options] [DIR]",
 	.about = "Describes a recording (hodo.data): when, how long, how large, which clock; and\n"
 		 "the program, events and losses of each process. Reads only packet headers.\n",
-	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .tables = tables, .column = 19, .word = HODO_WORD_DIR, .one = HODO_ONE_RECORDING,
 	.args_bytes = sizeof(struct hodo_args), .run = run,
 };

@@ -91,6 +91,6 @@ const struct hodo_verb hodo_verb_print = {
 		 "Times are local. CPU is -1 for events of threads without restartable sequences.\n"
 		 "TID is PID/TID in events of the kernel, where they differ. The end of a span, a\n"
 		 "system call or a call has its duration, and the fields of its begin.\n",
-	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .column = 26, .word = HODO_WORD_DIR, .one = HODO_ONE_RECORDING,
 	.args_bytes = sizeof(struct hodo_args), .selects = HODO_SELECT, .run = run,
 };

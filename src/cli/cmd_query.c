@@ -194,7 +194,9 @@ static void explain(struct query *q, const struct hodo_duck_question *question, 
 		return;
 	if (question->among && hodo_duck_run(q->duck, question->among, NULL, 0, &sink, error, sizeof(error)) < 0)
 		return;
-	if (!names.n)
+	if (!question->among)
+		hodo_error("%s: %s", question->name, question->none); /* nothing is wrong */
+	else if (!names.n)
 		hodo_warning("%s: %s", question->name, question->none);
 	else if (!names.chosen)
 		hodo_warning("%s: no name matches '%s'%s", question->name, glob, names.near.n ?

@@ -138,6 +138,6 @@ const struct hodo_verb hodo_verb_stat = {
 	.usage = "[options] [DIR]",
 	.about = "Counts the events of a recording (hodo.data): how many of each, how often, how\n"
 		 "many bytes; then how many were lost, why, and what would have kept them.\n",
-	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR, .one = "one recording at a time",
+	.options = options, .tables = tables, .column = 26, .word = HODO_WORD_DIR, .one = HODO_ONE_RECORDING,
 	.args_bytes = sizeof(struct args), .selects = HODO_SELECT, .run = run,
 };

@@ -79,12 +79,15 @@ struct hodo_verb {
 	unsigned word, words, word_k, word_dashes;
 	const char *const *choices; /* of the first word, instead of `word`; ends with NULL */
 	unsigned selects;    /* HODO_SELECT_* (selection.h) */
-	const char *one;     /* "one recording at a time": what is said of a second word; NULL: there may be more */
+	const char *one;     /* HODO_ONE_RECORDING: what is said of a second word; NULL: there may be more */
 	size_t args_bytes;   /* of run()'s argument: zero except for its struct hodo_args, or a copy of defaults */
 	const void *defaults;
 	int (*run)(void *args);   /* the exit status */
 	void (*drop)(void *args); /* called at the end, even after wrong options; NULL: nothing to do */
 };
+
+#define HODO_ONE_RECORDING \
+	"one recording at a time ('hodo merge' makes one of several, 'hodo query' reads them all)"
 
 enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
 extern const char *const hodo_color_names[];

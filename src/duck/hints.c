@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 static void append(struct duck_error *e, const char *format, const char *text)
 {
@@ -77,4 +78,15 @@ bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes)
 	memcpy(path, begin, (size_t)(end - begin));
 	path[end - begin] = 0;
 	return true;
+}
+
+void duck_hint_folder(struct duck_error *e, char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return;
+	*slash = 0;
+	if (access(path, F_OK) != 0)
+		append(e, ": there is no directory %s: make it", path);
 }

@@ -11,5 +11,7 @@
 void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct duck_error *e);
 /* The file of Parquet that a message names; false: none. */
 bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes);
+/* It is none of hodo's: what helps if its directory is missing. Cuts the path short. */
+void duck_hint_folder(struct duck_error *e, char *path);
 
 #endif

@@ -382,6 +382,7 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 	const struct hodo_duck_sink sink = { .row = take_recording, .data = recording };
 	struct duck_error unread = { (char[512]){ 0 }, 512 };
 	struct duck_result result = { 0 };
+	bool ours = false;
 
 	if (!duck_hint_file(e, path, sizeof(path)))
 		return;
@@ -392,6 +393,7 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 
 		if (strncmp(path, d->folders[i].path, len) != 0)
 			continue;
+		ours = true;
 		add_glob_text(&pattern, d->folders[i].path);
 		hodo_text_printf(&pattern, "/hosts/*/*/%.16s-*.parquet", base);
 		d->sql.len = 0;
@@ -402,6 +404,10 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 			duck_result_put(&result, &sink, &unread);
 		duck.destroy_result(&result);
 		hodo_text_free(&pattern);
+	}
+	if (!ours) {
+		duck_hint_folder(e, path);
+		return;
 	}
 	snprintf(message, sizeof(message), "%s", e->text);
 	duck_fail(e, 0, "%s: export %s%s with --force again, or remove that file", message,

@@ -80,7 +80,7 @@ static const struct hodo_duck_question questions[] = {
 		.parameters = "name=*",
 		.among = "SELECT DISTINCT name FROM spans WHERE duration_ns IS NOT NULL",
 		.none = "there are no spans that ended: record events that begin and end something (HODO_SPAN, HODO_BEGIN)",
-		.otherwise = "the spans are of one host: give recordings of others, too",
+		.otherwise = "no span is of three hosts, and of two neither is the usual one: give recordings of more",
 		.sql = "WITH buckets AS (SELECT host, name,\n"
 		       "                        " BUCKET
 		       "                 FROM spans\n"
@@ -95,10 +95,11 @@ static const struct hodo_duck_question questions[] = {
 		       "                 GROUP BY host, name),\n"
 		       "     fleet AS (SELECT name, median(p99) AS usual, mad(p99) AS spread, count(*) AS hosts\n"
 		       "               FROM by_host GROUP BY name)\n"
-		       "SELECT host, name, spans, p99 / 1e3 AS p99_us, usual / 1e3 AS fleet_p99_us, p99 / usual AS times,\n"
-		       "       (p99 - usual) / nullif(1.4826 * spread, 0) AS sigmas\n"
+		       "SELECT host, name, spans, round(p99 / 1e3, 3) AS p99_us, round(usual / 1e3, 3) AS fleet_p99_us,\n"
+		       "       round(p99 / usual, 3) AS times,\n"
+		       "       round((p99 - usual) / nullif(1.4826 * spread, 0), 3) AS sigmas\n"
 		       "FROM by_host JOIN fleet USING (name)\n"
-		       "WHERE hosts > 1\n"
+		       "WHERE hosts > 2\n"
 		       "ORDER BY abs(ln(p99 / usual)) DESC, host, name\n"
 		       "LIMIT 40",
 	},

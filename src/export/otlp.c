@@ -8,7 +8,10 @@
 #define _GNU_SOURCE
 #include "otlp_impl.h"
 
+#include <base/quantity.h>
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LEVELS_MAX 256u /* of the spans around one, in which its parent is looked for */
@@ -390,6 +393,15 @@ int otlp_flush(void *state, struct hodo_export *e)
 	return err ? err : otlp_batch_send(&o->metrics, e);
 }
 
+static void warn_left_out(struct hodo_export *e, uint64_t n, const char *one, const char *many, const char *format)
+{
+	char text[192], digits[32];
+
+	snprintf(text, sizeof(text), "%s %s left out: --to %s has %s", hodo_grouped(n, digits), n == 1 ? one : many,
+		 format, n == 1 ? "it" : "them");
+	e->warn(text);
+}
+
 static int end_otlp(void *state, struct hodo_export *e, struct hodo_call_tree *tree)
 {
 	struct otlp *o = state;
@@ -397,9 +409,10 @@ static int end_otlp(void *state, struct hodo_export *e, struct hodo_call_tree *t
 
 	(void)tree;
 	if (!err && o->outside)
-		e->warn("events that are inside of no span of their thread are left out: --to jsonl has them");
+		warn_left_out(e, o->outside, "event that is inside of no span of its thread is",
+			      "events that are inside of no span of their thread are", "jsonl");
 	if (!err && o->calls)
-		e->warn("calls of functions are left out: --to perfetto has them");
+		warn_left_out(e, o->calls, "call of a function is", "calls of functions are", "perfetto");
 	return err;
 }
 

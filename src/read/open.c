@@ -15,6 +15,11 @@
 
 #include <base/file.h>
 
+/* What is looked at for a recording below a directory that is none. */
+#define LEVELS     2   /* HOST/RECORDING */
+#define LOOKED_MAX 100 /* entries */
+#define TRIED_MAX  20  /* of these, which are opened */
+
 /* Whether the file is CTF metadata, but not ours. */
 static bool is_foreign(int parent, const char *name)
 {
@@ -80,6 +85,77 @@ static int open_folders(struct hodo_read *r)
 	return err;
 }
 
+/* ------------------------------------------------------------------------ no recording */
+
+struct search {
+	unsigned looked, tried;
+};
+
+static bool is_recording(const char *path, struct search *s)
+{
+	struct hodo_read *r;
+
+	if (s->tried++ >= TRIED_MAX || hodo_read_open(&r, path, NULL) < 0)
+		return false;
+	hodo_read_close(r);
+	return true;
+}
+
+/* Whether there is a recording at most so many levels below the path, which becomes that of the recording. */
+static bool find_below(char path[PATH_MAX], unsigned levels, struct search *s)
+{
+	DIR *dir = hodo_dir_list(AT_FDCWD, path);
+	size_t len = strlen(path);
+	bool found = false;
+	const char *name;
+
+	while (dir && !found && s->looked++ < LOOKED_MAX && (name = hodo_dir_next(dir)) != NULL) {
+		const char *suffix = strrchr(name, '.');
+		struct stat st;
+
+		if (name[0] == '.' || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    snprintf(path + len, PATH_MAX - len, "/%s", name) >= (int)(PATH_MAX - len))
+			continue;
+		if (S_ISDIR(st.st_mode))
+			found = is_recording(path, s) || (levels > 1 && find_below(path, levels - 1, s));
+		else
+			found = S_ISREG(st.st_mode) && suffix && strcmp(suffix, HODO_PACKED_SUFFIX) == 0 &&
+				is_recording(path, s);
+	}
+	if (!found)
+		path[len] = 0;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool has(const struct hodo_read *r, const char *name)
+{
+	return faccessat(hodo_tree_dirfd(r->tree), name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What a directory is in which there is no recording, and what to do with it; false: nothing is known. */
+static bool hint(const struct hodo_read *r, char *text, size_t bytes)
+{
+	char path[PATH_MAX];
+	struct search s = { 0 };
+
+	if (!r->path || hodo_tree_dirfd(r->tree) < 0)
+		return false;
+	/* As src/send/spool.h and src/duck/duck.h have them. */
+	if (has(r, ".hodo-unsent"))
+		snprintf(text, bytes, "%.300s: has what was not sent yet: send it with 'hodo send', and read it where it arrives",
+			 r->path);
+	else if (has(r, "_hodo.json"))
+		snprintf(text, bytes, "%.300s: has tables as Parquet, no recording: ask it with 'hodo query'", r->path);
+	else if (snprintf(path, sizeof(path), "%s", r->path) < (int)sizeof(path) && find_below(path, LEVELS, &s))
+		snprintf(text, bytes, "%.200s: no recording in this directory, but below it: give one, such as %.500s; "
+			 "'hodo query' reads several, and 'hodo merge' makes one of them", r->path, path);
+	else
+		return false;
+	return true;
+}
+
 /* r: NULL if there is none. */
 static int explain(const struct hodo_read *r, const struct hodo_read_options *o, const char *path, int err)
 {
@@ -108,7 +184,7 @@ static int explain(const struct hodo_read *r, const struct hodo_read_options *o,
 		i++;
 	if (err == -ENOTUNIQ && r)
 		snprintf(text, sizeof(text), "%s", r->several);
-	else
+	else if (err != -ENODATA || !r || !hint(r, text, sizeof(text)))
 		snprintf(text, sizeof(text), "%.300s: %s: %s", *path ? path : "''",
 			 reasons[i].what ? reasons[i].what : strerror(-err), reasons[i].remedy);
 	hodo_read_clean(o->error, o->error_bytes, text);

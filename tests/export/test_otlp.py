@@ -143,7 +143,7 @@ class Otlp(Case):
         self.assertTrue(store["code.file.path"].endswith("traced.c"))
         # Events outside of all spans are left out, with a message.
         done = self.run_hodo("export", "--to", "otlp", "-o", "-", "traced")
-        self.assertIn(b"events that are inside of no span of their thread are left out", done.stderr)
+        self.assertIn(b": 1 event that is inside of no span of its thread is left out: --to jsonl has it\n", done.stderr)
 
     def test_counters(self):
         theirs = [(e["name"], e["ts"], e["fields"]["value"]) for e in self.events("traced")

@@ -339,6 +339,11 @@ class Query(parquet.Case):
         name = self.record()
         rows = self.query(sql + question, name, args=("--set", "name=*"))
         self.assertEqual((rows[0]["host"], len(rows)), ("h4", 9))
+        self.assertTrue(all(r[c] is None or r[c] == round(r[c], 3)
+                            for r in rows for c in ("p99_us", "fleet_p99_us", "times", "sigmas")))
+        # Of two hosts each would be as far from the other.
+        two = sql.replace("% 9", "% 2").replace("= 4", "= 1")
+        self.assertEqual(self.query(two + question, name, args=("-q", "--set", "name=*")), [])
         self.assertGreater(rows[0]["times"], 40)
         self.assertAlmostEqual(rows[1]["times"], 1, delta=0.1)
         self.assertFalse(os.path.exists(self.path(lake)))
@@ -525,7 +530,7 @@ class Query(parquet.Case):
         kernel = self.generate("GEN_REPORT", "kernel")
         for args, words in ((("slowest", "--set", "name=kv:requst", name), "'kv:requst': did you mean kv:request?"),
                             (("p99", "--set", "name=zz", name), "no name matches 'zz': 'hodo list DIR' lists the events"),
-                            (("outliers", name), "the spans are of one host"),
+                            (("outliers", name), "no span is of three hosts, and of two neither is the usual one"),
                             (("waits", name), "record with -k -e 'sched:*'"),
                             (("waits", "--set", "thread=nobody-at-all", kernel), "no name matches 'nobody-at-all'"),
                             (("before", name), "before: no name matches '*error*'"),
@@ -533,8 +538,18 @@ class Query(parquet.Case):
             said, rows = self.said(*args)
             self.assertEqual((len(said), rows), (1, []), args)
             self.assertIn(words, said[0])
+            self.assertEqual("warning: " in said[0], args[0] != "lost") # that nothing is lost is no warning
             self.assertEqual(self.said("-q", *args), ([], []))
         self.assertEqual(self.said("slowest", name)[0], [])
+
+    def test_no_directory(self):
+        """A file that cannot be written because its directory is missing is none of a recording's."""
+        done = self.hodo("query", f"COPY (SELECT 1) TO '{self.path('nowhere')}/x.parquet'", self.record(), text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f": there is no directory {self.path('nowhere')}: make it", done.stderr)
+        self.assertNotIn("--force", done.stderr)
+        done = self.hodo("query", "COPY (SELECT 1) TO 'nowhere/x.parquet'", self.record(), text=True)
+        self.assertIn(": there is no directory nowhere: make it", done.stderr)
 
     def test_unquoted(self):
         """The name of an event without double quotes: the message says how it is written."""

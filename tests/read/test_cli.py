@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unicodedata
@@ -168,6 +169,27 @@ class Errors(Case):
             self.fails(1, "no recording in this directory", verb, self.dir)
         for verb in ("print", "stat", "info"):
             self.fails(1, "not a directory", verb, HODO)
+
+    def test_no_recording(self):
+        """A directory that is no recording: what it is, and what to do with it."""
+        folder = self.path("folder")
+        os.mkdir(folder)
+        self.fails(1, f"{folder}: no recording in this directory: give one", "stat", folder)
+        below = os.path.join(folder, "web1", "today")
+        shutil.copytree(self.make("all"), below)
+        self.fails(1, f"{folder}: no recording in this directory, but below it: give one, such as {below}; 'hodo query' "
+                   "reads several, and 'hodo merge' makes one of them", "stat", folder)
+        self.fails(1, f"such as {below};", "info", os.path.dirname(below) + "/")
+        for mark, words in ((".hodo-unsent", "has what was not sent yet: send it with 'hodo send'"),
+                            ("_hodo.json", "has tables as Parquet, no recording: ask it with 'hodo query'")):
+            other = self.path("folder" + mark)
+            os.mkdir(other)
+            with open(os.path.join(other, mark), "w", encoding="ascii"):
+                pass
+            for verb in ("print", "info", "stat"):
+                self.fails(1, f"{other}: {words}", verb, other)
+        self.fails(2, "one recording at a time ('hodo merge' makes one of several, 'hodo query' reads them all), not 'two'",
+                   "stat", "one", "two")
 
     def test_list_pid(self):
         self.fails(1, "there is no process 4194305", "list", "4194305")
