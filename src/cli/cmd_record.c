@@ -291,6 +291,7 @@ static int open_session(struct recording *r)
 		.reporter = { report, r },
 	};
 
+	r->planner.quiet = o->args.quiet;
 	r->planner.functions = &o->functions.functions;
 	r->planner.min_bytes = o->functions.min_bytes;
 	r->planner.sdt = &r->options.sdt;
@@ -357,10 +358,8 @@ static int check(struct recording *r, char *library, size_t library_size)
 		if (r->options.context.flags && !r->options.args.quiet)
 			hodo_warning("--context is for events of processes: those of the kernel have none");
 	}
-	if (!r->options.command[0] && !r->options.attach.n)
-		return 0;
 	if (!r->options.command[0])
-		return hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
+		return !r->options.attach.n || hodo_attach_find(&r->options.attach) ? 0 : HODO_EXIT_FAILURE;
 	err = hodo_launch_find(r->options.command[0], NULL);
 	if (err)
 		return hodo_cannot_run(r->options.command[0], err);

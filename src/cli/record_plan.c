@@ -404,6 +404,8 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 	}
 	if (!err)
 		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
+	if (!err && !planner->quiet)
+		hodo_record_missed_look(&built, &planner->said_missed);
 	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
 		say_flaw(pid, err, &built, !p.wanted && !request->n);
 	for (uint32_t i = 0; i < p.ntargets; i++)

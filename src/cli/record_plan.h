@@ -19,7 +19,8 @@ struct hodo_planner {
 	uint64_t min_bytes; /* of a function */
 	pid_t command;      /* 0: none. In other started processes, only functions whose pattern names the file */
 	struct hodo_plan_files files;
-	bool said_traps; /* record_traps.h */
+	bool said_traps, said_missed; /* record_traps.h */
+	bool quiet; /* only warnings */
 	uint64_t seen; /* functions in files that may contain selected ones */
 };
 

@@ -28,3 +28,14 @@ void hodo_record_traps_look(const struct hodo_probe_target *targets, uint32_t n,
 			     hodo_probe_reason_text(first->trap));
 	*said |= first != NULL;
 }
+
+void hodo_record_missed_look(const struct hodo_probe_built *built, bool *said)
+{
+	char missed[32], exits[32];
+
+	if (built->missed && !*said)
+		hodo_error("%s of %s exits of functions have no room for a jump, and are not seen: their calls are shown as "
+			   "left, and the next ones as inside of them", hodo_grouped(built->missed, missed),
+			   hodo_grouped(built->exits, exits));
+	*said |= built->missed != 0;
+}

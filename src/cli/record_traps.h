@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* record_traps.h - reports once that some probes of a recording are breakpoints, which cost more. */
+/*
+ * record_traps.h - reports once what is not as one might think in code that was not prepared: some probes are
+ * breakpoints, which cost more, and some exits of functions are not seen.
+ */
 #ifndef HODO_CLI_RECORD_TRAPS_H
 #define HODO_CLI_RECORD_TRAPS_H
 
@@ -7,5 +10,6 @@
 
 /* After a plan for a process. said: whether it was reported, in and out. */
 void hodo_record_traps_look(const struct hodo_probe_target *targets, uint32_t n, bool *said);
+void hodo_record_missed_look(const struct hodo_probe_built *built, bool *said);
 
 #endif

@@ -112,6 +112,7 @@ void hodo_top_put_output(struct hodo_top_target *t)
 void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config)
 {
 	t->planner = (struct hodo_planner){
+		.quiet = true,
 		.functions = &o->functions.functions, .sdt = &t->sdt, .probes = &t->probes,
 		.replacements = &t->replacements, .arguments = &o->functions.arguments,
 	};
