@@ -112,7 +112,7 @@ void hodo_aside_remove(const char *aside)
 	remove_all(AT_FDCWD, aside, DEPTH);
 }
 
-/* "BASE.PID.part" of a process that is gone. */
+/* "BASE.PID.part" or "BASE.PID-NUMBER.part" of a process that is gone. */
 static bool is_left(const char *name, const char *base, size_t len)
 {
 	unsigned long pid;
@@ -121,6 +121,8 @@ static bool is_left(const char *name, const char *base, size_t len)
 	if (strncmp(name, base, len) != 0 || name[len] != '.' || name[len + 1] < '1' || name[len + 1] > '9')
 		return false;
 	pid = strtoul(name + len + 1, &end, 10);
+	if (*end == '-') /* several processes of this number, of different machines */
+		end += 1 + strspn(end + 1, "0123456789");
 	return strcmp(end, ".part") == 0 && pid <= INT_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 

@@ -17,8 +17,8 @@ int hodo_aside_place(const char *aside, const char *path, bool replace);
 /* A line to be written to standard error if a signal ends us meanwhile; NULL: none. */
 void hodo_aside_say(const char *line);
 /*
- * Removes what a process that was killed has left: directories PATH.PID.part beside path, of processes that are gone
- * and hold no lock there. removed: called with the name of each.
+ * Removes what a process that was killed has left: directories PATH.PID.part or PATH.PID-N.part beside path, of
+ * processes that are gone and hold no lock there. removed: called with the name of each.
  */
 void hodo_aside_sweep(const char *path, void (*removed)(const char *name));
 /* Removes it with all that is in it. */

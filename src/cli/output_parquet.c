@@ -30,7 +30,8 @@ struct walk {
 	/* Of each file; what it returns but 0 ends the walk. */
 	int (*file)(struct walk *w, int dirfd, const char *name);
 	const char *stem;
-	bool removes; /* folders, once they are empty */
+	bool removes; /* folders, once they are empty; of one recording: those where it had files */
+	uint32_t removed; /* files */
 	int hosts;    /* but 0: of folders "host=…" only those that are in this one are looked into */
 };
 
@@ -45,6 +46,7 @@ static bool is_looked_at(const struct walk *w, const char *folder)
 static int walk(struct walk *w, int dirfd_, const char *name, int depth)
 {
 	HODO_AUTO_CLOSEDIR DIR *dir = hodo_dir_list(dirfd_, name);
+	uint32_t before = w->removed;
 	const char *entry;
 	int err = 0;
 
@@ -60,7 +62,7 @@ static int walk(struct walk *w, int dirfd_, const char *name, int depth)
 		else if (S_ISDIR(st.st_mode) && depth && is_looked_at(w, entry))
 			err = walk(w, dirfd(dir), entry, depth - 1);
 	}
-	if (!err && w->removes)
+	if (!err && w->removes && (!w->stem || w->removed > before))
 		unlinkat(dirfd_, name, AT_REMOVEDIR); /* fails where something else is in it */
 	return err;
 }
@@ -78,11 +80,15 @@ static int find_one(struct walk *w, int dirfd_, const char *name)
 	return is_of(w, name);
 }
 
+/* Another export may remove the same. */
 static int remove_one(struct walk *w, int dirfd_, const char *name)
 {
 	bool ours = is_of(w, name) || (!w->stem && strcmp(name, HODO_DUCK_MARK) == 0);
 
-	return ours && unlinkat(dirfd_, name, 0) < 0 ? -errno : 0;
+	if (ours && unlinkat(dirfd_, name, 0) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	w->removed += ours;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ what is there */
@@ -108,12 +114,18 @@ static int look(struct target *t)
 	HODO_AUTO_CLOSEDIR DIR *dir = opendir(t->path);
 	HODO_AUTO_CLOSE int fd = -1;
 	struct walk w = { .file = find_one, .stem = t->stem };
+	bool empty = false;
 	int found;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : refuse(t, "cannot be written", -errno);
 	fd = openat(dirfd(dir), HODO_DUCK_MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* Another export moves its files into what was empty, the mark first. */
 	if (fd < 0 && hodo_dir_next(dir))
+		fd = openat(dirfd(dir), HODO_DUCK_MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	else if (fd < 0)
+		empty = true;
+	if (fd < 0 && !empty)
 		return refuse(t, "is not what hodo export makes", 0);
 	t->there = true;
 	if (t->replace)
@@ -130,6 +142,27 @@ static int look(struct target *t)
 
 /* ------------------------------------------------------------------------- places */
 
+#define TRIES 20
+
+static int move_all(int from, int to, const char *but);
+
+/* Into the folder of this name, which is made if need be. Whoever writes a recording there anew removes folders that
+ * get empty, also one that was just made or opened here: then it is made again. */
+static int move_folder(int from, int to, const char *name)
+{
+	int err = 0;
+
+	for (int i = 0; i == 0 || (err == -ENOENT && i < TRIES); i++) {
+		HODO_AUTO_CLOSE int there = -1;
+
+		if (mkdirat(to, name, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		there = hodo_dir_open(to, name);
+		err = there < 0 ? there : move_all(from, there, NULL);
+	}
+	return err;
+}
+
 /* Moves what is in a directory into another one, name by name. but: not this one. 0 or a negative errno. */
 static int move_all(int from, int to, const char *but)
 {
@@ -140,7 +173,7 @@ static int move_all(int from, int to, const char *but)
 	if (!dir)
 		return -errno;
 	while (!err && (name = hodo_dir_next(dir))) {
-		HODO_AUTO_CLOSE int below = hodo_dir_open(from, name), there = -1;
+		HODO_AUTO_CLOSE int below = hodo_dir_open(from, name);
 
 		if (*name == '.' || (but && strcmp(name, but) == 0))
 			continue;
@@ -148,10 +181,7 @@ static int move_all(int from, int to, const char *but)
 			err = renameat(from, name, to, name) < 0 ? -errno : 0;
 			continue;
 		}
-		if (mkdirat(to, name, 0777) < 0 && errno != EEXIST)
-			return -errno;
-		there = hodo_dir_open(to, name);
-		err = there < 0 ? there : move_all(below, there, NULL);
+		err = move_folder(below, to, name);
 	}
 	return err;
 }
@@ -160,7 +190,7 @@ static int move_all(int from, int to, const char *but)
 static int add(const struct target *t)
 {
 	HODO_AUTO_CLOSE int from = open(t->aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	HODO_AUTO_CLOSE int to = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), hosts = -1, there = -1;
+	HODO_AUTO_CLOSE int to = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), hosts = -1;
 	struct walk w = { .file = remove_one, .stem = t->stem, .removes = true };
 	int err;
 
@@ -172,14 +202,11 @@ static int add(const struct target *t)
 	err = walk(&w, to, HOSTS, DEPTH);
 	if (!err)
 		err = walk(&w, to, ".", DEPTH);
+	if (!err && renameat(from, HODO_DUCK_MARK, to, HODO_DUCK_MARK) < 0)
+		err = -errno;
 	if (!err)
 		err = move_all(from, to, HOSTS);
-	if (err || hosts < 0)
-		return err;
-	if (mkdirat(to, HOSTS, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	there = hodo_dir_open(to, HOSTS);
-	return there < 0 ? there : move_all(hosts, there, NULL);
+	return err || hosts < 0 ? err : move_folder(hosts, to, HOSTS);
 }
 
 static int place(const struct target *t)
@@ -192,6 +219,18 @@ static int place(const struct target *t)
 	if (t->there)
 		err = walk(&w, AT_FDCWD, t->path, DEPTH);
 	return err ? err : hodo_aside_place(t->aside, t->path, false);
+}
+
+/* Others may write to the same directory: one that was not there may have been made meanwhile. refused: the exit
+ * status, having said why. */
+static int place_beside_others(struct target *t, int *refused)
+{
+	int err = place(t);
+
+	if ((err != -EEXIST && err != -ENOTEMPTY) || t->there)
+		return err;
+	*refused = look(t);
+	return *refused ? 0 : place(t);
 }
 
 /* --------------------------------------------------------------------------- write */
@@ -270,7 +309,7 @@ static void keep_memory(void)
 #endif
 }
 
-static int write_aside(const struct target *t, struct hodo_read *reader, const char *tables)
+static int write_aside(struct target *t, struct hodo_read *reader, const char *tables)
 {
 	const struct hodo_args *a = &t->a->args;
 	struct hodo_duck_parquet p = {
@@ -290,12 +329,12 @@ static int write_aside(const struct target *t, struct hodo_read *reader, const c
 
 	hodo_symbols_free(p.symbols);
 	if (!err) {
-		err = place(t);
+		err = place_beside_others(t, &status);
 		p.failed_write = err < 0;
 		if (err)
 			snprintf(error, sizeof(error), "%s", strerror(-err));
 	}
-	if (err || t->there)
+	if (err || status || t->there)
 		hodo_aside_remove(t->aside);
 	hodo_aside_over();
 	if (err && p.failed_write)
@@ -303,7 +342,7 @@ static int write_aside(const struct target *t, struct hodo_read *reader, const c
 				    "another directory with -o, and run it again", t->path, error);
 	else if (err)
 		status = hodo_error("%s: %s", a->dir, error);
-	else if (!a->quiet)
+	else if (!status && !a->quiet)
 		hodo_error("%s row%s in %s file%s in %s", hodo_grouped(p.rows, rows), p.rows == 1 ? "" : "s",
 			   hodo_grouped(p.files, files), p.files == 1 ? "" : "s", t->path);
 	return status;
@@ -312,6 +351,22 @@ static int write_aside(const struct target *t, struct hodo_read *reader, const c
 static void say_removed(const char *name)
 {
 	hodo_warning("removed %s, which an export that was killed had left", name);
+}
+
+/* Its descriptor, or -1 and errno. In another container or on another machine a process may have our number. */
+static int make_aside(struct target *t, mode_t mode)
+{
+	int fd = -1;
+
+	for (int i = 0; i == 0 || (fd < 0 && errno == EEXIST && i < TRIES); i++) {
+		free(t->aside);
+		t->aside = NULL;
+		if ((i ? asprintf(&t->aside, "%s.%d-%d.part", t->path, (int)getpid(), i)
+		       : asprintf(&t->aside, "%s.%d.part", t->path, (int)getpid())) < 0)
+			exit(hodo_no_memory());
+		fd = hodo_aside_make(t->aside, mode, true);
+	}
+	return fd;
 }
 
 int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *reader, const char *tables)
@@ -326,8 +381,6 @@ int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *read
 	t.path = hodo_must(a->path ? strdup(a->path) : hodo_output_beside(a->args.dir, "parquet"));
 	for (size_t n = strlen(t.path); n > 1 && t.path[n - 1] == '/'; n--)
 		t.path[n - 1] = '\0';
-	if (asprintf(&t.aside, "%s.%d.part", t.path, (int)getpid()) < 0)
-		exit(hodo_no_memory());
 	hodo_duck_stem(reader, t.stem);
 	status = check_tables(reader, tables);
 	if (!status)
@@ -339,7 +392,7 @@ int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *read
 		hodo_aside_prepare();
 		hodo_aside_sweep(t.path, a->args.quiet ? say_nothing : say_removed);
 		hodo_aside_say("hodo: interrupted: nothing was written: run it again\n");
-		fd = hodo_aside_make(t.aside, mode, true);
+		fd = make_aside(&t, mode);
 		status = fd < 0 ? refuse(&t, "cannot be written", -errno) : write_aside(&t, reader, tables);
 		if (fd >= 0)
 			close(fd);

@@ -192,6 +192,50 @@ class Folders(parquet.Case):
         self.assertEqual(self.query("SELECT count(*) AS n FROM events", "lake"), [{"n": len(self.events(two))}])
         self.nothing_left()
 
+    def export_while(self, name, happens):
+        """Exports to "lake", while which something else happens there; None: it was too quick."""
+        with subprocess.Popen([HODO, "export", "-q", "--to", "parquet", "-o", "lake", name],
+                              **self.how({"stderr": subprocess.PIPE, "text": True})) as process:
+            wait_for("files", lambda: any(".part" in f for f in os.listdir(self.dir)) or process.poll() is not None)
+            process.send_signal(signal.SIGSTOP)
+            too_late = os.path.exists(self.path("lake"))
+            if not too_late:
+                happens()
+            process.send_signal(signal.SIGCONT)
+            said = process.communicate()[1]
+        return None if too_late else (process.returncode, said)
+
+    def test_at_once(self):
+        """Another export makes the directory meanwhile: both recordings are in it; the same one is refused."""
+        one, large = self.generate("GEN_TRACE", "all"), self.record("large", requests=20000)
+        n = {name: len(self.events(name)) for name in (one, large)}
+        for other, status, words, count in ((one, 0, "", n[one] + n[large]),
+                                            (large, 1, "lake has this recording", n[large])):
+            self.lake(other, to="made")
+            done = self.export_while(large, lambda: os.rename(self.path("made"), self.path("lake")))
+            if done:
+                self.assertEqual((done[0], words in done[1]), (status, True), done[1])
+                self.assertEqual(self.query("SELECT count(*) AS n FROM events", "lake"), [{"n": count}])
+            self.nothing_left()
+            shutil.rmtree(self.path("lake"))
+            shutil.rmtree(self.path("made"), ignore_errors=True)
+
+    def test_many_at_once(self):
+        """Into a directory that is there and empty: files of each, whoever makes which folder."""
+        names = [self.record(f"of-{i}", requests=20, functions=False) for i in range(6)]
+        n = sum(len(self.events(name)) for name in names)
+        for made in (False, True):
+            if made:
+                os.mkdir(self.path("lake"))
+            for force in ("-q", "-f"):
+                running = [subprocess.Popen([HODO, "export", "-q", force, "--to", "parquet", "-o", "lake", name],
+                                            **self.how({"stderr": subprocess.PIPE, "text": True})) for name in names]
+                for process in running:
+                    self.assertEqual((process.communicate()[1], process.returncode), ("", 0))
+                self.assertEqual(self.query("SELECT count(*) AS n FROM events", "lake"), [{"n": n}])
+            shutil.rmtree(self.path("lake"))
+        self.nothing_left()
+
     def test_beside(self):
         """Without -o the directory is beside the recording, and is replaced."""
         name = self.generate("GEN_TRACE", "all")
