@@ -221,16 +221,43 @@ static int place(const struct target *t)
 	return err ? err : hodo_aside_place(t->aside, t->path, false);
 }
 
+/* Of one recording more in a directory: whether another one has its events. refused: the exit status, having said so;
+ * with --force it is a warning. 0 or a negative errno. */
+static int check_twice(const struct target *t, int *refused, char *error, size_t error_bytes)
+{
+	char other[300] = "";
+	int twice = t->there && !t->replace ?
+		    hodo_duck_parquet_twice(t->path, t->aside, t->stem, other, sizeof(other), error, error_bytes) : 0;
+
+	if (twice > 0 && !t->a->force)
+		*refused = hodo_error("%s is left out: %s in %s has the same events, or some of them: name another "
+				      "directory with -o, or give --force to have them twice", t->a->args.dir, other, t->path);
+	else if (twice > 0 && !t->a->args.quiet)
+		hodo_warning("%s and %s in %s have the same events, or some of them: they are counted twice",
+			     t->a->args.dir, other, t->path);
+	return twice < 0 ? twice : 0;
+}
+
 /* Others may write to the same directory: one that was not there may have been made meanwhile. refused: the exit
  * status, having said why. */
-static int place_beside_others(struct target *t, int *refused)
+static int place_beside_others(struct target *t, int *refused, char *error, size_t error_bytes, bool *failed_write)
 {
-	int err = place(t);
+	int err = check_twice(t, refused, error, error_bytes);
 
-	if ((err != -EEXIST && err != -ENOTEMPTY) || t->there)
+	if (err || *refused)
 		return err;
-	*refused = look(t);
-	return *refused ? 0 : place(t);
+	err = place(t);
+	if ((err == -EEXIST || err == -ENOTEMPTY) && !t->there) {
+		*refused = look(t);
+		err = *refused ? 0 : check_twice(t, refused, error, error_bytes);
+		if (err || *refused)
+			return err;
+		err = place(t);
+	}
+	*failed_write = err < 0;
+	if (err)
+		snprintf(error, error_bytes, "%s", strerror(-err));
+	return err;
 }
 
 /* --------------------------------------------------------------------------- write */
@@ -328,12 +355,8 @@ static int write_aside(struct target *t, struct hodo_read *reader, const char *t
 	int err = hodo_duck_parquet(&p, error, sizeof(error)), status = 0;
 
 	hodo_symbols_free(p.symbols);
-	if (!err) {
-		err = place_beside_others(t, &status);
-		p.failed_write = err < 0;
-		if (err)
-			snprintf(error, sizeof(error), "%s", strerror(-err));
-	}
+	if (!err)
+		err = place_beside_others(t, &status, error, sizeof(error), &p.failed_write);
 	if (err || status || t->there)
 		hodo_aside_remove(t->aside);
 	hodo_aside_over();

@@ -116,6 +116,12 @@ void duck_quote_name(struct hodo_text *sql, const char *name)
 	quote(sql, *name ? name : " ", '"');
 }
 
+void duck_add_glob_text(struct hodo_text *t, const char *path)
+{
+	for (; *path; path++)
+		hodo_text_printf(t, strchr("*?[", *path) ? "[%c]" : "%c", *path);
+}
+
 /* ------------------------------------------------------------------------------ types */
 
 int duck_type_id(uint32_t type)

@@ -42,6 +42,16 @@ void hodo_duck_stem(const struct hodo_read *reader, char stem[HODO_DUCK_STEM]);
 int hodo_duck_each_table(const struct hodo_read *reader, int (*each)(void *data, const char *table), void *data);
 int hodo_duck_parquet(struct hodo_duck_parquet *parquet, char *error, size_t error_bytes);
 
+/*
+ * Whether what was written to `aside` has events that another recording in the directory `to` has, too, as a merge and
+ * what it is of have. Processes are compared, by uuid, time and events; what a
+ * directory without that table has, or files that cannot be read, is not known. More than HODO_DUCK_HOSTS_LOOKED hosts:
+ * only the same ones are looked at. 1: `other` is the name of that recording. 0, or a negative errno.
+ */
+#define HODO_DUCK_HOSTS_LOOKED 64u
+int hodo_duck_parquet_twice(const char *to, const char *aside, const char stem[HODO_DUCK_STEM], char *other,
+			    size_t other_bytes, char *error, size_t error_bytes);
+
 /* ------------------------------------------------------------------------------ SQL */
 
 struct hodo_duck;

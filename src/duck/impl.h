@@ -38,6 +38,8 @@ int duck_db_error(const char *message, struct duck_error *e);
 /* Appended to a statement: 'a text', "a name". */
 void duck_quote_text(struct hodo_text *sql, const char *text);
 void duck_quote_name(struct hodo_text *sql, const char *name);
+/* A path, or a part of one, as it stands in a pattern for files' names, where some characters mean others. */
+void duck_add_glob_text(struct hodo_text *pattern, const char *path);
 
 /* The library's type for one of enum hodo_type, HODO_ROWS_NAME included. */
 int duck_type_id(uint32_t type);

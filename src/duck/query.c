@@ -180,20 +180,13 @@ int hodo_duck_add(struct hodo_duck *d, const char *path, char *error, size_t err
 
 /* -------------------------------------------------------------------------- views */
 
-/* In a pattern for files' names these mean themselves. */
-static void add_glob_text(struct hodo_text *t, const char *path)
-{
-	for (; *path; path++)
-		hodo_text_printf(t, strchr("*?[", *path) ? "[%c]" : "%c", *path);
-}
-
 static void add_files(struct hodo_duck *d, const char *folder, const char *table)
 {
 	struct hodo_text pattern = { 0 };
 
-	add_glob_text(&pattern, folder);
+	duck_add_glob_text(&pattern, folder);
 	hodo_text_char(&pattern, '/');
-	add_glob_text(&pattern, table);
+	duck_add_glob_text(&pattern, table);
 	hodo_text_add(&pattern, "/**/*.parquet");
 	duck_quote_text(&d->sql, hodo_text_string(&pattern));
 	hodo_text_fail(&d->sql, pattern.error);
@@ -394,7 +387,7 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 		if (strncmp(path, d->folders[i].path, len) != 0)
 			continue;
 		ours = true;
-		add_glob_text(&pattern, d->folders[i].path);
+		duck_add_glob_text(&pattern, d->folders[i].path);
 		hodo_text_printf(&pattern, "/hosts/*/*/%.16s-*.parquet", base);
 		d->sql.len = 0;
 		hodo_text_add(&d->sql, "SELECT recording FROM read_parquet(");

@@ -236,6 +236,53 @@ class Folders(parquet.Case):
             shutil.rmtree(self.path("lake"))
         self.nothing_left()
 
+    def into(self, lake, name, *args):
+        done = self.hodo("export", "--to", "parquet", "-o", lake, *args, name, text=True)
+        return done.returncode, done.stderr
+
+    def test_same_events(self):
+        """A merge and what it is of, in either order, or of which it has a part: only once in a directory, but by
+        force; parts of a recording are not the same, though a process is in all of them."""
+        one, two = self.record("one", requests=300), self.record("two", requests=300)
+        whole = self.record("rotated", "--rotate", "256K", requests=6000)
+        parts = sorted(str(p) for p in pathlib.Path(self.path(whole)).glob("part-*"))
+        self.assertGreater(len(parts), 1)
+        for name, of in (("merged", (one, two)), ("part-1", (one, parts[0])), ("part-2", (two, parts[1]))):
+            self.ok("merge", "-q", "-o", name, *of)
+        for name, names, left_out in (("lake-1", ("merged",), (one, two)), ("lake-2", (two, one), ("merged",)),
+                                      ("lake-3", ("part-1", "part-2"), (whole, one))):
+            for of in names:
+                status, said = self.into(name, of)
+                self.assertEqual((status, "left out" in said), (0, False), said)
+            n = sum(len(self.events(of)) for of in names)
+            before = self.trees()
+            for of in left_out:
+                status, said = self.into(name, of)
+                self.assertEqual((status, said.count("\n")), (1, 1), said)
+                self.assertRegex(said, f"^hodo: {of} is left out: ({'|'.join(names)}) in {name} has the same events")
+            self.assertEqual(self.trees(), before)
+            self.assertEqual(self.query("SELECT count(*) AS n FROM events", name), [{"n": n}])
+        status, said = self.into("lake-1", two, "--force")
+        self.assertEqual(status, 0, said)
+        self.assertIn(f"hodo: warning: {two} and merged in lake-1 have the same events, or some of them: they are "
+                      "counted twice\n", said)
+        self.assertEqual(self.query("SELECT count(*) AS n FROM events", "lake-1"),
+                         [{"n": len(self.events(one)) + 2 * len(self.events(two))}])
+        self.nothing_left()
+
+    def test_many_hosts(self):
+        """In a directory of many hosts only those of the recording are looked at; what cannot be read is not known."""
+        one, two = self.record("one", requests=300), self.record("two", requests=300)
+        self.ok("merge", "-q", "-o", "merged", one, two)
+        self.ok("merge", "-q", "-o", "named", f"a={one}", f"b={two}")
+        self.lake("merged", to="lake")
+        for i in range(70):
+            os.mkdir(self.path("lake", "processes", f"host=h{i}"))
+        self.assertEqual(self.into("lake", one)[0], 1)
+        for path in self.files(self.path("lake"), "processes"):
+            path.write_bytes(b"PAR1")
+        self.assertEqual(self.into("lake", one)[0], 0)
+
     def test_beside(self):
         """Without -o the directory is beside the recording, and is replaced."""
         name = self.generate("GEN_TRACE", "all")
