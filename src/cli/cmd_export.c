@@ -171,6 +171,7 @@ static int run(void *args)
 		status = check(a);
 	if (status)
 		return status;
+	a->out.args.each_event = a->format->each_event;
 	a->out.args.full_names = a->out.args.full_names || a->format->whole_names;
 	if (a->format == &clickhouse) {
 		a->clickhouse.tables = a->tables;

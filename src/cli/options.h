@@ -118,6 +118,7 @@ struct hodo_args {
 	struct hodo_look look;
 	enum hodo_color color; /* --color; for verbs with tables, look.color has the result */
 	bool no_pager, quiet;
+	bool each_event; /* though the verb shows spans, events are selected one by one, as print does it */
 	bool debuginfod; /* missing symbols are asked of servers */
 	bool full_names; /* of C++ functions, in text; JSON has no others */
 };

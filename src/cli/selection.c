@@ -17,15 +17,10 @@
 #define AROUND_NS    10000000ll
 #define HALF_DAY_S   (12 * 3600)
 
-struct selected_class {
-	const struct hodo_read_class *cls;
-	bool known, wanted;
-};
-
 struct hodo_selection {
 	struct hodo_pattern_list events;
 	struct hodo_event_filter *filter;
-	struct hodo_map classes; /* struct selected_class */
+	struct hodo_map classes; /* struct hodo_select_known */
 	uint64_t number; /* of the patterns and filters: hodo_selection_number() */
 	uint64_t seen, taken;
 	bool told; /* a name that is none of the recording's */
@@ -35,7 +30,7 @@ struct hodo_selection *hodo_selection_new(void)
 {
 	struct hodo_selection *s = hodo_must(calloc(1, sizeof(*s)));
 
-	s->classes = (struct hodo_map)HODO_MAP(struct selected_class, cls);
+	s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
 	return s;
 }
 
@@ -204,15 +199,10 @@ bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event 
 	return hodo_select_whose(&names, e);
 }
 
-static bool is_wanted(struct hodo_selection *s, const struct hodo_read_class *cls)
+/* Whether begins and ends are selected together. */
+static bool takes_spans(const struct hodo_args *a)
 {
-	struct selected_class *c = hodo_must(hodo_map_add_u64(&s->classes, (uintptr_t)cls, NULL));
-
-	if (!c->known) {
-		c->wanted = hodo_select_class(&s->events, cls);
-		c->known = true;
-	}
-	return c->wanted;
+	return a->verb->selects & HODO_SELECT_SPANS && !a->each_event;
 }
 
 static int takes(void *args, const struct hodo_read_event *e)
@@ -229,8 +219,8 @@ static int takes(void *args, const struct hodo_read_event *e)
 	if (!(a->verb->selects & HODO_SELECT_ANY_THREAD))
 		taken = counts;
 	if (taken && s->events.n)
-		taken = is_wanted(s, e->cls);
-	if (taken && s->filter)
+		taken = hodo_select_named(&s->events, &s->classes, e, takes_spans(a));
+	if (taken > 0 && s->filter)
 		taken = hodo_event_filter_takes(s->filter, e);
 	s->taken += shown && taken > 0 && counts;
 	return taken;
@@ -286,7 +276,6 @@ bool hodo_selection_names(const struct hodo_args *a)
 
 int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
 {
-	unsigned selects = a->verb->selects;
 	int err = 0, status = set_times(a, hodo_read_begin_ns(r));
 
 	if (status)
@@ -300,7 +289,7 @@ int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
 		err = hodo_read_spans(r);
 	hodo_select_hosts(r, a->host);
 	if (!err)
-		err = hodo_read_choose(r, takes, a, selects & HODO_SELECT_SPANS);
+		err = hodo_read_choose(r, takes, a, takes_spans(a));
 	return err ? hodo_no_memory() : 0;
 }
 

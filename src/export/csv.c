@@ -347,6 +347,7 @@ const struct hodo_export_format hodo_export_csv = {
 	.name = "csv",
 	.suffix = "csv",
 	.whole_names = true,
+	.each_event = true,
 	.does = "a row for each event, a column for each field: spreadsheets",
 	.binary = true, /* texts may hold control characters */
 	.state_bytes = sizeof(struct csv),

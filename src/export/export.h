@@ -33,6 +33,7 @@ struct hodo_export_format {
 	const char *does;   /* one line for --help, and what opens it */
 	bool binary;        /* not for a terminal */
 	bool folder;        /* of several files */
+	bool each_event;    /* what it shows is events, not spans: they are selected one by one, as print does it */
 	bool whole_names;   /* C++ functions' names are never shortened: for programs */
 	/* Called in this order with the format's state, initially all zero. Any may be NULL; 0, or a negative
 	 * errno, which ends the export. The last one is always called. */

@@ -20,6 +20,7 @@ const struct hodo_export_format hodo_export_jsonl = {
 	.name = "jsonl",
 	.suffix = "jsonl",
 	.whole_names = true,
+	.each_event = true,
 	.does = "a line of JSON for each event, as hodo print --json: jq, DuckDB",
 	.open = open_jsonl,
 	.event = on_event,

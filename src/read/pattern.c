@@ -144,7 +144,7 @@ static bool matches(const char *pattern, const char *name)
 	return hodo_glob_name(pattern, n, name, len) || (suffix && hodo_glob_name(pattern, n, name, len - suffix));
 }
 
-bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name)
+enum hodo_pattern_says hodo_pattern_says(const struct hodo_pattern_list *list, const char *name)
 {
 	bool included = list->included == 0;
 
@@ -152,10 +152,15 @@ bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name)
 		const char *p = list->pattern[i].text;
 
 		if (*p == '!' && matches(p + 1, name))
-			return false;
+			return HODO_PATTERN_EXCLUDES;
 		included |= *p != '!' && matches(p, name);
 	}
-	return included;
+	return included ? HODO_PATTERN_INCLUDES : HODO_PATTERN_NOTHING;
+}
+
+bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name)
+{
+	return hodo_pattern_says(list, name) == HODO_PATTERN_INCLUDES;
 }
 
 int hodo_pattern_add_fields(struct hodo_pattern_list *list, const uint8_t *code, size_t len)

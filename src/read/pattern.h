@@ -44,6 +44,9 @@ void hodo_pattern_remove(struct hodo_pattern_list *list, uint32_t i);
 /* Copies the patterns, each with its NUL; to has room for list->bytes. */
 void hodo_pattern_pack(const struct hodo_pattern_list *list, uint8_t *to);
 
+/* What the list says of an event of this name. Of two names for one thing: what is larger. */
+enum hodo_pattern_says { HODO_PATTERN_NOTHING, HODO_PATTERN_INCLUDES, HODO_PATTERN_EXCLUDES };
+enum hodo_pattern_says hodo_pattern_says(const struct hodo_pattern_list *list, const char *name);
 /* Whether an event of this name is to be recorded, as the list says. */
 bool hodo_pattern_wants(const struct hodo_pattern_list *list, const char *name);
 

@@ -15,16 +15,12 @@
 #define HODO_SELECTION_HAS(s, member) \
 	((s)->size >= offsetof(struct hodo_read_selection, member) + sizeof((s)->member))
 
-struct selected_class {
-	const struct hodo_read_class *cls;
-	bool known, wanted;
-};
-
 struct hodo_select {
 	struct hodo_pattern_list events;
 	struct hodo_event_filter *filter;
 	char *host, *process, *thread;
-	struct hodo_map classes; /* struct selected_class */
+	struct hodo_map classes; /* struct hodo_select_known */
+	bool whole; /* spans */
 };
 
 void hodo_select_free(struct hodo_select *s)
@@ -109,19 +105,6 @@ bool hodo_select_has_thread(const struct hodo_select *s, const struct hodo_read_
 	return hodo_select_thread(&names, of, pid, tid, comm);
 }
 
-static int wants_class(struct hodo_select *s, const struct hodo_read_class *cls)
-{
-	struct selected_class *c = hodo_map_add_u64(&s->classes, (uintptr_t)cls, NULL);
-
-	if (!c)
-		return -ENOMEM;
-	if (!c->known) {
-		c->wanted = hodo_select_class(&s->events, cls);
-		c->known = true;
-	}
-	return c->wanted;
-}
-
 static int takes(void *select, const struct hodo_read_event *e)
 {
 	struct hodo_select *s = select;
@@ -129,7 +112,7 @@ static int takes(void *select, const struct hodo_read_event *e)
 	int taken = hodo_select_whose(&names, e);
 
 	if (taken && s->events.n)
-		taken = wants_class(s, e->cls);
+		taken = hodo_select_named(&s->events, &s->classes, e, s->whole);
 	if (taken > 0 && s->filter)
 		taken = hodo_event_filter_takes(s->filter, e);
 	return taken;
@@ -165,7 +148,8 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 		s = calloc(1, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
-		s->classes = (struct hodo_map)HODO_MAP(struct selected_class, cls);
+		s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
+		s->whole = whole;
 		hodo_hash_seed();
 		err = fill(s, selection, error, error_bytes);
 	}

@@ -5,6 +5,8 @@
 
 #include <hodo/columns.h>
 
+#include <base/map.h>
+
 #include "pattern.h"
 
 struct hodo_event_filter;
@@ -15,6 +17,18 @@ void hodo_select_free(struct hodo_select *select); /* NULL is allowed */
 
 /* select_names.c: by the patterns, a class by its name or its base name. */
 bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls);
+/* What they say of each class is kept in a map of these, by class. */
+struct hodo_select_known {
+	const struct hodo_read_class *cls;
+	bool known;
+	enum hodo_pattern_says says;
+};
+/*
+ * Whether they select an event, by its class. whole: an end by the class of its begin, too, so that a name of
+ * either is one of the span. Or -ENOMEM.
+ */
+int hodo_select_named(const struct hodo_pattern_list *events, struct hodo_map *known,
+		      const struct hodo_read_event *event, bool whole);
 /* Whether the reader's selection, which may be NULL, has the class. */
 bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_read_class *cls);
 /* … and the thread, by what it says of processes and threads. */

@@ -8,10 +8,47 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+static enum hodo_pattern_says larger(enum hodo_pattern_says a, enum hodo_pattern_says b)
+{
+	return a > b ? a : b;
+}
+
+static enum hodo_pattern_says class_says(const struct hodo_pattern_list *events, const struct hodo_read_class *cls)
+{
+	enum hodo_pattern_says says = hodo_pattern_says(events, cls->name);
+
+	/* !kv:get.end excludes the end, though nothing excludes kv:get. */
+	return strcmp(cls->base, cls->name) == 0 ? says : larger(says, hodo_pattern_says(events, cls->base));
+}
+
 bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls)
 {
-	return hodo_pattern_wants(events, cls->name) ||
-	       (strcmp(cls->base, cls->name) != 0 && hodo_pattern_wants(events, cls->base));
+	return class_says(events, cls) == HODO_PATTERN_INCLUDES;
+}
+
+static struct hodo_select_known *know(const struct hodo_pattern_list *events, struct hodo_map *known,
+				      const struct hodo_read_class *cls)
+{
+	struct hodo_select_known *k = hodo_map_add_u64(known, (uintptr_t)cls, NULL);
+
+	if (k && !k->known) {
+		k->says = class_says(events, cls);
+		k->known = true;
+	}
+	return k;
+}
+
+int hodo_select_named(const struct hodo_pattern_list *events, struct hodo_map *known,
+		      const struct hodo_read_event *e, bool whole)
+{
+	const struct hodo_select_known *k = know(events, known, e->cls);
+	enum hodo_pattern_says says = k ? k->says : HODO_PATTERN_NOTHING;
+
+	if (k && whole && e->begin) {
+		k = know(events, known, e->begin->cls);
+		says = k ? larger(says, k->says) : says;
+	}
+	return k ? says == HODO_PATTERN_INCLUDES : -ENOMEM;
 }
 
 static void see_names(struct hodo_pattern_list *events, struct hodo_pattern_list *fields,

@@ -45,7 +45,7 @@ class Selection(hodo_test.Case):
         return events(self.all, *options)
 
     def check(self, options, wanted):
-        """Compares print and stat, event by event."""
+        """Compares print and stat, and the exports that list events, event by event."""
         with self.subTest(options):
             wanted = [e for e in self.events if wanted(e)]
             self.assertTrue(wanted)
@@ -54,9 +54,13 @@ class Selection(hodo_test.Case):
             self.assertEqual({e["name"]: e["count"] for e in stat["events"]},
                              dict(collections.Counter(e["name"] for e in wanted)))
             self.assertEqual(stat["recorded"], len(wanted))
+            lines = self.ok("export", "-q", "--to", "jsonl", "-o", "-", *options, self.all)
+            self.assertEqual([json.loads(line) for line in lines.splitlines()], wanted)
+            rows = csv.DictReader(self.ok("export", "-q", "--to", "csv", "-o", "-", *options, self.all).splitlines())
+            self.assertEqual([(int(row["ts"]), row["name"]) for row in rows], [(e["ts"], e["name"]) for e in wanted])
 
     def check_spans(self, options, wanted):
-        """Compares report and export, which select a begin with its end."""
+        """Compares report and an export of spans, which select a begin with its end."""
         with self.subTest(options):
             ends = [e for e in self.events if "begin" in e and wanted(e)]
             points = [e for e in self.events if not begins(e) and "begin" not in e and wanted(e)]
@@ -67,10 +71,10 @@ class Selection(hodo_test.Case):
             for end in ends:
                 counts.update([base(end) + ".begin", base(end) + ".end"])
             self.assertEqual({e["name"]: e["count"] for e in report["events"] if e["count"]}, dict(counts))
-            out = self.path(f"out-{len(os.listdir(self.dir))}")
-            self.ok("export", "-q", "--to", "csv", "-o", out, *options, self.all)
-            with open(out, encoding="utf-8", newline="") as file:
-                self.assertEqual(collections.Counter(row["name"] for row in csv.DictReader(file)), counts)
+            requests = self.ok("export", "-q", "--to", "otlp", "-o", "-", *options, self.all).splitlines()
+            spans = [span["name"] for request in requests for resource in json.loads(request).get("resourceSpans", ())
+                     for scope in resource["scopeSpans"] for span in scope["spans"]]
+            self.assertEqual(collections.Counter(spans), collections.Counter(map(base, ends)))
 
     @staticmethod
     def times(ends):
@@ -103,8 +107,15 @@ class Selection(hodo_test.Case):
                                 (["-e", "kv:request"], lambda e: base(e) == "kv:request"),
                                 (["-e", "kv:*,!kv:request"], lambda e: base(e) != "kv:request"),
                                 (["-e", "kv:request.end", "--event", "kv:put"],
-                                 lambda e: e["name"] in ("kv:request.end", "kv:put"))):
+                                 lambda e: e["name"] in ("kv:request.end", "kv:put")),
+                                (["-e", "kv:compact.begin"], lambda e: e["name"] == "kv:compact.begin"),
+                                (["-e", "!kv:compact.end"], lambda e: e["name"] != "kv:compact.end"),
+                                (["-e", "kv:*,!kv:compact.begin"], lambda e: e["name"] != "kv:compact.begin")):
             self.check(options, wanted)
+        for name in ("kv:compact", "kv:compact.begin", "kv:compact.end", "kv:compact.begin,kv:compact.end"):
+            self.check_spans(["-e", name], lambda e: base(e) == "kv:compact")
+        for name in ("!kv:compact", "!kv:compact.begin", "!kv:compact.end", "kv:*,!kv:compact.begin"):
+            self.check_spans(["-e", name], lambda e: base(e) != "kv:compact")
         self.check_spans(["-e", "kv:compact,kv:done"], lambda e: base(e) in ("kv:compact", "kv:done"))
 
     def test_threads(self):
