@@ -202,6 +202,11 @@ static bool is_of(const char *folder, const char *encoded, const char *name)
 	return strcasecmp(folder, encoded) == 0 || (hodo_percent_decode(decoded) && strcasecmp(decoded, name) == 0);
 }
 
+/* The first columns of a class's table: files have text and function only where a row has one (gathered.c). */
+#define CLASS_HEAD "SELECT NULL::BIGINT AS ts, NULL::VARCHAR AS host, NULL::VARCHAR AS process, NULL::UINTEGER AS pid, " \
+		   "NULL::VARCHAR AS thread, NULL::UINTEGER AS tid, NULL::INTEGER AS cpu, NULL::VARCHAR AS text, " \
+		   "NULL::VARCHAR AS function WHERE false UNION ALL BY NAME "
+
 /* What the folders have of a table; false: nothing. */
 static bool add_parquet(struct hodo_duck *d, const char *name)
 {
@@ -216,6 +221,8 @@ static bool add_parquet(struct hodo_duck *d, const char *name)
 
 			if (!is_of(has, folder.data, name))
 				continue;
+			if (!any && hodo_rows_find(d->sources.schema, name) >= HODO_ROWS_FIXED)
+				hodo_text_add(&d->sql, CLASS_HEAD);
 			hodo_text_add(&d->sql, any ? ", " : "SELECT * FROM read_parquet([");
 			add_files(d, d->folders[i].path, has);
 			any = true;

@@ -246,6 +246,15 @@ class Query(parquet.Case):
         self.ok("merge", "-q", "-o", "of-two", f"a={name}", f"b={self.record('third', functions=False)}")
         self.assertEqual(self.said("FROM hosts", self.lake("of-two"))[0], [])
 
+    def test_same_columns(self):
+        """The tables of event classes have the same columns, of a recording and of Parquet, filled or not."""
+        name = self.record()
+        for table in ("kv:all", "func:entry"):
+            sql = f'SELECT column_name, column_type FROM (DESCRIBE "{table}")'
+            columns = self.query(sql, name)
+            self.assertLessEqual({"text", "function"}, {c["column_name"] for c in columns})
+            self.assertEqual(self.query(sql, self.lake(name)), columns)
+
     def test_memory(self):
         """A sort that does not fit into memory is written to disk."""
         rows = self.query("SELECT max(n) AS n FROM (SELECT i AS n, hash(i) AS h FROM range(3000000) t(i) ORDER BY h)",
