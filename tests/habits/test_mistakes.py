@@ -24,7 +24,7 @@ WORDS = (
     ("record --mode ring ./app", 2, r"unknown option '--mode'"),
     ("print --limit", 2, r"option '--limit' needs a value"),
     ("print --json=yes", 2, r"option '--json=yes' takes no value"),
-    ("print a b", 2, r"one recording at a time, not 'b' too"),
+    ("print a b", 2, r"one recording at a time \('hodo merge' makes one of several, 'hodo query' reads them all\), not 'b' too"),
 )
 RECORDINGS = (
     ("print nothing-here", 1, r"nothing-here: no such recording: make one with 'hodo record', or name its directory"),
