@@ -140,8 +140,8 @@ void hodo_put_lost(struct hodo_text *to, const struct hodo_read *reader, bool co
 				  "'hodo doctor' says why they have none");
 		put_cause(to, p, l.overwritten, "overwritten", "newer events overwrote them",
 			  room_hint(p, hint));
-		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written",
-			  "use -o DIR on a disk with room");
+		put_cause(to, p, l.unwritten, "unwritten", "the output could not be written, or had reached its --max-size",
+			  "use -o DIR on a disk with room, or a larger size");
 		put_cause(to, p, l.unknown, "unknown", "the recording ended before the cause was written",
 			  "most often the ring was full: -m");
 		put_cause(to, p, l.damaged, "damaged", "its buffers or its files are damaged, or cut short", "");

@@ -302,6 +302,8 @@ void hodo_selection_end(const struct hodo_args *a)
 	if (s->seen || a->host)
 		hodo_warning("%s: no event matches the options: 'hodo stat %s' lists the events",
 			     a->dir, a->dir);
+	else if (!a->since && !a->until && !a->around)
+		hodo_warning("%s: the recording has no events", a->dir);
 	else if (!(a->verb->selects & HODO_SELECT_ALL_CALLS))
 		hodo_warning("%s: there are no events at that time: 'hodo info %s' says when the recording "
 			     "was made", a->dir, a->dir);

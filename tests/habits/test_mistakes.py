@@ -55,6 +55,7 @@ SELECTIONS = (
     ("print -e tick real", 0, r"warning: no event matches 'tick:\*'"),
     ("print -e app:tick,, real", 2, r"an event pattern is empty"),
     ("print --thread nobody real", 0, r"warning: real: no event matches the options: 'hodo stat real' lists"),
+    ("print --thread main nothing", 0, r"warning: nothing: the recording has no events"),
     ("stat --columns colour real", 2, r"there is no column 'colour': --columns=help lists them"),
     ("report --sort latency real", 2, r"--sort is the name of a column, not 'latency': --columns=help lists them"),
     ("report --fail-if p99>+10% real", 2, r"--fail-if compares two recordings: give the other with --diff"),
@@ -126,6 +127,7 @@ class Mistakes(Case):
                 f.write(text)
         run("cc", "-g", "-O1", "-o", self.path("plain"), self.path("plain.c"), status=0)
         self.ok("record", "-q", "-o", "real", "./app", 5)
+        self.ok("record", "-q", "-o", "nothing", "true")
 
     def check(self, table):
         for typed, status, said in table:

@@ -257,6 +257,7 @@ class Size(Limits):
     def test_several_processes(self):
         result = self.record(*TINY, "--max-size", "100K", TARGET, 20000, 4, 2, 200)
         self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("or had reached its --max-size", self.ok("stat", self.data))
         self.check_size(100 * 1024, result)
         self.check_trace(result)
 
