@@ -34,8 +34,8 @@ void hodo_record_missed_look(const struct hodo_probe_built *built, bool *said)
 	char missed[32], exits[32];
 
 	if (built->missed && !*said)
-		hodo_error("%s of %s exits of functions have no room for a jump, and are not seen: their calls are shown as "
-			   "left, and the next ones as inside of them", hodo_grouped(built->missed, missed),
+		hodo_error("%s of %s exits of functions have no room for a jump, and are not seen: calls that end there are "
+			   "shown as left, and later calls as nested in them", hodo_grouped(built->missed, missed),
 			   hodo_grouped(built->exits, exits));
 	*said |= built->missed != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_traps.h - reports once what is not as one might think in code that was not prepared: some probes are
- * breakpoints, which cost more, and some exits of functions are not seen.
+ * record_traps.h - reports once what code that was not prepared does not allow: some probes are breakpoints,
+ * which cost more, and some exits of functions are not seen.
  */
 #ifndef HODO_CLI_RECORD_TRAPS_H
 #define HODO_CLI_RECORD_TRAPS_H

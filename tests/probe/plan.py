@@ -5,6 +5,7 @@ jump, the others have a reason, and all are counted. Objects that are not instal
 import glob
 import json
 import os
+import re
 import subprocess
 
 from hodo_test import Case, HODO, LIBHODO, main, run
@@ -69,6 +70,18 @@ class Plan(Case):
             self.assertGreaterEqual(o["functions"], FEW, name)
             self.assertGreaterEqual(entries, ENTRIES, name)
             self.assertGreaterEqual(exits, EXITS, name)
+
+    def test_unseen_exits_are_said(self):
+        """What hodo record says of exits without a jump, once and not with -q, agrees with hodo doctor."""
+        command = ["--functions", "-o", os.path.join(self.dir, "trace"), "--", "/bin/bash", "-c", ":"]
+        exits = survey("/bin/bash")["exits"]
+        said = re.findall(r"(?m)^hodo: ([\d,]+) of ([\d,]+) exits of functions have no room for a jump, ",
+                          run(HODO, "record", *command).stderr)
+        self.assertEqual(len(said), 1)
+        missed, all_exits = (int(n.replace(",", "")) for n in said[0])
+        self.assertTrue(0 < missed <= exits["trap"] + exits["none"], (missed, exits))
+        self.assertTrue(missed < all_exits <= sum(exits.values()), (all_exits, exits))
+        self.assertEqual(run(HODO, "record", "-q", *command).stderr, "")
 
     def test_libc_names_what_it_refuses(self):
         found = reasons(survey(OBJECTS["libc"]))
