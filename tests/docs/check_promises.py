@@ -3,9 +3,11 @@
 """check_promises.py SOURCE BUILD CTEST: every promise of docs/promises.md names what proves it, and that exists.
 
 It names tests of BUILD, whole or by their beginning (up to a dot or an underscore), and rows of bench/run."""
+import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 source, build, ctest = sys.argv[1:]
@@ -13,7 +15,10 @@ PARTS = ("Promised", "Conditions", "Not promised", "Shown by")
 
 
 def existing():
-    listing = subprocess.run([ctest, "--test-dir", build, "-N"], check=True, capture_output=True, text=True).stdout
+    # Not in the build's own folder: there, listing replaces the log of the run that this test is a part of.
+    with tempfile.TemporaryDirectory(prefix="hodo-test-") as folder:
+        Path(folder, "CTestTestfile.cmake").write_text(f"subdirs({json.dumps(build)})\n")
+        listing = subprocess.run([ctest, "--test-dir", folder, "-N"], check=True, capture_output=True, text=True).stdout
     tests = re.findall(r"^ *Test +#\d+: (\S+)", listing, re.M)
     usage = subprocess.run([f"{source}/bench/run", "--help"], check=True, capture_output=True, text=True).stdout
     rows = set(re.findall(r"\w+", usage.split("only these:")[1].split("--build")[0]))

@@ -10,7 +10,7 @@ note "clock: $(cat /sys/devices/system/clocksource/clocksource0/current_clocksou
 note "the kernel is at $(sed -n 's/ T _text$//p' /proc/kallsyms)"
 check debugfs grep -q " /sys/kernel/debug debugfs " /proc/mounts
 check tracefs test -e $TRACING/events/sched/sched_switch/format
-check loopback ping -c 1 -W 5 127.0.0.1
+check loopback ping -c 1 -W 60 127.0.0.1
 check module module loop
 check hodo hodo --version
 # A module that was compiled for another kernel; its checksums may not show that.

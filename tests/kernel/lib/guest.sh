@@ -112,9 +112,9 @@ bring() {
 	cp -a "$@" "$OUT/"
 }
 
-# wait_until SECONDS COMMAND...: waits until the command succeeds.
+# wait_until SECONDS COMMAND...: waits until the command succeeds, at most so long where nothing else runs.
 wait_until() {
-	wait_left=$(($1 * 10))
+	wait_left=$(($1 * 10 * $(cat /tests/patience)))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		wait_left=$((wait_left - 1))

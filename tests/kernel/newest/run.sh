@@ -22,7 +22,7 @@ read -r inside <$PARAMETERS/inside
 equal off_waits "$inside" 0
 echo 0 >$HODO/enabled
 
-hodo record -q -k -e 'irq:*' -o /tmp/irq -- sleep 1
+hodo record -q -k -e 'irq:*' -o /tmp/irq -- ping -c 1 127.0.0.1 # which receives in a softirq
 check probes sh -c "hodo print -q /tmp/irq | grep -q 'irq:softirq_entry'"
 rmmod newest_inside
 check unloads rmmod hodo

@@ -17,8 +17,11 @@ import ctf
 import ftrace
 
 NEAR = 64
-# Each probe reads these anew, and they may have changed meanwhile, by this much.
-MOVING = {("timer:timer_start", "now"): 2, ("timer:timer_expire_entry", "now"): 2, ("kmem:rss_stat", "size"): 1 << 20}
+# Each probe reads these anew, and they may have changed meanwhile, by this much. "now" are jiffies: a busy host may
+# make a guest wait between the two probes.
+JIFFIES = 5000
+MOVING = {("timer:timer_start", "now"): JIFFIES, ("timer:timer_expire_entry", "now"): JIFFIES,
+          ("kmem:rss_stat", "size"): 1 << 20}
 # Paths by call, or by another call that a C library uses for it.
 PATHS = {"openat open": b"/nowhere/at all", "renameat rename renameat2": b"/tmp/renamed", "unlink unlinkat":
          b"/tmp/renamed"}

@@ -33,8 +33,21 @@ check list_syscall grep -q '^syscalls:sys_enter_openat  *off  *syscall  *(.*file
 equal list_pattern "$(hodo list -k '*:sys_*_getppid,!*:*exit*' | tr -s ' ')" "syscalls:sys_enter_getppid off syscall ()"
 
 # ------------------------------------------------------------- alone, and with others
-status alone 0 hodo record -k --duration 1 -o "$OUT/alone"
-says alone_said "events of the kernel, "
+status duration 0 hodo record -k --duration 1 -o "$OUT/duration"
+says duration_said "events of the kernel, "
+hodo record -q -k -o "$OUT/alone" &
+recorder=$!
+check alone_begun wait_until 60 started
+for cpu in 0 1; do
+	taskset -p $((1 << cpu)) $$ >/dev/null
+	for i in 1 2 3 4 5; do
+		usleep 10000
+		ls / >/dev/null
+	done
+done
+taskset -p 3 $$ >/dev/null
+kill -TERM $recorder
+waited alone $recorder
 status both 5 hodo record -k -e 'sched:*,syscalls:*,emit:*' -o "$OUT/both" -- ./emit 300
 says both_said "events of the kernel and 1 process, "
 status defaults 5 hodo record -k -e '!syscalls:sys_*_getppid' -o "$OUT/defaults" -- ./emit 20
@@ -54,7 +67,11 @@ check ready wait_until 60 test -e /tmp/ready
 hodo record -q -k -e 'syscalls:*nanosleep,emit:*' -p $pid -o "$OUT/attached" 2>/tmp/attached &
 recorder=$!
 check attached_begun wait_until 60 grep -q 'emit:tick' "$OUT/attached/emit-$pid/metadata"
-sleep 1
+# some NAME: more than a few of both events are on disk.
+some() {
+	[ "$(count "$OUT/$1" emit:tick)" -gt 5 ] && [ "$(count "$OUT/$1" syscalls:sys_enter_clock_nanosleep)" -gt 5 ]
+}
+check attached_some wait_until 60 some attached
 kill -TERM $recorder
 waited attached $recorder
 kill $pid

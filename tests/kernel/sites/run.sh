@@ -186,10 +186,11 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 	check record_cycles hodo record -q -k -e 'sshared:*,sall:*' -o "$OUT/cycles" -- sh cycles.sh
 	# The example, used as its first lines say.
 	insmod ./jobs.ko
-	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" \
-		-- sh -c 'echo 5 >/sys/module/jobs/parameters/add; sleep 1'
-	check example_probe sh -c "[ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]"
-	rmmod jobs
+	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" -- sh -c "
+		echo 5 >$parameters/jobs/parameters/add
+		until [ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]; do usleep 10000; done
+		cat $parameters/jobs/parameters/longest_ns; rmmod jobs"
+	check example_probe test "$check_said" -gt 0
 	insmod ./sites_busy.ko
 	# No more than babeltrace2 can read in a moment.
 	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M --max-size 1M -o "$OUT/busy" -- sleep 3
