@@ -57,8 +57,9 @@ says missed_said "events were missed: another probe was being handled"
 # More calls than hodo can wait for at one time.
 status awaited 0 hodo record -k -e 'kprobe:do_nanosleep%return' -o "$OUT/awaited" -- ./kpwork sleep 1040
 says awaited_said "events were missed: more calls at once"
-awaited=$(count "$OUT/awaited" 'kprobe:do_nanosleep%return')
-check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040 # a call that has returned makes room for another
+# A call that has returned makes room for another. hodo sleeps, too, on a busy machine often.
+awaited=$(hodo print -q --filter '$comm == "kpwork"' "$OUT/awaited" | grep -c 'do_nanosleep%return')
+check awaited_count test "$awaited" -gt 1000 -a "$awaited" -lt 1040
 
 # ------------------------------------------------------------- a function of a module that goes
 status module 0 hodo record -k -e 'kprobe:kpcalls_step($arg1, $arg2:i64),kprobe:kpcalls_step%return($retval:i32)' -o "$OUT/module" -- \
