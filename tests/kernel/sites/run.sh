@@ -189,8 +189,8 @@ if hodo record --help | grep -q '^ *-k[, ]'; then
 	check record_example hodo record -q -k -e 'jobs:*' -o "$OUT/jobs" -- sh -c "
 		echo 5 >$parameters/jobs/parameters/add
 		until [ \$(cat $parameters/jobs/parameters/longest_ns) -gt 0 ]; do usleep 10000; done
-		cat $parameters/jobs/parameters/longest_ns; rmmod jobs"
-	check example_probe test "$check_said" -gt 0
+		cat $parameters/jobs/parameters/longest_ns >/tmp/longest; rmmod jobs"
+	check example_probe test "$(cat /tmp/longest)" -gt 0
 	insmod ./sites_busy.ko
 	# No more than babeltrace2 can read in a moment.
 	check record_busy hodo record -q -k -e 'sbusy:*' -m 1M --max-size 1M -o "$OUT/busy" -- sleep 3
