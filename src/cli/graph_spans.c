@@ -132,7 +132,7 @@ static void begins(struct graph *g, struct graph_thread *t, const struct hodo_re
 {
 	struct graph_open *s = nests(e->cls) && t->nspans < GRAPH_SPANS_MAX ? graph_open_new(g) : NULL;
 	struct hodo_pair begin = { e->ts_ns, hodo_pair_base(e), (uintptr_t)s }, oldest;
-	int paired = hodo_pairs_begin(g->pairs, &g->key, &begin, &oldest);
+	int paired = hodo_pairs_begin(g->pairs, &g->key, &begin, e->process, &oldest);
 
 	hodo_must(paired < 0 ? NULL : g);
 	if (s) {

@@ -213,7 +213,7 @@ static int begin(struct report_events *ev, const struct action *a, const struct 
 		begin.user = hodo_map_index(&ev->rows.rows, report_row(&ev->rows, a->series, group));
 	if (!a->pair)
 		begin.base = hodo_pair_base(e);
-	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, &other);
+	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, a->pair ? NULL : e->process, &other);
 	if (paired > HODO_PAIR_NONE && is_unpaired(ev, &other))
 		ev->findings.dropped += paired == HODO_PAIR_GIVEN_UP;
 	return paired < 0 ? paired : 0;

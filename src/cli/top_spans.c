@@ -288,7 +288,7 @@ static void begin(struct hodo_top_spans *s, const struct hodo_text *key, const s
 		give_up(s, &other);
 		m->given_up++;
 	}
-	paired = hodo_pairs_begin(s->pairs, key, pair, &other);
+	paired = hodo_pairs_begin(s->pairs, key, pair, NULL, &other);
 	if (paired < 0)
 		exit(hodo_no_memory());
 	row_of(s, pair)->times->open++;

@@ -180,6 +180,11 @@ int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off);
 /* Likewise; at the end of a segment, off moves to the next. NULL: at the end of all. */
 struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *off);
+/* The number of parts that are not here, between that one of hodo_read.parts and the one before it in its directory. */
+uint64_t hodo_read_parts_missing(const struct hodo_read *r, uint32_t part);
+/* Whether a part that is not here may have a segment of the stream between the two. */
+bool hodo_read_segment_missing(const struct hodo_stream *s, const struct hodo_segment *from,
+			       const struct hodo_segment *to);
 /* Adds the packet at hand to the figures of its part; forgets all of the stream's, which will be counted again. */
 void hodo_read_segment_note(struct hodo_stream *s, struct hodo_segment *g, int64_t begin_ns);
 void hodo_read_segments_forget(struct hodo_stream *s);

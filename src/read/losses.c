@@ -84,11 +84,8 @@ int hodo_losses_packet_end(struct hodo_stream *s, int (*found)(void *data, const
 
 /* ------------------------------------------------------------------------ their sum */
 
-/*
- * Events between two headers that no packet counts as lost, where packets are missing, too: those are damaged. Numbers
- * start over in each file of a recording in parts.
- */
-void hodo_losses_gap(struct hodo_stream *s, bool same_file, uint64_t rose)
+/* Events between two headers that no packet counts as lost, where packets are missing, too: those are damaged. */
+void hodo_losses_gap(struct hodo_stream *s, bool missing, uint64_t rose)
 {
 	const struct hodo_packet *h = &s->head;
 	uint64_t gap = h->events_before > s->events_next ? h->events_before - s->events_next : 0;
@@ -96,7 +93,7 @@ void hodo_losses_gap(struct hodo_stream *s, bool same_file, uint64_t rose)
 	s->hole = 0;
 	if (gap < UINT64_MAX / 2)
 		s->events_gap += gap;
-	if (gap < UINT64_MAX / 2 && s->pub.packets > 0 && same_file && h->packet_seq_num > s->seq + 1 && gap > rose)
+	if (gap < UINT64_MAX / 2 && s->pub.packets > 0 && missing && gap > rose)
 		s->hole = gap - rose;
 	s->holes += s->hole;
 	s->events_next = h->events_before + h->events;

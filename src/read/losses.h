@@ -44,9 +44,9 @@ int hodo_losses_packet(struct hodo_stream *s, int (*found)(void *data, const str
 int hodo_losses_packet_end(struct hodo_stream *s, int (*found)(void *data, const struct hodo_read_loss *loss),
 			   void *data);
 
-/* Notes what is missing before the packet whose header has just been read. same_file: as the header before; rose: how
- * many more events it counts as lost. */
-void hodo_losses_gap(struct hodo_stream *s, bool same_file, uint64_t rose);
+/* Notes what is missing before the packet whose header has just been read. missing: packets are, since the header
+ * before; rose: how many more events it counts as lost. */
+void hodo_losses_gap(struct hodo_stream *s, bool missing, uint64_t rose);
 /* Sums up a stream's losses by cause, as far as it was walked. */
 void hodo_losses_sum(struct hodo_stream *s);
 

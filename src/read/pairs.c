@@ -7,6 +7,7 @@
  * each chain.
  */
 #include "internal.h"
+#include "losses.h"
 #include "pairs.h"
 
 #include <base/hash.h>
@@ -191,10 +192,23 @@ static int add(struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash,
 	return 0;
 }
 
-int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_text *key, const struct hodo_pair *begin,
-		     struct hodo_pair *pair)
+/* The begin that waits no more since another begins; 0: none. */
+static uint32_t ended_by(const struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash,
+			 const struct hodo_pair *begin, const struct hodo_read_process *process)
 {
-	uint32_t hash = hash_of(key), before = begin->base ? find(p, key, hash) : 0;
+	bool lossy = process && hodo_losses_any(process);
+	uint32_t before = begin->base || lossy ? find(p, key, hash) : 0;
+
+	if (!before || begin->base ||
+	    hodo_losses_between(process, HODO_LOSSES_ANY_CPU, p->entries[before].pair.begin_ns, begin->begin_ns))
+		return before;
+	return 0;
+}
+
+int hodo_pairs_begin(struct hodo_pairs *p, const struct hodo_text *key, const struct hodo_pair *begin,
+		     const struct hodo_read_process *process, struct hodo_pair *pair)
+{
+	uint32_t hash = hash_of(key), before = ended_by(p, key, hash, begin, process);
 	int paired = HODO_PAIR_NONE, err;
 
 	if (key->error)

@@ -56,13 +56,17 @@ bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *event);
 enum hodo_paired {
 	HODO_PAIR_NONE,    /* … */
 	HODO_PAIR_FOUND,   /* end: *pair is its begin */
-	HODO_PAIR_LEFT,    /* *pair has no end: the thread is in, or leaves, another system call */
+	HODO_PAIR_LEFT,    /* *pair has no end: the thread is in, or leaves, another system call; or it was lost */
 	HODO_PAIR_GIVEN_UP /* begin: *pair made room */
 };
 
-/* Adds a begin. base: of a system call, else NULL. NONE, LEFT or GIVEN_UP; -ENOMEM: it is not added. */
+/*
+ * Adds a begin. base: of a system call, else NULL. process: whose events were lost, if any: where some were, since the
+ * latest begin of the key, that one's end is taken to be among them, rather than that it contains another of its kind:
+ * it is LEFT; NULL: never. NONE, LEFT or GIVEN_UP; -ENOMEM: it is not added.
+ */
 int hodo_pairs_begin(struct hodo_pairs *pairs, const struct hodo_text *key, const struct hodo_pair *begin,
-		     struct hodo_pair *pair);
+		     const struct hodo_read_process *process, struct hodo_pair *pair);
 /*
  * Removes the begin of an end. NONE: there is none; FOUND; LEFT: there is none, either, but *pair is removed;
  * -ENOMEM.

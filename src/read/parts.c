@@ -222,6 +222,15 @@ static int open_piece(struct hodo_read *r, struct hodo_map *u, const char *name,
 	return err;
 }
 
+static void warn_missing(struct hodo_read *r, uint32_t part)
+{
+	unsigned long long n = hodo_read_parts_missing(r, part);
+
+	if (n > 0)
+		warn(r, r->parts[part].name, "%llu part%s before it %s missing: the events that are known to be in %s count as damaged",
+		     n, n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "it" : "them");
+}
+
 /* Those in dir. */
 static int open_parts(struct hodo_read *r, struct hodo_map *u, const char *dir, const struct folders *parts, int *why)
 {
@@ -237,6 +246,8 @@ static int open_parts(struct hodo_read *r, struct hodo_map *u, const char *dir, 
 			name = keep(r, path);
 		}
 		err = name ? add_part(r, name) : -ENOMEM;
+		if (!err)
+			warn_missing(r, r->nparts - 1);
 		if (!err)
 			err = open_piece(r, u, name, r->nparts - 1, why);
 	}

@@ -133,3 +133,27 @@ void hodo_read_segment_take_back(struct hodo_stream *s, uint64_t events)
 	s->trace->reader->parts[g->part].events -= events;
 	g->events -= events;
 }
+
+/* ----------------------------------------------------------------------- missing parts */
+
+uint64_t hodo_read_parts_missing(const struct hodo_read *r, uint32_t part)
+{
+	const char *name = r->parts[part].name, *before = part ? r->parts[part - 1].name : NULL;
+	size_t number_at = before ? (size_t)(strrchr(name, '-') + 1 - name) : 0;
+	uint64_t number, last;
+
+	if (!before || strncmp(before, name, number_at) != 0)
+		return 0;
+	number = strtoull(name + number_at, NULL, 10);
+	last = strtoull(before + number_at, NULL, 10);
+	return number > last ? number - last - 1 : 0;
+}
+
+bool hodo_read_segment_missing(const struct hodo_stream *s, const struct hodo_segment *from,
+			       const struct hodo_segment *to)
+{
+	for (uint32_t i = from->part + 1; i <= to->part; i++)
+		if (hodo_read_parts_missing(s->trace->reader, i) > 0)
+			return true;
+	return false;
+}

@@ -93,7 +93,7 @@ static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
 	kept->number = s->begins++;
 	hodo_off_cpu_mark(s->off, e, &kept->mark);
 	memcpy(kept->payload, e->payload, e->payload_bytes);
-	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, &other);
+	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, e->process, &other);
 	if (paired < 0)
 		free(kept);
 	else if (paired != HODO_PAIR_NONE)

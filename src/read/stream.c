@@ -196,16 +196,23 @@ static int32_t header_cpu(const struct hodo_packet *h)
 	return h->cpu_id > INT32_MAX ? -1 : (int32_t)h->cpu_id; /* also HODO_CPU_ANY */
 }
 
+/* Whether there were events before the first packet: overwritten, or in a part that is not here. */
+static bool begins_late(const struct hodo_stream *s)
+{
+	if (s->trace->pub.mode != HODO_MODE_OVERWRITE)
+		return s->head.events_before > 0;
+	/* A packet without events only marks where counting begins. */
+	return (s->head.events == 0 || s->head.events_before > 0) &&
+	       (s->lost_by_cause.overwritten > 0 || !s->lost_known);
+}
+
 void hodo_read_stream_settle(struct hodo_stream *s)
 {
 	s->has_begin = header_fault(s, &s->head) == NULL;
 	if (s->has_begin) {
 		s->pub.begin_ns = hodo_read_clock_ns(&s->trace->pub.clock, s->head.timestamp_begin);
 		s->pub.cpu = header_cpu(&s->head);
-		/* A packet without events only marks where counting begins. */
-		s->lost_before = s->trace->pub.mode == HODO_MODE_OVERWRITE &&
-				 (s->head.events == 0 || s->head.events_before > 0) &&
-				 (s->lost_by_cause.overwritten > 0 || !s->lost_known);
+		s->lost_before = begins_late(s);
 	} else if (strncmp(s->pub.name, "cpu", 3) == 0) {
 		s->pub.cpu = atoi(s->pub.name + 3);
 	}
@@ -314,11 +321,17 @@ static int find_header(struct hodo_stream *s, uint64_t off, uint64_t *found)
 static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t off)
 {
 	const struct hodo_packet *h = &s->head;
-	bool same_file = s->walked == (uint32_t)(g - s->segments);
+	bool same_file = s->walked == (uint32_t)(g - s->segments), missing;
 	int32_t cpu = header_cpu(h);
 	uint64_t discarded;
 	int64_t begin_ns;
 
+	/* Numbers start over in each file of a recording in parts. */
+	if (same_file)
+		missing = h->packet_seq_num > s->seq + 1;
+	else
+		missing = s->walked != UINT32_MAX &&
+			  hodo_read_segment_missing(s, &s->segments[s->walked], g);
 	if (!same_file) {
 		s->walked = (uint32_t)(g - s->segments);
 		s->discarded_before = s->discarded;
@@ -330,7 +343,7 @@ static void take_header(struct hodo_stream *s, struct hodo_segment *g, uint64_t 
 	s->pub.cpu = cpu;
 	if (s->pub.packets > 0 && discarded < s->discarded)
 		hodo_read_stream_warn(s, WARN_DISCARDED, "the count of lost events runs back");
-	hodo_losses_gap(s, same_file, discarded > s->discarded ? discarded - s->discarded : 0);
+	hodo_losses_gap(s, missing, discarded > s->discarded ? discarded - s->discarded : 0);
 	s->discarded = discarded;
 	s->pub.packets++;
 	s->pub.events += h->events;

@@ -192,7 +192,7 @@ static bool wait_for_end(struct hodo_timeline *s, struct timeline_node *node)
 	int paired;
 
 	hodo_pair_key(&s->key, s->event);
-	paired = hodo_pairs_begin(s->pairs, &s->key, &begin, &other);
+	paired = hodo_pairs_begin(s->pairs, &s->key, &begin, s->event->process, &other);
 	if (paired < 0) {
 		timeline_fail(s, paired);
 		node_free(s, node);

@@ -17,7 +17,7 @@ import time
 
 from hodo_test import HODO, Case, alive, events, main, program, run, wait_for
 
-CALC, TARGET = program("CALC"), program("TARGET")
+CALC, MOVING, TARGET = program("CALC"), program("MOVING"), program("TARGET")
 
 TINY = ("-m", "64K", "--packet-size", "1K")
 PACKET = 1024
@@ -169,6 +169,44 @@ class Parts(Limits):
                 clocks.add(re.search(r"/\*@clock .*\*/", text)[0])
         self.assertEqual(len(uuids), 1)
         self.assertEqual(len(clocks), 1)  # the final one, in each part
+
+    def test_missing_parts_are_counted(self):
+        """Parts that did not arrive: what was in them is lost, and that is said."""
+        result = self.record("-m", "4M", "--packet-size", "1K", "--rotate", "8K", TARGET, 3000, 1, 0, 500)
+        self.assertEqual(result.lost(), 0)
+        parts = self.parts()
+        self.assertGreater(len(parts), 6)
+        missing = sum(self.stat(os.path.join(self.data, part))["recorded"] for part in parts[2:4])
+        for part in parts[2:4]:
+            shutil.rmtree(os.path.join(self.data, part))
+        stat = self.stat()
+        self.assertEqual((stat["recorded"], stat["discarded"]), (3000 - missing, missing))
+        self.assertEqual(stat["processes"][0]["lost"]["damaged"], missing)
+        said = self.hodo("stat", self.data).stderr
+        self.assertIn(f"{parts[4]}: 2 parts before it are missing: the events that are known to be in them count as "
+                      "damaged", said)
+        # Older parts are removed on purpose: --keep.
+        for part in parts[:2]:
+            shutil.rmtree(os.path.join(self.data, part))
+        self.assertEqual(self.stat()["discarded"], 0)
+        self.assertNotIn("missing", self.hodo("stat", self.data).stderr)
+
+    def test_spans_without_older_parts(self):
+        """A begin whose end was in a part that is gone does not contain all later spans of its thread."""
+        self.record("-m", "1M", "--packet-size", "1K", "--rotate", "16K", MOVING, 20000)
+        for part in self.parts()[:-2]:
+            shutil.rmtree(os.path.join(self.data, part))
+            self.hodo("export", "-q", "--to", "chrome", "-o", os.path.join(self.dir, "moving.json"), "-f", self.data)
+            with open(os.path.join(self.dir, "moving.json"), encoding="utf-8") as file:
+                slices = [e for e in json.load(file)["traceEvents"] if e.get("name") == "moving:work"]
+            self.check_apart(slices)
+
+    def check_apart(self, slices):
+        open_ones = 0
+        for e in slices:
+            open_ones += {"B": 1, "E": -1}[e["ph"]]
+            self.assertIn(open_ones, (0, 1), e)
+        self.assertGreater(len(slices), 100)
 
     def test_by_time(self):
         result = self.record(*TINY, "--rotate", "0.05s", TARGET, 20000, 1, 0, 50)
