@@ -20,7 +20,7 @@ struct hodo_recover {
 	int out_fd; /* directory of the new recording (hodo_out_dir_open()); the caller keeps it */
 	struct hodo_reporter reporter;
 	/* So far. */
-	uint32_t processes; /* folders made */
+	uint32_t processes; /* made: one in several parts of a recording is one */
 	uint32_t running;   /* those of processes that are still running */
 	uint32_t failed;    /* files and folders that could not be recovered */
 	uint64_t events, bytes;

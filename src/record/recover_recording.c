@@ -16,6 +16,7 @@
 #include <hodo/read.h>
 
 #include <base/file.h>
+#include <base/map.h>
 #include <base/quantity.h>
 #include <base/scope.h>
 
@@ -32,6 +33,7 @@ struct copying {
 	struct hodo_text done; /* folders below out_fd, each with its NUL */
 	uint64_t ts_begin;     /* of the earliest packet */
 	struct hodo_read_clock clock;
+	struct hodo_map names; /* of folders: a process has one in each part */
 	uint32_t folders, complete, repaired;
 	bool clocks_differ; /* the recorder was killed while it gave all folders the final clock */
 };
@@ -217,6 +219,18 @@ static bool has_filled_stream(int fd)
 	return false;
 }
 
+static int note_folder(struct copying *c, const char *below, const char *name)
+{
+	bool is_new;
+
+	if (!hodo_map_add_bytes(&c->names, name, strlen(name), &is_new))
+		return -ENOMEM;
+	c->r->processes += is_new;
+	hodo_text_printf(&c->done, "%s%s", below, name);
+	hodo_text_char(&c->done, 0);
+	return c->done.error;
+}
+
 /* A process's folder. below: where it is under out_fd, "" or "part-0001/". */
 static int copy_folder(struct copying *c, int in, int out, const char *below, const char *name)
 {
@@ -227,23 +241,18 @@ static int copy_folder(struct copying *c, int in, int out, const char *below, co
 
 	if (to < 0)
 		return to;
-	c->r->processes++;
 	err = copy_with(&f, "metadata");
 	if (err == -ENOENT || err == -EBADMSG) {
 		other = copy_with(&f, ".metadata.new");
 		err = other == -ENOENT ? err : other;
 	}
-	if (!err) {
-		hodo_text_printf(&c->done, "%s%s", below, made);
-		hodo_text_char(&c->done, 0);
-		return c->done.error;
-	}
+	if (!err)
+		return note_folder(c, below, made);
 	if (err != -ENOENT && err != -EBADMSG)
 		return err;
 	/* Without it, the events cannot be decoded. */
 	unlinkat(to, "metadata", 0);
 	unlinkat(out, made, AT_REMOVEDIR);
-	c->r->processes--;
 	/* It was only begun: metadata is written first. */
 	if (!has_filled_stream(in))
 		return 0;
@@ -354,7 +363,7 @@ static int set_clocks(const struct copying *c)
 
 int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, char *error, size_t size)
 {
-	struct copying c = { .r = r, .ts_begin = UINT64_MAX };
+	struct copying c = { .r = r, .ts_begin = UINT64_MAX, .names = HODO_MAP_BYTES(struct hodo_bytes) };
 	const char *base = strrchr(path, '/') && strrchr(path, '/')[1] ? strrchr(path, '/') + 1 : path;
 	char number[32];
 	int err;
@@ -365,6 +374,7 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 	err = is_process_folder(fd) ? copy_folder(&c, fd, r->out_fd, "", base) : copy_entries(&c, fd, r->out_fd, "");
 	if (!err)
 		err = set_clocks(&c);
+	hodo_map_free(&c.names);
 	if (err)
 		snprintf(error, size, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)

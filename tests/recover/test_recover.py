@@ -163,6 +163,14 @@ class Torn(Case):
                 self.recover()
                 self.check_recovered(cut)
 
+    def test_parts_have_one_process(self):
+        shutil.rmtree(self.data)
+        done = hodo("record", "-q", "-o", self.data, "-m", "16M", "--packet-size", "8K", "--rotate", "16K", "--",
+                    TARGET, self.path("shared"), "1", "3000", "0", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(len([name for name in os.listdir(self.data) if name.startswith("part-")]), 1)
+        self.assertRegex(self.recover().stderr, r"events of 1 process in ")
+
     def test_loss_is_told(self):
         os.truncate(self.stream, os.path.getsize(self.stream) - 7)
         done = self.recover()
