@@ -73,8 +73,11 @@ static inline __attribute__((always_inline)) struct hodo_func_thread *begin(uint
 	struct hodo_func_thread *t = tls->thread;
 
 	/* A fork that ran no handlers: the child does not have the recording's memory. */
-	if (__builtin_expect(hodo_process_forked(), 0))
+	if (__builtin_expect(hodo_process_forked(), 0)) {
 		hodo_x86_keep(after_fork, 0, 0, 0);
+		if (hodo_process_forked())
+			return 0; /* this thread is setting it up */
+	}
 	/*
 	 * A handler that interrupts this may set the thread up; with signals blocked, that is checked again.
 	 */

@@ -173,7 +173,7 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 {
 	static int selected = -1;
 	struct hodo_tracer_list *list;
-	uint32_t n = 0;
+	uint32_t n = 0, count = 0; /* which is no __builtin_popcount(), as that may call libgcc (user/clock.c) */
 
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
 		if ((active & ~mask) >> b & 1 && ops[b]->stop)
@@ -191,8 +191,9 @@ int hodo_tracers_set_builtins(uint32_t mask, int set)
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {
 		if (mask >> b & 1 && ops[b]->start && ops[b]->start(&hodo_func_config) != 0)
 			mask &= ~(1u << b);
+		count += mask >> b & 1;
 	}
-	list = list_make((uint32_t)__builtin_popcount(mask), 0, false, 0);
+	list = list_make(count, 0, false, 0);
 	if (!list)
 		return -ENOMEM;
 	for (unsigned b = 0; b < sizeof(ops) / sizeof(ops[0]); b++) {

@@ -47,6 +47,20 @@ void hodo_clock_init(void)
 	start_ticks = hodo_ticks_now();
 }
 
+/* a * b / c. Not by libgcc's division, which a static program has, too: calls of it may be traced. */
+static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+#ifdef __x86_64__
+	uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64) % c; /* so that the quotient fits */
+
+	__asm__("divq %2" : "+a"(low), "+d"(high) : "r"(c) : "cc");
+	return low;
+#else
+	return (uint64_t)(product / c);
+#endif
+}
+
 /*
  * The recorder knows the frequency; else two readings of both clocks, at least 5 ms apart, give it well
  * enough. It is measured only once: times would not compare if it changed.
@@ -63,7 +77,7 @@ static uint64_t ticks_per_s(void)
 		passed = hodo_ticks_now() - start_ticks;
 		if (ns < 5000000)
 			continue;
-		known = (uint64_t)((unsigned __int128)passed * 1000000000u / ns);
+		known = scale(passed, 1000000000, ns);
 		hodo_store(&measured, known);
 	}
 	return known;
@@ -73,5 +87,5 @@ HODO_PUBLIC uint64_t hodo_ticks_ns(uint64_t ticks)
 {
 	if (hodo_recording.on && hodo_recording.config.clock != HODO_CLOCK_TSC)
 		return ticks;
-	return (uint64_t)((unsigned __int128)ticks * 1000000000u / ticks_per_s());
+	return scale(ticks, 1000000000, ticks_per_s());
 }

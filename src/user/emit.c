@@ -311,7 +311,7 @@ static void emit_slow(struct hodo_state *state, const struct hodo_piece *pieces,
 		*from = (struct hodo_origin){ ((uintptr_t *)from->bp)[1], from->bp + 2 * sizeof(uintptr_t),
 					 ((uintptr_t *)from->bp)[0] };
 	hodo_process_check_fork();
-	section = hodo_section_enter();
+	section = hodo_process_forked() ? 0 : hodo_section_enter(); /* still: this thread is setting it up */
 	if (!section)
 		return;
 	on = hodo_load_acquire(state->on);

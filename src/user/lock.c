@@ -13,6 +13,7 @@ static uint32_t not_watched = HODO_SET_UP;
 const uint32_t *hodo_fork_mark = &not_watched;
 static uint32_t *fork_mark;
 static void (*set_up_child)(void);
+static uint32_t set_up_by; /* the thread that sets this process up, while the mark says so */
 static uint32_t control_owner;
 
 void hodo_control_retake(void)
@@ -150,6 +151,8 @@ bool hodo_process_watch_forks(void (*set_up)(void))
 
 void hodo_process_set_up_child(void)
 {
+	hodo_store(&set_up_by, hodo_gettid());
+	hodo_store_release(fork_mark, HODO_SETTING_UP);
 	set_up_child();
 	hodo_store_release(fork_mark, HODO_SET_UP);
 }
@@ -167,7 +170,8 @@ static void after_fork(long a, long b, long c)
 		hodo_process_set_up_child();
 		hodo_store_release(&control_owner, 0);
 	}
-	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP)
+	/* Not for itself, if what this thread called while it sets the child up is traced: the event is lost. */
+	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP && hodo_load(&set_up_by) != hodo_gettid())
 		hodo_sleep_ns(50000);
 	hodo_signals_restore(mask);
 }

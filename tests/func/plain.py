@@ -18,14 +18,14 @@ OWN = {"main": 1, "large": N, "small": 2 * N}
 ITS = {"library_work": 1, "library_part": N}
 
 
-def record(folder, *options, command=(PLAIN, N), status=7):
-    """What hodo record said, and how often each function was called for which the program has a name."""
+def record(folder, *options, command=(PLAIN, N), status=7, names=frozenset({**OWN, **ITS})):
+    """What hodo record said, and how often each function of these names was called; None: of all names."""
     plain = run(*command, status=status)
     done = hodo("record", "-o", folder / "trace", *options, "--", *command, timeout=2 * LIMIT_S)
     assert (done.returncode, done.stdout) == (status, plain.stdout), done
     report = json.loads(hodo("report", "-q", "--json", folder / "trace", status=0).stdout)
     calls = {f["function"]: f["calls"] for f in report["functions"]}
-    return done.stderr, {name: n for name, n in calls.items() if name in {**OWN, **ITS}}
+    return done.stderr, {name: n for name, n in calls.items() if names is None or name in names}
 
 
 def check_default(d):
@@ -106,6 +106,15 @@ def check_children(d):
     assert not {"large", "small"} & set(calls), calls
     _, calls = record(d / "b", f"--functions={PLAIN.name}!large", command=shell)
     assert calls == {"large": N}, calls
+
+
+def check_static(d):
+    """A static program's functions, its child's too, but none of libhodo, and no call that libhodo makes."""
+    _, calls = record(d, "--functions", names=None)
+    assert {name: calls.get(name) for name in ("main", "divide", "__udivti3")} == {
+        "main": 1, "divide": 2, "__udivti3": 2 * N}, calls
+    own = [name for name in calls if name.startswith("hodo_")]
+    assert not own, own
 
 
 def check_refused(d):
