@@ -6,7 +6,6 @@
 #include "graph.h"
 
 #include <base/vec.h>
-#include <read/losses.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +55,7 @@ void graph_complete_show(struct graph *g, struct graph_thread *t)
 	struct visit v = { g, t };
 
 	g->kept -= t->calls.n + t->nevents;
-	hodo_complete_calls_visit(&t->calls, hodo_losses_any(t->key.process), &ops, &v);
+	hodo_complete_calls_visit(&t->calls, &ops, &v);
 	show_events(g, t, INT64_MAX, UINT32_MAX);
 	t->nevents = t->shown = 0;
 }

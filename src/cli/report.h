@@ -357,7 +357,8 @@ struct report_ended {
 		uint32_t depth;
 		uint64_t number; /* of the latest of them */
 		uint64_t ns;
-	} *parts; /* depths rise */
+		int64_t until_ns; /* the end of the latest */
+	} *parts; /* depths do not fall */
 };
 
 /* A thread whose calls are known only at their ends. */

@@ -10,10 +10,10 @@
 
 #define HODO_CALL_NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */
 
-/* Whole calls that have ended, of one depth, inside a call yet to come. */
+/* Whole calls that have ended, of one depth and with no loss between them, inside a call yet to come. */
 struct calls_ended {
 	uint32_t depth;
-	int64_t since; /* when the first of them was entered */
+	int64_t until; /* the end of the last of them */
 	uint64_t sum;
 };
 
@@ -23,7 +23,7 @@ struct calls_thread {
 	const char *comm;
 	uint32_t tid;
 	uint64_t last_ns; /* of its last event */
-	struct calls_ended *ended; /* depths rise */
+	struct calls_ended *ended; /* in the order of their ends */
 	uint32_t nended, ended_room;
 	uint64_t callees_at, callees_ns; /* from func:callee: what the next whole call with that frame called */
 };

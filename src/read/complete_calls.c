@@ -22,20 +22,21 @@ bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hod
 	return true;
 }
 
+static bool is_inside(const struct hodo_read_call *call, const struct hodo_read_call *outer)
+{
+	return hodo_complete_inside(call->process, call->end_ns, outer->entry_ns, outer->end_ns);
+}
+
 /*
  * Builds the tree from the order of ends and the depths: read backwards, a call is inside the last one before
- * it with a smaller depth. Times do not show it: if a thread is preempted between reading the clock and
- * writing, its call begins and ends late. Returns the first root; the others follow as siblings, all in order
- * of time.
+ * it with a smaller depth. Returns the first root; the others follow as siblings, all in order of time.
  */
-static uint32_t make_tree(struct hodo_complete_call *c, uint32_t n, bool lossy)
+static uint32_t make_tree(struct hodo_complete_call *c, uint32_t n)
 {
 	uint32_t root = NONE, top = NONE;
 
 	for (uint32_t i = n; i-- > 0;) {
-		/* If events were lost: a call that began after this one ended did not call it. */
-		while (top != NONE && (c[top].call.depth >= c[i].call.depth ||
-				       (lossy && c[top].call.entry_ns >= c[i].call.end_ns)))
+		while (top != NONE && (c[top].call.depth >= c[i].call.depth || !is_inside(&c[i].call, &c[top].call)))
 			top = c[top].parent;
 		c[i].parent = top;
 		c[i].child = NONE;
@@ -55,11 +56,10 @@ static const struct hodo_read_call *outer_of(const struct hodo_complete_call *c,
 	return c[i].parent == NONE ? NULL : &c[c[i].parent].call;
 }
 
-void hodo_complete_calls_visit(struct hodo_complete_calls *kept, bool lossy, const struct hodo_complete_ops *ops,
-			       void *data)
+void hodo_complete_calls_visit(struct hodo_complete_calls *kept, const struct hodo_complete_ops *ops, void *data)
 {
 	struct hodo_complete_call *c = kept->calls;
-	uint32_t i = make_tree(c, kept->n, lossy);
+	uint32_t i = make_tree(c, kept->n);
 
 	kept->n = 0;
 	while (i != NONE) {

@@ -10,7 +10,21 @@
 #include <hodo/read.h>
 #include <stdbool.h>
 
+#include "losses.h"
+
 struct hodo_complete_call;
+
+/*
+ * Whether a call of a thread that ended at ended_ns is inside the next one that ends at a smaller depth, entered at
+ * entry_ns and ended at end_ns. It is, whatever the times, unless what it was inside of is lost: the duration of a call
+ * is exact, but its end is when the event was written, some ns later, or ms if the thread was preempted. So its entry
+ * may seem to be later than that of a call inside it, or than its end.
+ */
+static inline bool hodo_complete_inside(const struct hodo_read_process *process, int64_t ended_ns, int64_t entry_ns,
+					int64_t end_ns)
+{
+	return ended_ns > entry_ns || !hodo_losses_between(process, HODO_LOSSES_ANY_CPU, ended_ns, end_ns);
+}
 
 /* Of one thread. All zero: none. */
 struct hodo_complete_calls {
@@ -29,9 +43,8 @@ struct hodo_complete_ops {
 
 /* Keeps a call, as passed to the leave op of hodo_read_calls_ops. False: no memory. */
 bool hodo_complete_calls_keep(struct hodo_complete_calls *kept, const struct hodo_read_call *call);
-/* Visits all in the order in which they were called, and forgets them. lossy: events of the process were lost. */
-void hodo_complete_calls_visit(struct hodo_complete_calls *kept, bool lossy, const struct hodo_complete_ops *ops,
-			       void *data);
+/* Visits all in the order in which they were called, and forgets them. */
+void hodo_complete_calls_visit(struct hodo_complete_calls *kept, const struct hodo_complete_ops *ops, void *data);
 void hodo_complete_calls_free(struct hodo_complete_calls *kept);
 
 #endif

@@ -374,7 +374,7 @@ void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t)
 	static const struct hodo_complete_ops ops = { enter_complete, leave_complete };
 	struct visit v = { s, t, INT64_MIN };
 
-	hodo_complete_calls_visit(&t->complete, hodo_losses_any(t->process->pub), &ops, &v);
+	hodo_complete_calls_visit(&t->complete, &ops, &v);
 }
 
 static void enter(void *data, struct hodo_read_call *call)

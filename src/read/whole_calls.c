@@ -1,20 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* whole_calls.c - calls known from a single event at their end, with what they called. */
 #include "calls.h"
+#include "complete_calls.h"
 
-#include <errno.h>
+/* Whether calls that ended deeper than this one are inside it. */
+static bool are_inside(const struct calls_thread *t, const struct calls_ended *e, int64_t entry, int64_t end)
+{
+	if (!hodo_complete_inside(t->process->pub, e->until, entry, end))
+		return false;
+	/* What took longer is a coroutine's, which has gone on in between. */
+	return e->until > entry || e->sum <= (uint64_t)(end - entry);
+}
 
-/* Time of the calls that ended inside one entered at entry. */
-static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry)
+/*
+ * Time of the calls that ended inside one. Those that lossy events leave outside may be inside a later one, unless this
+ * is an outermost call.
+ */
+static uint64_t take_ended(struct calls_thread *t, uint32_t depth, int64_t entry, int64_t end)
 {
 	uint64_t sum = 0;
 
-	while (t->nended && t->ended[t->nended - 1].depth > depth) {
-		const struct calls_ended *e = &t->ended[--t->nended];
-
-		sum += e->since >= entry ? e->sum : 0;
-	}
+	while (t->nended && t->ended[t->nended - 1].depth > depth &&
+	       are_inside(t, &t->ended[t->nended - 1], entry, end))
+		sum += t->ended[--t->nended].sum;
+	if (depth == 0)
+		t->nended = 0;
 	return sum;
+}
+
+static void add_ended(struct calls_thread *t, uint32_t depth, int64_t end, uint64_t ns)
+{
+	struct calls_ended *last = t->nended ? &t->ended[t->nended - 1] : NULL;
+
+	if (last && last->depth == depth &&
+	    !hodo_losses_between(t->process->pub, HODO_LOSSES_ANY_CPU, last->until, end)) {
+		last->until = end;
+		last->sum += ns;
+	} else if (depth && hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0) {
+		t->ended[t->nended++] = (struct calls_ended){ depth, end, ns };
+	} else if (depth) {
+		t->process->calls->no_memory = true;
+	}
 }
 
 /* That many ticks before the event, in ns. */
@@ -35,18 +61,12 @@ void hodo_calls_whole(struct calls_thread *t, const struct hodo_read_event *e, b
 		.depth = e->values[2].u < UINT32_MAX ? (uint32_t)e->values[2].u : UINT32_MAX - 1,
 		.thread = t->shadow.thread,
 	};
-	uint64_t total = (uint64_t)e->ts_ns - f.entry;
 
-	f.children = take_ended(t, f.depth, (int64_t)f.entry);
+	f.children = take_ended(t, f.depth, (int64_t)f.entry, e->ts_ns);
 	if (t->callees_at == e->values[1].u << 3 && t->callees_ns > f.children)
 		f.children = t->callees_ns; /* includes short ones, which are not recorded individually */
 	t->callees_at = t->callees_ns = 0;
-	if (t->nended && t->ended[t->nended - 1].depth == f.depth)
-		t->ended[t->nended - 1].sum += total;
-	else if (hodo_vec_reserve(t->ended, t->ended_room, t->nended + 1) == 0)
-		t->ended[t->nended++] = (struct calls_ended){ f.depth, (int64_t)f.entry, total };
-	else
-		c->no_memory = true;
+	add_ended(t, f.depth, e->ts_ns, (uint64_t)e->ts_ns - f.entry);
 	c->totals.returned += !end;
 	c->totals.left += end == HODO_READ_CALL_LEFT;
 	c->totals.open += open;

@@ -160,8 +160,8 @@ void gen_many_calls(const char *top, uint64_t n)
 	gen_calls_end(&t, &s, n + 1, 0);
 }
 
-static void call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
-		 bool left)
+void gen_calls_whole(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
+		     bool left)
 {
 	gen_calls_event(s, CALL, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
@@ -192,16 +192,16 @@ void gen_whole(const char *top)
 
 	gen_calls_start(&t, &s, top, "slow-7", "slow", 7, "discard");
 	get(&s, 7, 1050, 1);
-	call(&s, 7, 1100, 2, 2, 100, false);
-	call(&s, 7, 1400, 3, 3, 100, true);
-	call(&s, 7, 1450, 2, 2, 250, true);
+	gen_calls_whole(&s, 7, 1100, 2, 2, 100, false);
+	gen_calls_whole(&s, 7, 1400, 3, 3, 100, true);
+	gen_calls_whole(&s, 7, 1450, 2, 2, 250, true);
 	get(&s, 7, 1460, 2);
 	callee(&s, 7, 1500, 2, 1, 2, 350, 250);
-	call(&s, 7, 1500, 1, 1, 600, false);
-	call(&s, 8, 1600, 4, 0, 700, false);
+	gen_calls_whole(&s, 7, 1500, 1, 1, 600, false);
+	gen_calls_whole(&s, 8, 1600, 4, 0, 700, false);
 	callee(&s, 7, 3000, 1, 0, 1, 600, 600);
 	callee(&s, 7, 3000, 5, 0, 9, 900, 101);
-	call(&s, 7, 3000, 0, 0, 2500, false);
+	gen_calls_whole(&s, 7, 3000, 0, 0, 2500, false);
 	open_call(&s, 8, 3000, 6, 0, 900);
 	gen_calls_end(&t, &s, 3000, 0);
 }
@@ -213,18 +213,18 @@ void gen_inside(const char *top)
 	struct gen_stream s;
 
 	gen_calls_start(&t, &s, top, "inside-7", "inside", 7, "discard");
-	call(&s, 7, 1010, 1, 3, 10, false);
-	call(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2, not of another 1 */
-	call(&s, 7, 1110, 1, 4, 20, false);
-	call(&s, 7, 1120, 2, 3, 35, false);
-	call(&s, 7, 1125, 1, 5, 2, false);
-	call(&s, 7, 1130, 1, 4, 9, false);
-	call(&s, 7, 1160, 1, 2, 100, false); /* contains the last four, but not the thread's first */
-	call(&s, 8, 1170, 1, 0, 1000, false); /* in another thread */
-	call(&s, 7, 1400, 2, 1, 400, false); /* contains both 2 and all 1 */
-	call(&s, 7, 1500, 1, 1, 50, false);
-	call(&s, 7, 1600, 0, 0, 700, false);
-	call(&s, 7, 1700, 1, 1, 7, false); /* inside of a 0 whose end is not in the recording */
+	gen_calls_whole(&s, 7, 1010, 1, 3, 10, false);
+	gen_calls_whole(&s, 7, 1050, 2, 2, 45, false); /* 1 inside of 2, not of another 1 */
+	gen_calls_whole(&s, 7, 1110, 1, 4, 20, false);
+	gen_calls_whole(&s, 7, 1120, 2, 3, 35, false);
+	gen_calls_whole(&s, 7, 1125, 1, 5, 2, false);
+	gen_calls_whole(&s, 7, 1130, 1, 4, 9, false);
+	gen_calls_whole(&s, 7, 1160, 1, 2, 100, false); /* contains the last four, but not the thread's first */
+	gen_calls_whole(&s, 8, 1170, 1, 0, 1000, false); /* in another thread */
+	gen_calls_whole(&s, 7, 1400, 2, 1, 400, false); /* contains both 2 and all 1 */
+	gen_calls_whole(&s, 7, 1500, 1, 1, 50, false);
+	gen_calls_whole(&s, 7, 1600, 0, 0, 700, false);
+	gen_calls_whole(&s, 7, 1700, 1, 1, 7, false); /* inside of a 0 whose end is not in the recording */
 	gen_calls_end(&t, &s, 1700, 0);
 }
 
@@ -255,9 +255,9 @@ void gen_around(const char *top, uint64_t n)
 	gen_calls_start(&t, &s, top, "around-7", "around", 7, "discard");
 	for (uint64_t i = 0; i < n; i++)
 		get(&s, 7, now++, (unsigned)(i & 255));
-	call(&s, 7, now + 100, 2, 2, 50, false);
-	call(&s, 7, now + 101, 1, 1, 40, false); /* by its clock, it was entered after what it called */
-	call(&s, 7, now + 200, 0, 0, now + 150, false);
+	gen_calls_whole(&s, 7, now + 100, 2, 2, 50, false);
+	gen_calls_whole(&s, 7, now + 101, 1, 1, 40, false); /* by its clock, it was entered after what it called */
+	gen_calls_whole(&s, 7, now + 200, 0, 0, now + 150, false);
 	gen_calls_end(&t, &s, now + 200, 0);
 }
 
@@ -427,7 +427,7 @@ void gen_mad(const char *top, uint64_t seed)
 		tid = 70 + (unsigned)(random >> 16) % 3;
 		frame = random >> 20 & (random & 64 ? 0xff : 0xffffffff);
 		if (what == CALL)
-			call(&s, tid, now, f, (uint32_t)(random >> 40), random >> (random & 31), random & 1);
+			gen_calls_whole(&s, tid, now, f, (uint32_t)(random >> 40), random >> (random & 31), random & 1);
 		else if (what == CALLEE)
 			get(&s, tid, now, (int)now);
 		else

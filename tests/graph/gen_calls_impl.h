@@ -20,7 +20,10 @@ void gen_calls_start(struct gen_trace *t, struct gen_stream *s, const char *top,
 void gen_calls_end(struct gen_trace *t, struct gen_stream *s, uint64_t now, uint64_t lost);
 /* Records the entry or exit of function f; frames are reported in units of 8 bytes. */
 void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t now, unsigned f, uint64_t frame);
-/* The same for several; members are like the arguments. */
+/* … a call at its end. */
+void gen_calls_whole(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
+		     bool left);
+/* Records entries and exits; members are like the arguments. */
 struct gen_call {
 	unsigned id, tid;
 	uint64_t now;

@@ -100,3 +100,35 @@ void gen_lost_unseen(const char *top)
 	is_lost(&t, "fallback", 7, 0);
 	gen_calls_end(&t, &s, 1000, 0);
 }
+
+/* By the times, 1 begins after the 1 that it calls, and 2 after both have ended: its thread was preempted. */
+void gen_late(const char *top)
+{
+	struct gen_stream s;
+	struct gen_trace t;
+
+	gen_calls_start(&t, &s, top, "late-7", "late", 7, "discard");
+	gen_calls_whole(&s, 7, 1100, 1, 3, 90, false);
+	gen_calls_whole(&s, 7, 1120, 1, 2, 95, false);
+	gen_calls_whole(&s, 7, 1400, 2, 1, 200, false);
+	gen_calls_whole(&s, 7, 1450, 0, 0, 300, false);
+	gen_calls_end(&t, &s, 1450, 0);
+}
+
+/* The first two were inside of a call that is lost, not of the 1 that ends last. */
+void gen_late_lost(const char *top)
+{
+	struct gen_stream s;
+	struct gen_trace t;
+
+	gen_calls_start(&t, &s, top, "late-7", "late", 7, "discard");
+	gen_calls_whole(&s, 7, 1100, 2, 3, 50, false);
+	gen_calls_whole(&s, 7, 1150, 1, 3, 40, false);
+	gen_packet_end(&s, 1300, 2);
+	gen_packet_start(&s, 1300);
+	gen_calls_whole(&s, 7, 1400, 1, 3, 30, false);
+	gen_calls_whole(&s, 7, 1420, 1, 2, 60, false);
+	gen_calls_whole(&s, 7, 1500, 0, 1, 480, false);
+	is_lost(&t, "cpu0", 2, 0);
+	gen_calls_end(&t, &s, 1500, 0);
+}

@@ -171,6 +171,30 @@ TEST(whole)
 			    "+ 6 tid 8 depth 0\n- 6 tid 8 depth 0 900 self 900 open whole\n");
 }
 
+/* What calls have called is outside of their own time, whatever the times of their events say. */
+TEST(late)
+{
+	struct seen s = { 0 };
+
+	gen_late(folder_path("late"));
+	go(&s, folder_path("late"));
+	assert_string_equal(s.log,
+			    "+ 1 tid 7 depth 3\n- 1 tid 7 depth 3 90 self 90 whole\n"
+			    "+ 1 tid 7 depth 2\n- 1 tid 7 depth 2 95 self 5 whole\n"
+			    "+ 2 tid 7 depth 1\n- 2 tid 7 depth 1 200 self 105 whole\n"
+			    "+ 0 tid 7 depth 0\n- 0 tid 7 depth 0 300 self 100 whole\n");
+
+	s = (struct seen){ 0 };
+	gen_late_lost(folder_path("late_lost"));
+	go(&s, folder_path("late_lost"));
+	assert_string_equal(s.log,
+			    "+ 2 tid 7 depth 3\n- 2 tid 7 depth 3 50 self 50 whole\n"
+			    "+ 1 tid 7 depth 3\n- 1 tid 7 depth 3 40 self 40 whole\n"
+			    "+ 1 tid 7 depth 3\n- 1 tid 7 depth 3 30 self 30 whole\n"
+			    "+ 1 tid 7 depth 2\n- 1 tid 7 depth 2 60 self 30 whole\n"
+			    "+ 0 tid 7 depth 1\n- 0 tid 7 depth 1 480 self 330 whole\n");
+}
+
 TEST(lossy)
 {
 	struct hodo_read_calls_totals t;

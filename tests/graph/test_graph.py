@@ -74,7 +74,7 @@ class Golden(Case):
 class Babeltrace(Case):
     def test_agree(self):
         for scenario in ("calls", "whole", "kinds", "found", "profile", "profile_old", "lossy", "exit_lost", "fork",
-                         "many", "mad", "spans", "spans_many", "spans_mad", "spans_off"):
+                         "late", "late_lost", "many", "mad", "spans", "spans_many", "spans_mad", "spans_off"):
             with self.subTest(scenario):
                 compare(self.make(scenario, 5000), **self.how({}))
 
@@ -150,6 +150,17 @@ class Options(Case):
         found = json.loads(self.ok("report", self.make("inside"), "--json"))["functions"]
         self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
                          {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
+
+    def test_written_late(self):
+        """The self time of a function is never more than its total, whatever the times of its calls' events say."""
+        def times(scenario):
+            found = json.loads(self.ok("report", "-q", self.make(scenario), "--json"))["functions"]
+            return {f["function"]: (f["total_ns"], f["self_ns"]) for f in found}
+        self.assertEqual(times("late"), {"0x401000": (300, 100), "0x401100": (95, 95), "0x401200": (200, 105)})
+        self.assertEqual(times("late_lost"), {"0x401000": (480, 330), "0x401100": (100, 100), "0x401200": (50, 50)})
+        self.assertEqual([line.partition(" | ")[2] for line in self.ok("graph", "-q", "late_lost").splitlines()[1:]],
+                         ["  0x401000() {", "      0x401200();", "      0x401100();", "    0x401100() {",
+                          "      0x401100();", "    } /* 0x401100 */", "  } /* 0x401000 */"])
 
     def test_profile_average(self):
         """The average is over all calls whose end is known, as in other recordings, even if the total omits some."""
