@@ -111,7 +111,10 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	else
 		c = hodo_must(hodo_arena_alloc(&rep->all_calls, sizeof(*c)));
 	*c = (struct report_call){ .row = hodo_map_index(&rep->functions, row) };
-	step_in(rep, c, call);
+	if (call->flags & HODO_READ_CALL_WHOLE)
+		c->away = true; /* over already: report_ended.c knows what is inside it */
+	else
+		step_in(rep, c, call);
 	call->user = (uintptr_t)c;
 }
 
@@ -157,7 +160,8 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 	on_away(data, call);
 	if (call->flags & HODO_READ_CALL_WHOLE) {
 		report_lists_call(&rep->lists, call);
-		f->total_ns -= report_ended_call(&rep->ended, call, c->row);
+		c->inside_ns = report_ended_call(&rep->ended, call, c->row);
+		f->total_ns -= c->inside_ns;
 	}
 	if (call->flags & HODO_READ_CALL_NO_EXIT) {
 		f->no_exit++;

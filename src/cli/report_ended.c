@@ -107,7 +107,7 @@ uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call
 	}
 	part = &e->parts[e->n - 1];
 	part->number = t->calls;
-	part->ns += ns;
+	part->ns += call->flags & HODO_READ_CALL_OPEN ? inside : ns; /* what is in the total */
 	part->until_ns = call->end_ns;
 	return inside;
 }

@@ -178,7 +178,7 @@ static void callee(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f,
 	gen_u64(s, max * GEN_TICK);
 }
 
-static void open_call(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks)
+void gen_calls_open(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks)
 {
 	gen_calls_event(s, OPEN, tid, now, f, MAIN - 8 * depth);
 	gen_u32(s, depth);
@@ -202,7 +202,7 @@ void gen_whole(const char *top)
 	callee(&s, 7, 3000, 1, 0, 1, 600, 600);
 	callee(&s, 7, 3000, 5, 0, 9, 900, 101);
 	gen_calls_whole(&s, 7, 3000, 0, 0, 2500, false);
-	open_call(&s, 8, 3000, 6, 0, 900);
+	gen_calls_open(&s, 8, 3000, 6, 0, 900);
 	gen_calls_end(&t, &s, 3000, 0);
 }
 
@@ -226,6 +226,20 @@ void gen_inside(const char *top)
 	gen_calls_whole(&s, 7, 1600, 0, 0, 700, false);
 	gen_calls_whole(&s, 7, 1700, 1, 1, 7, false); /* inside of a 0 whose end is not in the recording */
 	gen_calls_end(&t, &s, 1700, 0);
+}
+
+void gen_inside_open(const char *top)
+{
+	struct gen_trace t;
+	struct gen_stream s;
+
+	gen_calls_start(&t, &s, top, "open-7", "open", 7, "discard");
+	gen_calls_whole(&s, 7, 1100, 1, 4, 20, false);
+	gen_calls_whole(&s, 7, 1150, 1, 3, 80, false);
+	for (unsigned depth = 3; depth > 0; depth--)
+		gen_calls_open(&s, 7, 1500, 1, depth, 500 - 10 * depth);
+	gen_calls_open(&s, 7, 1500, 0, 0, 500);
+	gen_calls_end(&t, &s, 1500, 0);
 }
 
 void gen_again(const char *top)

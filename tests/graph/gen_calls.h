@@ -14,6 +14,7 @@ void gen_inside(const char *top);                 /* … and with calls inside o
 void gen_again(const char *top);                  /* a thread ends inside of calls, and another one gets its stack */
 void gen_late(const char *top);                   /* … and written late, so that they seem to begin late */
 void gen_late_lost(const char *top);              /* … and some are lost */
+void gen_inside_open(const char *top);            /* … and the program ends in a recursion, one call of which ended */
 void gen_around(const char *top, uint64_t n);     /* … and with one that contains n events */
 void gen_kinds(const char *top);                  /* stack pointers, entries without exits */
 void gen_found(const char *top);                  /* what the tracers stack, loop and thread report */

@@ -23,6 +23,8 @@ void gen_calls_event(struct gen_stream *s, unsigned id, unsigned tid, uint64_t n
 /* … a call at its end. */
 void gen_calls_whole(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks,
 		     bool left);
+/* … and one that is open at the end. */
+void gen_calls_open(struct gen_stream *s, unsigned tid, uint64_t now, unsigned f, uint32_t depth, uint64_t ticks);
 /* Records entries and exits; members are like the arguments. */
 struct gen_call {
 	unsigned id, tid;

@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 		{ "fork", gen_fork, NULL },     { "deep", NULL, gen_deep },       { "many", NULL, gen_many_calls },
 		{ "mad", NULL, gen_mad },       { "around", NULL, gen_around },   { "inside", gen_inside, NULL },
 		{ "again", gen_again, NULL },   { "profile_old", gen_profile_old, NULL },
+		{ "inside_open", gen_inside_open, NULL },
 		{ "late", gen_late, NULL },     { "late_lost", gen_late_lost, NULL },
 		{ "exit_lost", gen_exit_lost, NULL }, { "spans", gen_spans, NULL },
 		{ "spans_many", NULL, gen_spans_many }, { "spans_mad", NULL, gen_spans_mad },

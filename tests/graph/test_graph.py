@@ -151,6 +151,12 @@ class Options(Case):
         self.assertEqual({f["function"]: (f["calls"], f["total_ns"]) for f in found},
                          {"0x401000": (1, 700), "0x401100": (8, 1167), "0x401200": (3, 400)})
 
+    def test_inside_of_open(self):
+        """The total of a recursion that is open at the end has the calls of it that ended."""
+        found = json.loads(self.ok("report", "-q", self.make("inside_open"), "--json"))["functions"]
+        self.assertEqual({f["function"]: (f["calls"], f["open"], f["total_ns"], f["self_ns"]) for f in found},
+                         {"0x401000": (1, 1, 0, 0), "0x401100": (5, 3, 80, 80)})
+
     def test_written_late(self):
         """The self time of a function is never more than its total, whatever the times of its calls' events say."""
         def times(scenario):
