@@ -103,7 +103,7 @@ static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 	hodo_planner_free(&planner);
 	hodo_record_probes_free(&probes);
 	hodo_pattern_free(&sdt);
-	return plan >= 0;
+	return plan >= 0 || planner.sites;
 }
 
 /* ------------------------------------------------------------------ a recorder's processes */

@@ -272,7 +272,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	if (functions)
 		err = choose(p, f, mapped, &choice, t);
 	if (!err)
-		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n);
+		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
 	if (!err)
 		err = add_probes(p, f, mapped, t);
 	if (!err)

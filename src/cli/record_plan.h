@@ -21,6 +21,7 @@ struct hodo_planner {
 	struct hodo_plan_files files;
 	bool said_traps, said_missed; /* record_traps.h */
 	bool quiet; /* only warnings */
+	uint32_t sites; /* static probes of planned files that need none, as they are Hodoscope's own sites */
 	uint64_t seen; /* functions in files that may contain selected ones */
 };
 

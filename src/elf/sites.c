@@ -7,6 +7,7 @@
 #include "sites.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,6 @@
 
 #define DESC_MAX_BYTES (2u << 20)
 #define SITES_MAX      (4u << 20)
-
-/* Addresses of descriptors, one for each site. */
-struct places {
-	uint64_t *list;
-	uint32_t n;
-};
 
 /* A copy of the descriptor at addr; NULL with *err set. -EPROTONOSUPPORT: of another version. */
 static struct hodo_desc *load_desc(const struct hodo_elf *e, uint64_t addr, uint8_t *version, int *err)
@@ -90,54 +85,94 @@ static int add_desc(const struct hodo_elf *e, uint64_t addr, uint32_t sites, hod
 
 /* ------------------------------------------------------------------------ sites */
 
-static int add_sites(struct places *p, const GElf_Shdr *sh, const Elf_Data *data)
+static int add_sites(struct hodo_elf_site_places *p, const GElf_Shdr *sh, const Elf_Data *data)
 {
 	size_t n = data->d_size / sizeof(struct hodo_site);
 
 	for (size_t i = 0; i < n && p->n < SITES_MAX; i++) {
-		uint64_t at = sh->sh_addr + i * sizeof(struct hodo_site) + offsetof(struct hodo_site, desc);
+		uint64_t at = sh->sh_addr + i * sizeof(struct hodo_site);
+		struct hodo_elf_site_place *place;
 		struct hodo_site site;
-		uint64_t *desc;
 
 		memcpy(&site, (const char *)data->d_buf + i * sizeof(site), sizeof(site));
 		if (!site.desc || (!site.addr && site.cold)) /* a semaphore from other headers */
 			continue;
-		desc = hodo_vec_add(p->list, p->n);
-		if (!desc)
+		place = hodo_vec_add(p->list, p->n);
+		if (!place)
 			return -ENOMEM;
-		*desc = at + (uint64_t)(int64_t)site.desc;
+		place->addr = site.addr ? at + offsetof(struct hodo_site, addr) + (uint64_t)(int64_t)site.addr : 0;
+		place->desc = at + offsetof(struct hodo_site, desc) + (uint64_t)(int64_t)site.desc;
 	}
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int read_sites(struct hodo_elf_site_places *p, const struct hodo_elf *e)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless)
-{
-	struct places p = { 0 };
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 	int err = 0;
 
-	memset(useless, 0, sizeof(*useless));
 	while (!err && (scn = hodo_elf_section(e->elf, scn, "hodo_sites", &sh)) != NULL) {
 		Elf_Data *data = elf_rawdata(scn, NULL);
 
 		if (data && data->d_buf)
-			err = add_sites(&p, &sh, data);
+			err = add_sites(p, &sh, data);
 	}
+	return err;
+}
+
+static int by_desc(const void *a, const void *b)
+{
+	const struct hodo_elf_site_place *x = a, *y = b;
+
+	return (x->desc > y->desc) - (x->desc < y->desc);
+}
+
+int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless)
+{
+	struct hodo_elf_site_places p = { 0 };
+	int err;
+
+	memset(useless, 0, sizeof(*useless));
+	err = read_sites(&p, e);
 	if (p.n)
-		qsort(p.list, p.n, sizeof(*p.list), by_number);
+		qsort(p.list, p.n, sizeof(*p.list), by_desc);
 	for (uint32_t i = 0, n; i < p.n && !err; i += n) {
-		for (n = 1; i + n < p.n && p.list[i + n] == p.list[i]; n++)
+		for (n = 1; i + n < p.n && p.list[i + n].desc == p.list[i].desc; n++)
 			;
-		err = add_desc(e, p.list[i], n, each, arg, useless);
+		err = add_desc(e, p.list[i].desc, n, each, arg, useless);
 	}
 	free(p.list);
 	return err;
+}
+
+/* -------------------------------------------------------------------- by address */
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct hodo_elf_site_place *x = a, *y = b;
+
+	return x->addr == y->addr ? by_desc(a, b) : x->addr < y->addr ? -1 : 1;
+}
+
+int hodo_elf_sites_find(struct hodo_elf_site_places *p, const struct hodo_elf *e)
+{
+	int err = read_sites(p, e);
+
+	if (p->n)
+		qsort(p->list, p->n, sizeof(*p->list), by_addr);
+	return err;
+}
+
+struct hodo_desc *hodo_elf_site_desc(const struct hodo_elf *e, uint64_t addr, const char *text[HODO_ELF_TEXTS])
+{
+	uint8_t version;
+	int err;
+	struct hodo_desc *d = load_desc(e, addr, &version, &err);
+
+	if (d && find_texts(d, text) < 0) {
+		free(d);
+		return NULL;
+	}
+	return d;
 }

@@ -29,4 +29,18 @@ struct hodo_elf_useless {
 /* Calls each for every descriptor, by address. 0; -EIO; -ENOMEM; what each returned. */
 int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless);
 
+/* The sites themselves, by address, with the address of their descriptor; first, by descriptor, those without. */
+struct hodo_elf_site_places {
+	struct hodo_elf_site_place {
+		uint64_t addr; /* 0: code that looks whether the event is on, as compilers make it with -O0 */
+		uint64_t desc;
+	} *list;
+	uint32_t n;
+};
+
+/* All zero before. 0 or -ENOMEM; free p->list in any case. */
+int hodo_elf_sites_find(struct hodo_elf_site_places *p, const struct hodo_elf *e);
+/* A site's descriptor, which the caller frees, with its texts. NULL: libhodo cannot use it; or no memory. */
+struct hodo_desc *hodo_elf_site_desc(const struct hodo_elf *e, uint64_t addr, const char *text[HODO_ELF_TEXTS]);
+
 #endif

@@ -13,27 +13,112 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <core/glob.h>
+#include <core/kind.h>
+#include <core/search.h>
 #include <elf/sdt.h>
+#include <elf/sites.h>
 #include <hodo/abi.h>
 
 #include "operand.h"
+
+#define FOLLOWS 12u /* instructions between a note and its site, at most */
 
 struct taking {
 	const char *const *patterns;
 	unsigned n;
 	struct hodo_probe_target *t;
 	const struct hodo_elf *e;
+	struct hodo_elf_site_places places;
+	uint32_t *sites;
 };
 
-static bool is_wanted(const struct taking *t, const struct hodo_elf_sdt *probe)
+static bool is_wanted(const struct taking *t, const char *provider, const char *event, const char *suffix)
 {
 	HODO_AUTO_FREE char *name = NULL;
 	bool wanted = false;
-	int len = asprintf(&name, "%s:%s", probe->provider, probe->name);
+	int len = asprintf(&name, "%s:%s%s", provider, event, suffix);
 
 	for (unsigned i = 0; i < t->n && len > 0 && !wanted; i++)
 		wanted = hodo_glob(t->patterns[i], strlen(t->patterns[i]), name, (size_t)len);
 	return wanted;
+}
+
+/* The event of a note job__begin is job.begin. */
+static bool is_same(const struct hodo_elf_sdt *probe, const char *provider, const char *event, const char *suffix)
+{
+	size_t len = strlen(event);
+
+	if (strcmp(probe->provider, provider) != 0 || strncmp(probe->name, event, len) != 0)
+		return false;
+	return *suffix ? strncmp(probe->name + len, "__", 2) == 0 && strcmp(probe->name + len + 2, suffix + 1) == 0 :
+			 !probe->name[len];
+}
+
+/* Whether the descriptor is of the probe's event, and the patterns select that, too: by its own name. */
+static bool is_selected(const struct taking *t, const struct hodo_elf_sdt *probe, uint64_t desc)
+{
+	const char *text[HODO_ELF_TEXTS];
+	HODO_AUTO_FREE struct hodo_desc *d = hodo_elf_site_desc(t->e, desc, text);
+	const char *suffix = d ? hodo_kind_suffix(d->kind) : "";
+
+	return d && is_same(probe, text[HODO_ELF_PROVIDER], text[HODO_ELF_EVENT], suffix) &&
+	       is_wanted(t, text[HODO_ELF_PROVIDER], text[HODO_ELF_EVENT], suffix);
+}
+
+/* The descriptor of the site that begins there; 0: none does. */
+static uint64_t site_at(const struct hodo_elf_site_places *p, uint64_t addr)
+{
+	uint32_t i = hodo_search(k, p->n, p->list[k].addr >= addr);
+
+	return i < p->n && p->list[i].addr == addr ? p->list[i].desc : 0;
+}
+
+/* Whether the address is that of the descriptor of a site without address. */
+static bool is_desc(const struct hodo_elf_site_places *p, uint64_t addr)
+{
+	uint32_t i = hodo_search(k, p->n, p->list[k].addr || p->list[k].desc >= addr);
+
+	return i < p->n && !p->list[i].addr && p->list[i].desc == addr;
+}
+
+/* The descriptor of a site without address that the instruction refers to; 0: it does not. */
+static uint64_t desc_in(const struct hodo_elf_site_places *p, const uint8_t *bytes, unsigned length, uint64_t addr)
+{
+	for (unsigned k = 1; k + sizeof(int32_t) <= length; k++) {
+		int32_t value;
+
+		memcpy(&value, bytes + k, sizeof(value));
+		if (is_desc(p, addr + length + (uint64_t)(int64_t)value))
+			return addr + length + (uint64_t)(int64_t)value;
+		if (is_desc(p, (uint32_t)value))
+			return (uint32_t)value;
+	}
+	return 0;
+}
+
+/*
+ * Whether libhodo records it: its site follows it. Most compilers leave nothing in between, but some a few
+ * instructions, with jumps to the next one.
+ */
+static bool is_recorded(const struct taking *t, const struct hodo_elf_sdt *probe)
+{
+	struct hodo_instruction i = { 0 };
+	uint64_t at = probe->address;
+
+	for (unsigned n = 0; n < FOLLOWS && t->places.n; n++) {
+		const struct hodo_probe_segment *s = hodo_probe_segment_at(t->t->object, at);
+		uint64_t desc = site_at(&t->places, at);
+
+		if (!desc && (!s || !hodo_instruction_decode(&i, s->bytes + (at - s->start), s->end - at, at)))
+			return false;
+		desc = desc ? desc : desc_in(&t->places, s->bytes + (at - s->start), i.length, at);
+		if (desc)
+			return is_selected(t, probe, desc);
+		if (i.kind > HODO_INSTRUCTION_ENDBR && i.kind != HODO_INSTRUCTION_JUMP)
+			return false;
+		at = i.kind == HODO_INSTRUCTION_JUMP ? i.target : at + i.length;
+	}
+	return false;
 }
 
 static int take(void *arg, const struct hodo_elf_sdt *probe)
@@ -43,8 +128,12 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 	const char *at = probe->args;
 	struct hodo_sdt_arg a;
 
-	if (!is_wanted(take, probe))
+	if (!is_wanted(take, probe->provider, probe->name, ""))
 		return 0;
+	if (is_recorded(take, probe)) {
+		++*take->sites;
+		return 0;
+	}
 	e = hodo_vec_add(take->t->events, take->t->nevents);
 	if (!e)
 		return -ENOMEM;
@@ -62,13 +151,19 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 	return e->provider && e->name ? 0 : -ENOMEM;
 }
 
-int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n)
+int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n,
+		   uint32_t *sites)
 {
 	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
-	struct taking taking = { patterns, n, t, &e };
+	struct taking taking = { .patterns = patterns, .n = n, .t = t, .e = &e, .sites = sites };
 	uint32_t damaged;
+	int err;
 
 	if (!n || hodo_elf_open(&e, path) < 0)
 		return 0;
-	return hodo_elf_sdt(&e, take, &taking, &damaged);
+	err = hodo_elf_sites_find(&taking.places, &e);
+	if (!err)
+		err = hodo_elf_sdt(&e, take, &taking, &damaged);
+	free(taking.places.list);
+	return err;
 }

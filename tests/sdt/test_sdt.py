@@ -175,6 +175,21 @@ class Recorded(Sdt):
                 self.assertEqual([fields["arg1"], len(fields["arg2"]), fields["arg3"]],
                                  [b"ab\0".hex(), 2 * 16, (5).to_bytes(16, "little").hex()])
 
+    def test_part_of_the_notes(self):
+        """-e sdt: of a program of which only some notes have a site: each hit is one event."""
+        with open(self.path("mix.c"), "w", encoding="ascii") as file:
+            file.write("#include <sys/sdt.h>\nint main(void)\n{\n\tfor (int n = 0; n < 3; n++) {\n"
+                       "\t\tSTAP_PROBE1(mix, site, n);\n\t\t__asm__ volatile(\"movl %0, %%eax\\n\"\n"
+                       "\t\t\tSTAP_PROBE_ASM(mix, note, -4@%%eax)\n\t\t\t: : \"r\"(n) : \"eax\");\n"
+                       "\t}\n\treturn 0;\n}\n")
+        for level in ("-O0", "-O2"):
+            with self.subTest(level):
+                self.data = self.path("trace" + level)
+                run("gcc", level, *OURS, self.path("mix.c"), "-o", self.path("mix"), status=0)
+                self.record("-q", "-e", "sdt:mix:*", self.path("mix"))
+                self.assertEqual([(e["name"], e["fields"]["arg1"]) for e in self.events()],
+                                 [(name, n) for n in range(3) for name in ("mix:site", "mix:note")])
+
     def test_beside_gdb(self):
         """A debugger stops at the nop while the event is recorded: both get all events, and see the same values."""
         with open(self.path("sale.c"), "w", encoding="ascii") as file:  # gdb 13 does not read floats, nor r9b
@@ -229,6 +244,25 @@ class Semaphores(Sdt):
 
     def until(self, process, wanted):
         wait_for(lambda: self.ask(process), lambda: self.ask(process) == wanted)
+
+    def test_as_static_probe(self):
+        """-e sdt: and hodo probe add, in a running process, switch the site on: each hit is one event."""
+        process = self.start(self.build("probes", "gcc", "-O2"), "lines", stdin=-1, stdout=-1)
+        for n, added in enumerate((False, True)):
+            self.data = self.path(f"trace-{n}")
+            recorder = self.recorder("-e", "shop:open" if added else "sdt:shop:guarded", "-p", process.pid)
+            if added:
+                wait_for("the recorder", lambda: self.hodo("probe", "list", "-q", process.pid).returncode == 0)
+                self.ok("probe", "add", "-q", process.pid, "sdt:shop:guarded")
+            wait_for("the semaphore", lambda: "guarded 1" in self.ask(process))
+            for _ in range(10):
+                self.ask(process)
+            if added:
+                self.ok("probe", "remove", "-q", process.pid, "sdt:shop:guarded")
+            self.assertEqual(recorder.stop().returncode, 0)
+            values = [e["fields"]["arg1"] for e in self.events() if e["name"] == "shop:guarded"]
+            self.assertEqual(values, list(range(values[0], values[0] + len(values))))
+            self.assertGreaterEqual(len(values), 10)
 
     def test_switched(self):
         """They follow the event when hodo disable and enable switch it."""
@@ -302,6 +336,23 @@ class Own(Sdt):
                                  [f for n, f in without if n == "own:many"])
                 self.assertEqual({n: sorted(map(str, f.values())) for n, f in with_notes},
                                  {n: sorted(map(str, f.values())) for n, f in without})
+
+    def test_selected_as_static_probes(self):
+        """Each hit is one event, of the site; a note whose name the event does not have can be asked for, too."""
+        for cc, *flags in (("gcc", "-O2"), ("gcc", "-O0"), ("clang", "-O1"), ("clang", "-O0"), ("g++", "-O2"),
+                           ("clang++", "-O0"), ("clang", "-O0", "-fno-pie", "-no-pie")):
+            if not compiler(cc):
+                continue
+            with self.subTest(cc=cc, flags=flags):
+                self.data = self.path(f"trace-{cc}{len(os.listdir(self.dir))}")
+                path = self.build("own", cc, *flags, "-DHODO_SDT=1", source="own.c")
+                self.assertEqual(self.record("-e", "sdt:own:*", path).stderr.count("breakpoint"), 0)
+                names = (*(name.replace("__", ".") for name in self.NAMES), "part.end")
+                self.assertEqual({e["name"]: e["count"] for e in self.stat()["events"]},
+                                 {f"own:{name}": 5 for name in names})
+        self.data = self.path("trace-one")
+        self.record("-q", "-e", "sdt:own:job__begin", path)
+        self.assertEqual([e["name"] for e in self.events()], ["own:job__begin"] * 5)
 
     def test_values_in_gdb(self):
         path = self.build("own", "gcc", "-O2", "-DHODO_SDT=1", source="own.c")
