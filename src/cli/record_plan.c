@@ -234,6 +234,12 @@ static int choose(struct planning *p, struct hodo_plan_file *f, const struct hod
 	return err;
 }
 
+/* Of a program that has just started, where it asks again (look_at_libraries()), whatever it is that is replaced. */
+static bool may_ask_again(const struct planning *p, const struct hodo_plan_file *f)
+{
+	return p->request->starts && p->planner->replacements->n && is_program(p->pid, f);
+}
+
 static int add_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
@@ -248,7 +254,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	choice = choice_of(p, f, mapped);
 	functions = hodo_probe_select_means(&choice) || hodo_probe_select_means_slots(&choice);
 	landings = p->landings && hodo_plan_file_landings(f, mapped->ours) & HODO_PROBE_LANDS_DEFINES;
-	if (!functions && !is_meant(p, &choice, mapped) && !landings &&
+	if (!functions && !is_meant(p, &choice, mapped) && !landings && !may_ask_again(p, f) &&
 	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))
 		return 0;
 	hodo_plan_file_decode(f, mapped->ours);

@@ -56,6 +56,15 @@ class Replaced(Case):
                 self.assertEqual([line for line in said.splitlines() if COPIES not in line and TRAP not in line], [])
                 self.assertIn(TRAP, said)
 
+    def test_only_in_a_library(self):
+        """In the program itself nothing is planned, except the place where it asks again."""
+        run("cc", "-O0", "-x", "c", "-", "-o", self.path("small"), status=0,
+            input="#include <ctype.h>\n#include <stdio.h>\nint main(int n, char **words)\n{\n"
+                  "\t(void)words;\n\tprintf(\"upper %d\\n\", (toupper)(n + 96));\n\treturn 0;\n}\n")
+        done = self.hodo("record", "-q", "--replace", "libc.so.6!toupper=./with.so:upper2", "--", self.path("small"))
+        self.assertEqual(self.printed(done), {"upper": "130"})
+        self.assertNotIn("cannot load", done.stderr)
+
     def test_several_libraries(self):
         """The name of one library begins with that of the other."""
         os.rename(self.path("with.so"), self.path("with.so.1"))
