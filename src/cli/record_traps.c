@@ -35,7 +35,7 @@ void hodo_record_missed_look(const struct hodo_probe_built *built, bool *said)
 
 	if (built->missed && !*said)
 		hodo_error("%s of %s exits of functions have no room for a jump, and are not seen: calls that end there are "
-			   "shown as left, and later calls as nested in them", hodo_grouped(built->missed, missed),
+			   "shown as left, with times that are too long, and later calls as nested in them", hodo_grouped(built->missed, missed),
 			   hodo_grouped(built->exits, exits));
 	*said |= built->missed != 0;
 }

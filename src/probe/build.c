@@ -94,7 +94,6 @@ static int add_exits(struct hodo_build *b, const struct hodo_probe_function *f, 
 		if (!err)
 			err = add_call_hook(b, &place, HODO_HOOK_EXIT, addr);
 		*missed += place.reason != HODO_PROBE_FINE;
-		b->built->exits += place.reason == HODO_PROBE_FINE;
 	}
 	return err;
 }
@@ -121,6 +120,7 @@ static int add_function(struct hodo_build *b, uint32_t function)
 		return -ENOMEM;
 	*x = (struct hodo_plan_function){ .addr = addr, .entry = f->part ? HODO_PLAN_NO_WINDOW : 0, .missed = missed };
 	b->built->functions += !f->part;
+	b->built->exits += f->nexits;
 	b->built->missed += missed;
 	return 0;
 }

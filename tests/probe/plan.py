@@ -83,6 +83,18 @@ class Plan(Case):
         self.assertTrue(missed < all_exits <= sum(exits.values()), (all_exits, exits))
         self.assertEqual(run(HODO, "record", "-q", *command).stderr, "")
 
+    def test_all_exits_include_the_unseen(self):
+        """Of more than half of the exits, too."""
+        source, program = os.path.join(self.dir, "few.c"), os.path.join(self.dir, "few")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("int n;\n" + "".join(f"void f{i}(void) {{ if (n) n++; }}\n" for i in range(9)) +
+                       "int main(void) { return n; }\n")
+        run("gcc", "-O0", source, "-o", program, status=0)
+        done = run(HODO, "record", "--functions=f?", "-o", os.path.join(self.dir, "trace"), "--", program)
+        missed, exits = map(int, re.findall(r"(?m)^hodo: (\d+) of (\d+) exits of functions have no room", done.stderr)[0])
+        self.assertEqual(exits, 9)
+        self.assertTrue(5 <= missed <= exits, done.stderr)
+
     def test_libc_names_what_it_refuses(self):
         found = reasons(survey(OBJECTS["libc"]))
         self.assertEqual(found["signal-frame"]["entries"], {"trap": 0, "none": 1})
