@@ -12,6 +12,9 @@
  * below it, the red zone. */
 #define STACK_BELOW (-128)
 #define STACK_ABOVE 2048
+/* A frame pointer's frame is below it, its callers' above. */
+#define FRAME_BELOW (-65536)
+#define FRAME_ABOVE 2048
 
 /* DWARF's numbers of registers, in the order of instruction encodings. */
 static const uint8_t by_instruction[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -94,6 +97,11 @@ void hodo_fetch_mapped(struct hodo_fetch *f, int64_t low, int64_t high)
 {
 	f->low = low;
 	f->high = high;
+}
+
+void hodo_fetch_frame(struct hodo_fetch *f)
+{
+	hodo_fetch_mapped(f, FRAME_BELOW, FRAME_ABOVE);
 }
 
 bool hodo_fetch_faults(const struct hodo_fetch *f, uint32_t bytes)

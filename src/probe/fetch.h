@@ -71,6 +71,8 @@ bool hodo_fetch_bits(struct hodo_fetch *f, unsigned at, unsigned bits, bool is_s
 /* After start: addresses from low to high, relative to it, are mapped. Those around the stack pointer are
  * known. */
 void hodo_fetch_mapped(struct hodo_fetch *f, int64_t low, int64_t high);
+/* The number is the frame pointer: what is in the frame is mapped. */
+void hodo_fetch_frame(struct hodo_fetch *f);
 /* Whether reading that many bytes at the final address can fault. */
 bool hodo_fetch_faults(const struct hodo_fetch *f, uint32_t bytes);
 

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 
 #define DEPTH_MAX 4u /* nested expressions: of a variable, its frame base, the frame's description */
-/* A frame pointer's frame is below it, its callers' above. */
-#define FRAME_BELOW (-65536)
-#define FRAME_ABOVE 2048
 
 static const struct {
 	const char *key, *text;
@@ -94,7 +91,7 @@ static bool push_register(struct expression *x, uint64_t reg, int64_t offset)
 		return stop(x, HODO_COMPUTED);
 	hodo_fetch_start(&x->f, HODO_FETCH_REGISTER, (unsigned)reg, 0);
 	if (reg == HODO_FETCH_RBP && x->scope->frame)
-		hodo_fetch_mapped(&x->f, FRAME_BELOW, FRAME_ABOVE);
+		hodo_fetch_frame(&x->f);
 	return step(x, hodo_fetch_add(&x->f, offset));
 }
 

@@ -71,6 +71,9 @@ struct hodo_scope {
 	bool split;  /* that is in another file (-gsplit-dwarf) */
 };
 
+/* Whether the unwinder takes the frame from rbp there. cfi: NULL if there is none: false. */
+bool hodo_frame_pointer_at(Dwarf_CFI *cfi, uint64_t pc);
+
 /* entry: the place is the entry of a function, which has the symbol of that name. */
 void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uint64_t pc, bool entry,
 		     const char *symbol);

@@ -8,11 +8,10 @@
 #include "value.h"
 
 /*
- * The field of a static probe's n-th argument, from 1. Reading it cannot fault if the program could read it
- * there. 0; -ENOENT: it is not understood, or its symbol is not in the file's data; -ENOMEM. Free it in any
+ * The field of a static probe's n-th argument, from 1. frame: rbp is the frame pointer there. 0; -ENOENT: it is not understood, or its symbol is not in the file's data; -ENOMEM. Free it in any
  * case.
  */
 int hodo_probe_operand(struct hodo_probe_field *f, const struct hodo_elf *e, const struct hodo_sdt_arg *arg,
-		       unsigned n);
+		       bool frame, unsigned n);
 
 #endif

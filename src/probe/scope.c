@@ -67,16 +67,14 @@ static bool is_gnu(Dwarf_Die *unit)
 	return producer && strncmp(producer, "GNU ", 4) == 0;
 }
 
-/* Whether the unwinder takes the frame from rbp here. */
-static bool has_frame_pointer(const struct hodo_scope *s)
+bool hodo_frame_pointer_at(Dwarf_CFI *cfi, uint64_t pc)
 {
-	Dwarf_CFI *cfi = s->image->frames;
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops;
 	size_t n;
 	bool has;
 
-	if (s->entry || !cfi || dwarf_cfi_addrframe(cfi, s->pc, &frame) != 0)
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc, &frame) != 0)
 		return false;
 	has = dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1 &&
 	      (ops[0].atom == DW_OP_breg0 + HODO_FETCH_RBP ||
@@ -120,7 +118,7 @@ void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uin
 	if (s->entry && i->code)
 		s->slot_end = hodo_probe_entry_slot_end(i->code, pc);
 	s->clone = symbol && hodo_symbol_without_suffix(symbol, len) != len;
-	s->frame = has_frame_pointer(s);
+	s->frame = !s->entry && hodo_frame_pointer_at(s->image->frames, s->pc);
 }
 
 void hodo_scope_enter(struct hodo_scope *s, Dwarf_Off copy)

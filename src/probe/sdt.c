@@ -19,6 +19,7 @@
 #include <elf/sites.h>
 #include <hodo/abi.h>
 
+#include "location.h"
 #include "operand.h"
 
 #define FOLLOWS 12u /* instructions between a note and its site, at most */
@@ -30,6 +31,7 @@ struct taking {
 	const struct hodo_elf *e;
 	struct hodo_elf_site_places places;
 	uint32_t *sites;
+	Dwarf_CFI *frames; /* NULL: the file has none */
 };
 
 static bool is_wanted(const struct taking *t, const char *provider, const char *event, const char *suffix)
@@ -127,6 +129,7 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 	struct hodo_probe_event *e;
 	const char *at = probe->args;
 	struct hodo_sdt_arg a;
+	bool frame;
 
 	if (!is_wanted(take, probe->provider, probe->name, ""))
 		return 0;
@@ -134,6 +137,7 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 		++*take->sites;
 		return 0;
 	}
+	frame = hodo_frame_pointer_at(take->frames, probe->address);
 	e = hodo_vec_add(take->t->events, take->t->nevents);
 	if (!e)
 		return -ENOMEM;
@@ -141,7 +145,7 @@ static int take(void *arg, const struct hodo_elf_sdt *probe)
 					.provider = strdup(probe->provider), .name = strdup(probe->name) };
 	for (unsigned n = 1; e->nfields < HODO_TRACE_FIELDS_MAX && hodo_sdt_arg_next(&at, &a); n++) {
 		struct hodo_probe_field *f = hodo_vec_add(e->fields, e->nfields);
-		int err = f ? hodo_probe_operand(f, take->e, &a, n) : -ENOMEM;
+		int err = f ? hodo_probe_operand(f, take->e, &a, frame, n) : -ENOMEM;
 
 		if (err && f)
 			hodo_probe_field_free(&e->fields[--e->nfields]);
@@ -161,9 +165,12 @@ int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *co
 
 	if (!n || hodo_elf_open(&e, path) < 0)
 		return 0;
+	taking.frames = dwarf_getcfi_elf(e.elf);
 	err = hodo_elf_sites_find(&taking.places, &e);
 	if (!err)
 		err = hodo_elf_sdt(&e, take, &taking, &damaged);
 	free(taking.places.list);
+	if (taking.frames)
+		dwarf_cfi_end(taking.frames);
 	return err;
 }

@@ -264,6 +264,13 @@ class Semaphores(Sdt):
             self.assertEqual(values, list(range(values[0], values[0] + len(values))))
             self.assertGreaterEqual(len(values), 10)
 
+    def test_unreadable(self):
+        """An operand where nothing is mapped, which the program itself does not read: the program goes on."""
+        path = self.build("probes", "gcc", "-O2")
+        self.record("-q", "-e", "sdt:shop:given", path, "4", status=0)
+        found = [e for e in self.events() if e["name"] == "shop:given"]
+        self.assertEqual([e["fields"] for e in found], [{"arg1": n, "arg2": 0} for n in range(4)])
+
     def test_switched(self):
         """They follow the event when hodo disable and enable switch it."""
         path = self.build("probes", "gcc", "-O0")
