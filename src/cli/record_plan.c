@@ -240,6 +240,32 @@ static bool may_ask_again(const struct planning *p, const struct hodo_plan_file 
 	return p->request->starts && p->planner->replacements->n && is_program(p->pid, f);
 }
 
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where the target's events are, if they may be where slots are: the caller frees choice->probed. */
+static int see_probed(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      const struct hodo_probe_target *t, struct hodo_probe_choice *choice)
+{
+	uint64_t *list;
+
+	if (!p->planner->functions->tracers || !t->nevents || !hodo_plan_file_has_slots(f, mapped->ours))
+		return 0;
+	list = calloc(t->nevents, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nevents; i++)
+		list[i] = t->events[i].addr;
+	qsort(list, t->nevents, sizeof(*list), compare);
+	choice->probed = list;
+	choice->nprobed = t->nevents;
+	return 0;
+}
+
 static int add_file(void *arg, const struct hodo_process_file *mapped)
 {
 	struct planning *p = arg;
@@ -275,12 +301,14 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 		p->ntargets--;
 		return 0;
 	}
-	if (functions)
-		err = choose(p, f, mapped, &choice, t);
-	if (!err)
-		err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
+	err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
 	if (!err)
 		err = add_probes(p, f, mapped, t);
+	if (!err)
+		err = see_probed(p, f, mapped, t, &choice);
+	if (!err && (functions || hodo_probe_select_means(&choice)))
+		err = choose(p, f, mapped, &choice, t);
+	free((void *)choice.probed);
 	if (!err)
 		err = add_arguments(p, f, mapped, t);
 	p->wanted += t->nfunctions + t->nslotted + t->nevents + t->nreplacements;

@@ -88,6 +88,13 @@ uint64_t hodo_probe_entry_slot_end(const struct hodo_probe_object *o, uint64_t s
 	return i < o->nslots && o->slots[i].addr - start <= ENDBR_BYTES ? o->slots[i].addr + o->slots[i].bytes : 0;
 }
 
+bool hodo_probe_is_slot(const struct hodo_probe_object *o, uint64_t addr)
+{
+	uint32_t i = hodo_search(k, o->nslots, o->slots[k].addr > addr);
+
+	return i && addr < o->slots[i - 1].addr + o->slots[i - 1].bytes;
+}
+
 enum hodo_probe_slots hodo_probe_function_slots(const struct hodo_probe_object *o,
 						const struct hodo_probe_function *f)
 {

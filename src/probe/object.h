@@ -122,6 +122,8 @@ enum hodo_probe_slots hodo_probe_function_slots(const struct hodo_probe_object *
 						const struct hodo_probe_function *f);
 /* Where the slot at the function's entry, preceded at most by endbr64, ends. 0: none. */
 uint64_t hodo_probe_entry_slot_end(const struct hodo_probe_object *o, uint64_t start);
+/* Whether a slot begins there, or the address is within one. */
+bool hodo_probe_is_slot(const struct hodo_probe_object *o, uint64_t addr);
 /* From now on windows may be where the function's slots are. */
 void hodo_probe_function_take_slots(const struct hodo_probe_object *o, const struct hodo_probe_function *f);
 /* The exit that is at the address; NULL: none. */

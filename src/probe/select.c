@@ -8,6 +8,7 @@
 
 #include <base/scope.h>
 #include <core/glob.h>
+#include <core/search.h>
 #include <core/symbol_name.h>
 #include <elf/demangle.h>
 #include <elf/object.h>
@@ -93,7 +94,7 @@ bool hodo_probe_select_means(const struct hodo_probe_choice *c)
 {
 	const struct hodo_probe_choice all = in_slots(c);
 
-	return some_mean(c) || (c->nin_slots && some_mean(&all));
+	return some_mean(c) || ((c->nin_slots || c->nprobed) && some_mean(&all));
 }
 
 bool hodo_probe_select_by_source(const struct hodo_probe_choice *c)
@@ -223,13 +224,28 @@ static bool is_wanted_in_slots(const struct hodo_probe_choice *c, const struct n
 	return false;
 }
 
+/* Its slots must not be used beside a probe's code that replaces one of them. */
+static bool is_probed(const struct hodo_probe_choice *c, const struct hodo_probe_object *o,
+		      const struct hodo_probe_function *f)
+{
+	uint32_t i = hodo_search(k, c->nprobed, c->probed[k] >= f->start);
+
+	for (; i < c->nprobed && c->probed[i] < f->end; i++)
+		if (c->probed[i] == f->start || hodo_probe_is_slot(o, c->probed[i]))
+			return true;
+	return false;
+}
+
 static bool is_chosen(struct hodo_probe_choice *c, const struct hodo_probe_object *o,
 		      const struct hodo_probe_function *f, const struct names *names)
 {
 	enum hodo_probe_slots slots = hodo_probe_function_slots(o, f);
+	const struct hodo_probe_choice all = in_slots(c);
 
 	if (slots == HODO_PROBE_SLOTS_NONE)
 		return some_mean(c) && is_wanted(c, names);
+	if (slots == HODO_PROBE_SLOTS_SWITCHED && is_probed(c, o, f) && is_wanted(&all, names))
+		return true;
 	if (!is_wanted_in_slots(c, names))
 		return false;
 	c->fixed += slots == HODO_PROBE_SLOTS_FIXED;

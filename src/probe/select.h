@@ -17,6 +17,9 @@ struct hodo_probe_choice {
 	/* Functions with slots are left out, unless they are selected and also match one of these. */
 	const char *const *in_slots;
 	uint32_t nin_slots; /* 0: none */
+	/* Or unless they are selected, and one of these is their entry or in a slot: a probe replaces code there. */
+	const uint64_t *probed; /* sorted; NULL: none */
+	uint32_t nprobed;
 	/* If a pattern names a source file, functions with slots are selected here too: the process cannot do it. */
 	bool has_slots;     /* the file has such functions */
 	uint32_t *slotted;  /* out: indexes of the selected ones, which are not in the list; the caller frees it */

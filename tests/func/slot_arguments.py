@@ -23,6 +23,13 @@ class Slots(Arguments):
                          {(0, 1), (1, 1), (2, 2), (3, 6), (4, 24), (5, 120)})
         self.assertEqual((calls["half"], calls["odd"]), ([(None, None)], [(None, None)]))
 
+    def test_probed(self):
+        """A probe at a function's slot, whose calls are recorded, too."""
+        self.record("--functions")
+        count = len(self.calls()["fact"])
+        self.record("--functions", "-e", "probe:fact")
+        self.assertEqual(len(self.calls()["fact"]), count)
+
     def attach(self, *options):
         for duration in ("200ms", "2s", "10s"):
             done = self.hodo("record", "-q", "-o", "d", "--duration", duration, "-p", self.process.pid, *options)
