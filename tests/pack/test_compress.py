@@ -170,7 +170,11 @@ class Planes(Case):
                 re.findall(re.escape(MARK) + b"(....)(....)", pathlib.Path(path).read_bytes(), re.DOTALL)]
 
     def test_events(self):
-        self.compressed(*FULL, TARGET, 50000)
+        # The times of events decide, too, whether another order is worth it: on a busy machine it sometimes is not.
+        for _ in range(20):
+            self.compressed(*FULL, TARGET, 50000)
+            if self.marks():
+                break
         self.assertTrue(self.marks())
         self.assertEqual({struct.unpack("<I", head)[0] for head, _ in self.marks()}, {88})
         self.assertEqual(len(self.check()), 50000 - len(range(3, 50000, 7)))

@@ -267,7 +267,7 @@ class Semaphores(Sdt):
     def test_unreadable(self):
         """An operand where nothing is mapped, which the program itself does not read: the program goes on."""
         path = self.build("probes", "gcc", "-O2")
-        self.record("-q", "-e", "sdt:shop:given", path, "4", status=0)
+        self.assertEqual(self.record("-q", "-e", "sdt:shop:given", path, "4").returncode, 0)
         found = [e for e in self.events() if e["name"] == "shop:given"]
         self.assertEqual([e["fields"] for e in found], [{"arg1": n, "arg2": 0} for n in range(4)])
 
