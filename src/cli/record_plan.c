@@ -273,7 +273,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	struct hodo_probe_choice choice;
 	struct hodo_probe_target *t;
 	bool landings, functions;
-	int err = 0;
+	int err;
 
 	if (!f)
 		return 0;

@@ -170,7 +170,8 @@ static void after_fork(long a, long b, long c)
 		hodo_process_set_up_child();
 		hodo_store_release(&control_owner, 0);
 	}
-	/* Not for itself, if what this thread called while it sets the child up is traced: the event is lost. */
+	/* A thread does not wait for itself: what it calls while it sets the child up may be traced, and that event is
+	 * left out. */
 	while (hodo_load_acquire(fork_mark) == HODO_SETTING_UP && hodo_load(&set_up_by) != hodo_gettid())
 		hodo_sleep_ns(50000);
 	hodo_signals_restore(mask);
