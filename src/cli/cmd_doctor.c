@@ -82,8 +82,8 @@ static void ignore_report(void *arg, const char *line)
 	snprintf(arg, 256, "%s", line);
 }
 
-/* Runs a command under a session until it has joined and ended. NULL, or what went wrong. */
-static const char *record_true(struct hodo_session *s, const char *library, struct hodo_session_stats *stats)
+/* Runs a command under a recorder until it has joined and ended. NULL, or what went wrong. */
+static const char *record_true(struct hodo_recorder *s, const char *library, struct hodo_recorder_stats *stats)
 {
 	char *command[] = { "true", NULL };
 	struct hodo_launch launch;
@@ -94,17 +94,17 @@ static const char *record_true(struct hodo_session *s, const char *library, stru
 
 	sigemptyset(&none);
 	hodo_launch_prepare(&launch, &none);
-	if (hodo_launch_start(&launch, command, library, hodo_session_socket(s), NULL, &pid) < 0) {
-		hodo_session_close(s, stats);
+	if (hodo_launch_start(&launch, command, library, hodo_recorder_socket(s), NULL, &pid) < 0) {
+		hodo_recorder_close(s, stats);
 		return "cannot run the command true";
 	}
-	hodo_session_set_command(s, pid);
-	while (left > 0 && (waitpid(pid, &status, WNOHANG) == 0 || hodo_session_busy(s))) {
-		hodo_session_step(s);
+	hodo_recorder_set_command(s, pid);
+	while (left > 0 && (waitpid(pid, &status, WNOHANG) == 0 || hodo_recorder_busy(s))) {
+		hodo_recorder_step(s);
 		usleep(1000);
 		left -= 1000000;
 	}
-	hodo_session_close(s, stats);
+	hodo_recorder_close(s, stats);
 	if (left <= 0)
 		return "it took too long";
 	return stats->processes ? NULL : "the library did not connect: can it be preloaded?";
@@ -115,14 +115,14 @@ static void check_join(struct doctor_finding *f)
 {
 	char dir[64], library[2 * PATH_MAX], why[PATH_MAX + 200] = "", said[256] = "";
 	struct hodo_pattern_list patterns = { 0 }, fields = { 0 };
-	struct hodo_session_config config = {
+	struct hodo_recorder_config config = {
 		.out_path = dir, .ring_size = 65536, .packet_size = 4096, .patterns = &patterns,
 		.fields = &fields,
 		.packet_age_ns = 3600000000000ull, .reporter = { ignore_report, said },
 	};
 	const char *flaw = why, *tmp = getenv("TMPDIR");
-	struct hodo_session_stats stats = { 0 };
-	struct hodo_session *s = NULL;
+	struct hodo_recorder_stats stats = { 0 };
+	struct hodo_recorder *s = NULL;
 	HODO_AUTO_CLOSE int fd = -1;
 
 	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
@@ -135,7 +135,7 @@ static void check_join(struct doctor_finding *f)
 	hodo_launch_add_functions(library, sizeof(library), why, sizeof(why));
 	snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp, (int)getpid());
 	fd = config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
-	if (fd >= 0 && hodo_session_open(&s, &config, why, sizeof(why)) == 0)
+	if (fd >= 0 && hodo_recorder_open(&s, &config, why, sizeof(why)) == 0)
 		flaw = record_true(s, library, &stats);
 	if (fd >= 0)
 		hodo_out_dir_remove(fd, dir);

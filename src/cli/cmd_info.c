@@ -88,7 +88,7 @@ static void put_json(struct hodo_json *j, const struct info *info)
 	hodo_put_json_unrecorded(j, info->r);
 }
 
-static void fill(struct info *info, const struct hodo_look *look)
+static void fill(struct info *info, const struct hodo_show *look)
 {
 	uint32_t nparts = hodo_read_nparts(info->r), n = hodo_read_nprocesses(info->r);
 

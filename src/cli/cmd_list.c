@@ -91,7 +91,7 @@ static int run(void *args)
 	if (in->n > 1)
 		return hodo_usage("list", "one program, recording or process at a time, not '%s' too", in->words[1]);
 	a->path = a->kernel && !in->n ? NULL : in->dir;
-	status = hodo_look_make(&a->args, a->kernel ? kernel_tables : a->pids ? pids_tables :
+	status = hodo_show_make(&a->args, a->kernel ? kernel_tables : a->pids ? pids_tables :
 						  a->sdt ? sdt_tables : a->functions ? tables + 2 : tables);
 	if (status != HODO_GO_ON)
 		return status;

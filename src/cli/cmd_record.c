@@ -32,11 +32,11 @@
 struct recording {
 	struct hodo_record_options options;
 	struct hodo_launch launch;
-	struct hodo_session *session; /* NULL: nothing is recorded (any more) */
-	struct hodo_session_stats stats;
+	struct hodo_recorder *recorder; /* NULL: nothing is recorded (any more) */
+	struct hodo_recorder_stats stats;
 	int out_fd, signal_fd;
 	struct hodo_out_aside aside;
-	int kernel_fd; /* -1: not recorded, or the session owns it */
+	int kernel_fd; /* -1: not recorded, or the recorder owns it */
 	pid_t pid;
 	bool ended; /* the command has ended, or there is none */
 	int status; /* its status, from wait() */
@@ -80,19 +80,19 @@ static uint64_t lost_total(const struct hodo_lost *l)
 
 static void show_progress(struct recording *r)
 {
-	struct hodo_session_stats s;
+	struct hodo_recorder_stats s;
 	int64_t now = hodo_now_ns();
 	char bytes[32], who[48];
 
-	if (r->options.args.quiet || !r->session || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
+	if (r->options.args.quiet || !r->recorder || now - r->progress_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
 		return;
 	/* Do not mix our lines with the command's. */
 	if (r->options.command[0] && isatty(STDOUT_FILENO))
 		return;
 	r->progress_ns = now;
-	hodo_session_stats(r->session, &s);
+	hodo_recorder_stats(r->recorder, &s);
 	fprintf(stderr, "\r\033[Khodo: recording %s: %" PRIu64 " events, %" PRIu64 " lost, %s written",
-		hodo_whom(hodo_session_has_kernel(r->session), s.live, who), s.events, lost_total(&s.lost),
+		hodo_whom(hodo_recorder_has_kernel(r->recorder), s.live, who), s.events, lost_total(&s.lost),
 		hodo_human_bytes(s.bytes, bytes));
 	fflush(stderr);
 	r->progress = true;
@@ -113,21 +113,21 @@ static void reap(struct recording *r)
 	if (r->ended)
 		return;
 	r->ended = waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-	if (r->ended && r->session)
-		hodo_session_command_ended(r->session, r->status);
+	if (r->ended && r->recorder)
+		hodo_recorder_command_ended(r->recorder, r->status);
 }
 
 static bool take_late_signal(void *arg, const struct signalfd_siginfo *info);
 
 static void end_recording(struct recording *r)
 {
-	if (!r->session)
+	if (!r->recorder)
 		return;
 	clear_progress(r);
 	hodo_record_probes_end(&r->options.probes);
 	hodo_record_replacements_end(&r->options.replacements);
-	hodo_session_close(r->session, &r->stats);
-	r->session = NULL;
+	hodo_recorder_close(r->recorder, &r->stats);
+	r->recorder = NULL;
 	hodo_copies_end(&r->copies);
 	if (!r->send.sender)
 		hodo_record_keep_symbols(&r->options, &r->stats, &r->roots);
@@ -156,7 +156,7 @@ static void take_signal(struct recording *r, const struct signalfd_siginfo *info
 {
 	int signal = (int)info->ssi_signo;
 
-	if (r->ended || (r->session && ++r->interrupts > 1)) {
+	if (r->ended || (r->recorder && ++r->interrupts > 1)) {
 		stop_recording(r, signal);
 		return;
 	}
@@ -177,8 +177,8 @@ static void wait_for_something(struct recording *r, int64_t ns)
 	struct timespec timeout = { ns / 1000000000, ns % 1000000000 };
 	struct signalfd_siginfo info;
 
-	if (r->session)
-		fds[1].fd = hodo_session_fd(r->session);
+	if (r->recorder)
+		fds[1].fd = hodo_recorder_fd(r->recorder);
 	ppoll(fds, 2, ns < 0 ? NULL : &timeout, NULL);
 	while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
@@ -194,8 +194,8 @@ static bool is_busy(struct recording *r)
 
 	/* The kernel alone is recorded until the user ends it. */
 	if (r->options.kernel && !r->options.attach.n && !r->options.command[0])
-		return hodo_session_has_kernel(r->session);
-	if (hodo_session_busy(r->session)) {
+		return hodo_recorder_has_kernel(r->recorder);
+	if (hodo_recorder_busy(r->recorder)) {
 		r->idle_ns = 0;
 		return true;
 	}
@@ -207,10 +207,10 @@ static bool is_busy(struct recording *r)
 /* The rest of --duration, which begins with the recording: an attached process joins a little later. */
 static int64_t time_left(struct recording *r)
 {
-	struct hodo_session_stats stats;
+	struct hodo_recorder_stats stats;
 
 	if (!r->counting && r->options.attach.n) {
-		hodo_session_stats(r->session, &stats);
+		hodo_recorder_stats(r->recorder, &stats);
 		if (stats.processes == 0)
 			return INT64_MAX;
 		r->start_ns = hodo_now_ns();
@@ -224,15 +224,15 @@ static void run_loop(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
 
-	while (!(r->ended && !r->session) && !(r->stop_signal && !r->session)) {
+	while (!(r->ended && !r->recorder) && !(r->stop_signal && !r->recorder)) {
 		int64_t ns = -1;
 
-		if (r->session) {
-			ns = hodo_session_step(r->session);
+		if (r->recorder) {
+			ns = hodo_recorder_step(r->recorder);
 			show_progress(r);
 			hodo_record_otlp_say(r->otlp, &(struct hodo_reporter){ report, r });
 			reap(r);
-			if (hodo_session_ended(r->session)) {
+			if (hodo_recorder_ended(r->recorder)) {
 				stop_recording(r, 0);
 				continue;
 			}
@@ -244,7 +244,7 @@ static void run_loop(struct recording *r)
 			if (r->ended && ns > 10000000 && (o->command[0] || r->idle_ns))
 				ns = 10000000;
 		}
-		if (r->session && o->duration_ns) {
+		if (r->recorder && o->duration_ns) {
 			int64_t left = time_left(r);
 
 			if (left <= 0) {
@@ -257,12 +257,12 @@ static void run_loop(struct recording *r)
 	}
 }
 
-/* 0, or -EEXIST if the output is not a recording. Without a session, a command still runs. */
-static int open_session(struct recording *r)
+/* 0, or -EEXIST if the output is not a recording. Without a recorder, a command still runs. */
+static int open_recorder(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
 	char why[PATH_MAX + 256];
-	struct hodo_session_config config = {
+	struct hodo_recorder_config config = {
 		.out_path = o->out, .listed = hodo_record_listed(o, r->listed),
 		.ring_size = o->ring_size, .packet_size = o->packet_size,
 		.mode = o->overwrite ? HODO_MODE_OVERWRITE : HODO_MODE_DISCARD, .wait_ns = o->wait_ns,
@@ -307,12 +307,12 @@ static int open_session(struct recording *r)
 	config.out_fd = r->out_fd;
 	if (r->send.sender) /* which removes parts itself */
 		config.limits.keep = 0;
-	if (r->out_fd < 0 || hodo_session_open(&r->session, &config, why, sizeof(why)) < 0) {
+	if (r->out_fd < 0 || hodo_recorder_open(&r->recorder, &config, why, sizeof(why)) < 0) {
 		if (o->command[0])
 			hodo_error("%s: %s runs without being recorded", why, o->command[0]);
 		else
 			hodo_error("%s", why);
-		r->session = NULL;
+		r->recorder = NULL;
 		hodo_out_dir_restore(&r->aside, r->out_fd);
 	}
 	return 0;
@@ -321,10 +321,10 @@ static int open_session(struct recording *r)
 /* The kernel may have been recorded briefly. */
 static void drop_recording(struct recording *r)
 {
-	if (!r->session)
+	if (!r->recorder)
 		return;
-	hodo_session_close(r->session, NULL);
-	r->session = NULL;
+	hodo_recorder_close(r->recorder, NULL);
+	r->recorder = NULL;
 	hodo_out_dir_restore(&r->aside, r->out_fd);
 }
 
@@ -374,7 +374,7 @@ static int check(struct recording *r, char *library, size_t library_size)
 static int start_kernel(struct recording *r)
 {
 	char why[HODO_KERNEL_WHY_MAX];
-	int err = hodo_session_record_kernel(r->session, r->kernel_fd, &r->options.kernel_patterns, why, sizeof(why));
+	int err = hodo_recorder_add_kernel(r->recorder, r->kernel_fd, &r->options.kernel_patterns, why, sizeof(why));
 
 	r->kernel_fd = -1;
 	if (err)
@@ -386,16 +386,16 @@ static int start_kernel(struct recording *r)
 static int start(struct recording *r, const char *library)
 {
 	const struct hodo_record_options *o = &r->options;
-	struct hodo_launch_before before = hodo_off_cpu_before(r->session);
+	struct hodo_launch_before before = hodo_off_cpu_before(r->recorder);
 	int err;
 
-	hodo_off_cpu_begin(o, r->session);
-	if (r->session && o->kernel && start_kernel(r) < 0) {
+	hodo_off_cpu_begin(o, r->recorder);
+	if (r->recorder && o->kernel && start_kernel(r) < 0) {
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
 	}
 	/* It counts the kernel, too. */
-	if (r->session && o->attach.n && hodo_attach_record(&r->options.attach, r->session) <= o->kernel &&
+	if (r->recorder && o->attach.n && hodo_attach_record(&r->options.attach, r->recorder) <= o->kernel &&
 	    !o->command[0]) {
 		drop_recording(r);
 		return HODO_EXIT_FAILURE;
@@ -403,16 +403,16 @@ static int start(struct recording *r, const char *library)
 	r->start_ns = hodo_now_ns(); /* --duration counts from here */
 	r->ended = !o->command[0];
 	if (r->ended)
-		return r->session ? 0 : HODO_EXIT_FAILURE;
-	err = hodo_launch_start(&r->launch, o->command, r->session ? library : NULL,
-				r->session ? hodo_session_socket(r->session) : NULL, &before, &r->pid);
+		return r->recorder ? 0 : HODO_EXIT_FAILURE;
+	err = hodo_launch_start(&r->launch, o->command, r->recorder ? library : NULL,
+				r->recorder ? hodo_recorder_socket(r->recorder) : NULL, &before, &r->pid);
 	if (err) {
 		drop_recording(r);
 		return hodo_cannot_run(o->command[0], err);
 	}
 	r->planner.command = r->pid;
-	if (r->session)
-		hodo_session_set_command(r->session, r->pid);
+	if (r->recorder)
+		hodo_recorder_set_command(r->recorder, r->pid);
 	return 0;
 }
 
@@ -435,7 +435,7 @@ static int record(struct recording *r)
 	status = hodo_record_send_begin(&r->send, &r->options);
 	if (status)
 		return status;
-	if (open_session(r) < 0)
+	if (open_recorder(r) < 0)
 		return HODO_EXIT_FAILURE;
 	r->copies.library = r->library;
 	r->copies.reporter = (struct hodo_reporter){ report, r };
@@ -443,10 +443,10 @@ static int record(struct recording *r)
 	if (status)
 		return status;
 	hodo_out_dir_settle(&r->aside);
-	if (r->session)
+	if (r->recorder)
 		hodo_record_otlp_begin(r->otlp, r->options.out);
 	hodo_realtime_begin(r->options.realtime);
-	if (r->session && r->options.waits_unasked && !r->options.args.quiet)
+	if (r->recorder && r->options.waits_unasked && !r->options.args.quiet)
 		hodo_error("when its buffer is full, the program waits for the recorder: --drop turns that "
 			   "off");
 	run_loop(r);

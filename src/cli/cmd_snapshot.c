@@ -32,7 +32,7 @@ struct snapshots {
 	bool kernel;
 	pid_t pid; /* 0: the kernel */
 	struct utsname system;
-	struct hodo_memory *memory; /* that recorders gave */
+	struct hodo_lent *memory; /* that recorders gave */
 	uint32_t n;
 	struct hodo_flight_memory flight; /* or a file, read; shm NULL: none */
 	int unanswered; /* the error of a recorder that may not even know the process; 0: none */
@@ -48,24 +48,24 @@ struct snapshots {
 
 static int add_memory(struct snapshots *s, const struct hodo_msg_answer *answer, int fd)
 {
-	struct hodo_memory memory;
+	struct hodo_lent memory;
 
-	if (hodo_memory_map(&memory, answer, fd) < 0)
+	if (hodo_lent_map(&memory, answer, fd) < 0)
 		return -EPROTO;
 	*hodo_must(hodo_vec_add(s->memory, s->n)) = memory;
 	return 0;
 }
 
 /* The recorder may not be ready for a process that has just joined. */
-static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid, uint32_t next,
-			  struct hodo_msg_answer *answer)
+static int ask_for_memory(const struct snapshots *s, const struct hodo_found_recorder *recorder, pid_t pid,
+			  uint32_t next, struct hodo_msg_answer *answer)
 {
 	int fd = -EAGAIN;
 
 	for (int i = 0; fd == -EAGAIN && i < JOIN_TRIES; i++) {
 		if (i)
 			hodo_sleep_ns(10000000);
-		fd = hodo_memory_ask(recorder->path, pid, next, s->why, answer);
+		fd = hodo_lent_ask(recorder->path, pid, next, s->why, answer);
 	}
 	return fd;
 }
@@ -74,7 +74,7 @@ static int ask_for_memory(const struct snapshots *s, const struct hodo_recorder 
  * Asks one recorder for a process, or for all its processes (pid 0). 0, also if it has fewer; else a negative
  * errno.
  */
-static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t pid)
+static int ask(struct snapshots *s, const struct hodo_found_recorder *recorder, pid_t pid)
 {
 	struct hodo_msg_answer answer;
 	int err = 0;
@@ -99,7 +99,8 @@ static int ask(struct snapshots *s, const struct hodo_recorder *recorder, pid_t 
 /* Asks the recorder of the process, or the recorder itself. 0; -ENOENT: none; another negative errno. */
 static int ask_recorders(struct snapshots *s)
 {
-	HODO_AUTO_FREE struct hodo_recorder *recorders = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
+	HODO_AUTO_FREE struct hodo_found_recorder *recorders =
+		hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
 	int err = -ENOENT, n = hodo_recorders_find(s->pid, recorders);
 
 	for (int i = 0; i < n && err == -ENOENT; i++) {
@@ -224,7 +225,7 @@ static int write_all(struct snapshots *s)
 	int status = 0;
 
 	for (uint32_t i = 0; i < s->n && !status; i++) {
-		const struct hodo_memory *m = &s->memory[i];
+		const struct hodo_lent *m = &s->memory[i];
 
 		status = write_one(s, (struct hodo_snapshot_source){
 			/* The kernel's rings cannot be found by searching for holes. */
@@ -294,7 +295,7 @@ static void drop(void *args)
 	struct snapshots *s = args;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		hodo_memory_unmap(&s->memory[i]);
+		hodo_lent_unmap(&s->memory[i]);
 	free(s->memory);
 	if (s->flight.shm)
 		hodo_flight_memory_free(&s->flight);

@@ -67,7 +67,7 @@ static void put_warnings(struct hodo_text *to, const struct hodo_stat *s)
 
 static int put(const struct hodo_stat *s, const struct hodo_stat *other, const struct args *a)
 {
-	const struct hodo_look *look = &a->args.look;
+	const struct hodo_show *look = &a->args.look;
 	struct hodo_page page;
 
 	hodo_page_begin(&page, &a->args);

@@ -18,7 +18,7 @@ struct hodo_copies {
 	uint32_t n;
 };
 
-/* hodo_session_config.copy; arg: a struct hodo_copies. */
+/* hodo_recorder_config.copy; arg: a struct hodo_copies. */
 int hodo_copies_make(void *arg, pid_t pid, char *paths, size_t size);
 /* Removes them; but where programs go on that may load them once more, it says so. */
 void hodo_copies_end(struct hodo_copies *c);

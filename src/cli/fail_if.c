@@ -148,7 +148,7 @@ static int say_compared_nothing(const struct hodo_fail_ifs *f, const struct hodo
 			  "the like, and what was recorded", one->text, what, hodo_must(hodo_text_string(&tables)));
 }
 
-int hodo_fail_if_status(const struct hodo_look *look, int status)
+int hodo_fail_if_status(const struct hodo_show *look, int status)
 {
 	const struct hodo_fail_ifs *f = look->fail_ifs;
 

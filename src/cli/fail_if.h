@@ -40,6 +40,6 @@ void hodo_fail_if_row(struct hodo_fail_ifs *f, const struct hodo_table t[2], con
  * The exit status of a comparison, given its own. A limit that was compared with no row is an error, which is
  * reported: a test of nothing must not pass.
  */
-int hodo_fail_if_status(const struct hodo_look *look, int status);
+int hodo_fail_if_status(const struct hodo_show *look, int status);
 
 #endif

@@ -313,7 +313,7 @@ int hodo_verb_run(const struct hodo_verb *verb, int argc, char **argv)
 	args->selection = verb->selects ? hodo_selection_new() : NULL;
 	status = parse(verb, argc, argv, args);
 	if (status == HODO_GO_ON && verb->tables)
-		status = hodo_look_make(args, verb->tables);
+		status = hodo_show_make(args, verb->tables);
 	if (status == HODO_GO_ON)
 		status = verb->run(args);
 	if (status == 0)

@@ -68,7 +68,7 @@ struct hodo_verb {
 	const char *about;   /* lines of --help before and behind the options; NULL: none */
 	const char *notes;
 	const struct hodo_option *options; /* ends with { 0 }; --help is added */
-	const struct hodo_columns *const *tables; /* what it shows: hodo_look_make(); NULL: nothing, or run() decides */
+	const struct hodo_columns *const *tables; /* what it shows: hodo_show_make(); NULL: nothing, or run() decides */
 	unsigned column;     /* in --help, where the options' text begins */
 	bool aligned;        /* there, long names stand below each other */
 	bool stops;          /* at the first word that is not an option: the rest is a command */
@@ -93,7 +93,7 @@ enum hodo_color { HODO_COLOR_AUTO, HODO_COLOR_ALWAYS, HODO_COLOR_NEVER };
 extern const char *const hodo_color_names[];
 
 /* How tables are shown (table.h). */
-struct hodo_look {
+struct hodo_show {
 	const char *columns; /* NULL: the default ones */
 	const char *sort;    /* NULL: the table's order */
 	uint64_t limit;      /* rows of each table; UINT64_MAX: all */
@@ -115,7 +115,7 @@ struct hodo_args {
 	int64_t since_ns, until_ns; /* hodo_open_selected() */
 	void (*warn)(void *data, const char *text); /* takes warnings of the reader; NULL: they go to standard error */
 	void *warn_data;
-	struct hodo_look look;
+	struct hodo_show look;
 	enum hodo_color color; /* --color; for verbs with tables, look.color has the result */
 	bool no_pager, quiet;
 	bool each_event; /* though the verb shows spans, events are selected one by one, as print does it */

@@ -67,7 +67,7 @@ void hodo_overview(FILE *f, const char *dir, char **command)
 {
 	struct hodo_read *r = hodo_open(dir, true);
 	bool color = hodo_use_color(HODO_COLOR_AUTO, fileno(f));
-	const struct hodo_look look = { .limit = ROWS_MAX };
+	const struct hodo_show look = { .limit = ROWS_MAX };
 	struct hodo_text text = { 0 };
 	struct hodo_stat s = { 0 };
 

@@ -35,7 +35,7 @@ static void free_wanted(struct wanted *w)
 	free(w->event);
 }
 
-static int ask(const struct hodo_recorder *r, enum hodo_control_op op, uint32_t next, const char *text,
+static int ask(const struct hodo_found_recorder *r, enum hodo_control_op op, uint32_t next, const char *text,
 	       struct hodo_msg_answer *answer)
 {
 	int err = -EAGAIN;
@@ -125,7 +125,7 @@ static bool replan(pid_t pid, const struct wanted *w, uint32_t n)
 }
 
 /* Does so for all. Returns how many have the events now. */
-static uint32_t replan_all(const struct hodo_recorder *r, const struct wanted *w, uint32_t n)
+static uint32_t replan_all(const struct hodo_found_recorder *r, const struct wanted *w, uint32_t n)
 {
 	struct hodo_msg_answer answer;
 	uint32_t found = 0;

@@ -57,7 +57,7 @@ static void put_static(void)
 }
 
 /* Each reason for unrecorded images, once. False: none that can be fixed here. */
-static bool put_unrecorded(const struct hodo_session_stats *s)
+static bool put_unrecorded(const struct hodo_recorder_stats *s)
 {
 	bool no_environment = false, other_root = false, is_static = false;
 	char path[PATH_MAX];
@@ -111,7 +111,7 @@ static bool is_selected(const struct hodo_record_options *o)
 	return o->patterns.n || o->sdt.n || o->filter_len || o->functions.functions.tracers;
 }
 
-void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_session_stats *s)
+void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_recorder_stats *s)
 {
 	const struct hodo_read_options silent = { .size = sizeof(silent) };
 	HODO_AUTO_READ struct hodo_read *r = NULL;

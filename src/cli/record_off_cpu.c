@@ -63,22 +63,22 @@ int hodo_off_cpu_settle(struct hodo_record_options *o)
 	return 0;
 }
 
-void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_session *s)
+void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_recorder *s)
 {
 	char why[WHY_MAX];
 
 	if (!s || o->off_cpu != HODO_OFF_CPU_SWITCHES || o->kernel)
 		return;
-	if (hodo_session_record_switches(s, why, sizeof(why)) < 0)
+	if (hodo_recorder_add_switches(s, why, sizeof(why)) < 0)
 		hodo_error("--off-cpu: %s", why);
 }
 
-static void watch(void *session, pid_t pid)
+static void watch(void *recorder, pid_t pid)
 {
-	hodo_switches_watch(session, pid);
+	hodo_switches_watch(recorder, pid);
 }
 
-struct hodo_launch_before hodo_off_cpu_before(struct hodo_session *s)
+struct hodo_launch_before hodo_off_cpu_before(struct hodo_recorder *s)
 {
 	return (struct hodo_launch_before){ s ? watch : NULL, s };
 }

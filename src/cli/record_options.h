@@ -101,9 +101,9 @@ int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_patt
 /* Decides what off_cpu means here, and its consequences. 0, or the exit status after a message. */
 int hodo_off_cpu_settle(struct hodo_record_options *o);
 /* If the recorder records them; reports failures. */
-void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_session *s);
+void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_recorder *s);
 /* For hodo_launch_start(). */
-struct hodo_launch_before hodo_off_cpu_before(struct hodo_session *s);
+struct hodo_launch_before hodo_off_cpu_before(struct hodo_recorder *s);
 
 /* Gives the recorder precedence by SCHED_RR; priority 0: only a lower nice value. check: before the command
  * is started. 0, or the exit status after a message. */
@@ -114,14 +114,14 @@ void hodo_realtime_begin(uint32_t priority);
 int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 
 /* So that functions have names on machines without the program. */
-void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_session_stats *stats,
+void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats,
 			      const struct hodo_roots *roots);
 /* At the end, on standard error. stopped: by a signal, before the command's end; overview: of hodo PROGRAM. */
-void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *stats, bool stopped,
+void hodo_record_summary(struct hodo_record_options *o, const struct hodo_recorder_stats *stats, bool stopped,
 			 bool overview);
 /* Why there are no events, and how to get some. */
-void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_session_stats *stats);
+void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats);
 /* Whether any process was written itself, besides snapshots. */
-bool hodo_record_wrote_all(const struct hodo_session_stats *stats);
+bool hodo_record_wrote_all(const struct hodo_recorder_stats *stats);
 
 #endif

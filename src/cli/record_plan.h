@@ -25,7 +25,7 @@ struct hodo_planner {
 	uint64_t seen; /* functions in files that may contain selected ones */
 };
 
-/* For struct hodo_session_config: arg is a struct hodo_planner. */
+/* For struct hodo_recorder_config: arg is a struct hodo_planner. */
 int hodo_planner_plan(void *arg, struct hodo_plan_request *request);
 /* Likewise: as plan_still. */
 int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan);

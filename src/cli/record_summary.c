@@ -19,12 +19,12 @@
 #define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
 #define NAMES_LOOKED_AT_MAX 50000u /* to find similar ones */
 
-bool hodo_record_wrote_all(const struct hodo_session_stats *s)
+bool hodo_record_wrote_all(const struct hodo_recorder_stats *s)
 {
 	return s->processes == 0 || s->unwritten < s->processes;
 }
 
-void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_session_stats *stats,
+void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats,
 			      const struct hodo_roots *roots)
 {
 	bool wanted = o->functions.functions.tracers || (o->context.flags & ADDRESSES);
@@ -36,7 +36,7 @@ void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct 
 		hodo_tell_unkept(o->out, object, err);
 }
 
-static void put_parts(const struct hodo_session_stats *s)
+static void put_parts(const struct hodo_recorder_stats *s)
 {
 	uint32_t removed = s->parts - s->parts_kept;
 
@@ -47,7 +47,7 @@ static void put_parts(const struct hodo_session_stats *s)
 		hodo_error("%" PRIu32 " part%s", s->parts, hodo_plural(s->parts));
 }
 
-static void put_triggers(const struct hodo_conditions *conditions, const struct hodo_session_stats *stats, bool quiet)
+static void put_triggers(const struct hodo_conditions *conditions, const struct hodo_recorder_stats *stats, bool quiet)
 {
 	for (uint32_t i = 0; i < conditions->n && !quiet; i++) {
 		const struct hodo_condition_asked *a = &conditions->asked[i];
@@ -66,7 +66,7 @@ static void put_triggers(const struct hodo_conditions *conditions, const struct 
 }
 
 /* A begin has no $duration yet, so it is not recorded, and readers cannot tell how long its end took. */
-static void put_filter(const struct hodo_record_options *o, const struct hodo_session_stats *stats)
+static void put_filter(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats)
 {
 	if (o->filter_times && stats->events && !o->args.quiet)
 		hodo_error("--filter asked for $duration, which begins of spans do not have: ends without a recorded "
@@ -74,7 +74,7 @@ static void put_filter(const struct hodo_record_options *o, const struct hodo_se
 }
 
 /* What else was written, or that nothing was: then the directory is removed. */
-static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_session_stats *s, const char *recording,
+static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_recorder_stats *s, const char *recording,
 			  bool quiet)
 {
 	char events[32], bytes[32];
@@ -95,7 +95,7 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_sess
 					 "no snapshot was requested", recording);
 }
 
-static void put_waits(const struct hodo_record_options *o, const struct hodo_session_stats *s)
+static void put_waits(const struct hodo_record_options *o, const struct hodo_recorder_stats *s)
 {
 	char time[32], size[32];
 
@@ -121,7 +121,7 @@ static void put_room(const struct hodo_record_options *o, uint64_t room, bool ov
 			 o->wait_ns && o->wait_ns != HODO_WAIT_FOREVER ? ", so does a longer --wait" : "");
 }
 
-static void put_losses(const struct hodo_record_options *o, const struct hodo_session_stats *s, bool overview)
+static void put_losses(const struct hodo_record_options *o, const struct hodo_recorder_stats *s, bool overview)
 {
 	const struct hodo_lost *l = &s->lost;
 	char larger[ROOM_HINT], packet[128], size[32];
@@ -334,7 +334,7 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 
 /* ------------------------------------------------------------------------- whole */
 
-void hodo_record_summary(struct hodo_record_options *o, const struct hodo_session_stats *s, bool stopped,
+void hodo_record_summary(struct hodo_record_options *o, const struct hodo_recorder_stats *s, bool stopped,
 			 bool overview)
 {
 	char events[32], bytes[32], who[48];

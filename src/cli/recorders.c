@@ -32,7 +32,7 @@ static void add_pid(struct hodo_recorders *r, pid_t pid)
 	*hodo_must(hodo_vec_add(r->pids, r->npids)) = pid;
 }
 
-static void add(struct hodo_recorders *r, const struct hodo_recorder *one)
+static void add(struct hodo_recorders *r, const struct hodo_found_recorder *one)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		if (strcmp(r->list[i].path, one->path) == 0)
@@ -41,7 +41,7 @@ static void add(struct hodo_recorders *r, const struct hodo_recorder *one)
 }
 
 /* The target is the recorder itself. */
-static void add_all(struct hodo_recorders *r, const struct hodo_recorder *one)
+static void add_all(struct hodo_recorders *r, const struct hodo_found_recorder *one)
 {
 	struct hodo_msg_answer answer;
 
@@ -53,7 +53,7 @@ static void add_all(struct hodo_recorders *r, const struct hodo_recorder *one)
 
 static void find(struct hodo_recorders *r, pid_t pid)
 {
-	HODO_AUTO_FREE struct hodo_recorder *all = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*all)));
+	HODO_AUTO_FREE struct hodo_found_recorder *all = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*all)));
 	struct hodo_msg_answer answer;
 	int n = hodo_recorders_find(pid, all);
 

@@ -6,7 +6,7 @@
 #include <record/record.h>
 
 struct hodo_recorders {
-	struct hodo_recorder *list;
+	struct hodo_found_recorder *list;
 	uint32_t n;
 	pid_t *pids; /* the selected processes; for a recorder, all of its */
 	uint32_t npids;

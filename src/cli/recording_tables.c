@@ -59,7 +59,7 @@ void hodo_stat_free(struct hodo_stat *s)
 	hodo_map_free(&s->rows);
 }
 
-int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look)
+int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_show *look)
 {
 	int err;
 

@@ -28,7 +28,7 @@ struct hodo_stat {
 extern const struct hodo_columns hodo_stat_columns;
 
 /* Counts what is in the recording. 0 or negative errno. */
-int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_look *look);
+int hodo_stat_count(struct hodo_stat *s, struct hodo_read *r, const struct hodo_show *look);
 void hodo_stat_free(struct hodo_stat *s); /* not the reader */
 /* The table, with its time range and number of processes. */
 void hodo_stat_put_table(struct hodo_text *to, const struct hodo_stat *s, bool color);

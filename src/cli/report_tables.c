@@ -453,7 +453,7 @@ static void put_json(struct hodo_json *j, const struct report *rep)
 
 static void put_diff(struct hodo_page *page, const struct report *before, const struct report *after)
 {
-	const struct hodo_look *look = &page->args->look;
+	const struct hodo_show *look = &page->args->look;
 	bool first = true;
 
 	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {

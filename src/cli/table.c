@@ -105,7 +105,7 @@ static void print_keys(const struct hodo_columns *const *tables)
 	}
 }
 
-int hodo_look_make(struct hodo_args *a, const struct hodo_columns *const *tables)
+int hodo_show_make(struct hodo_args *a, const struct hodo_columns *const *tables)
 {
 	const char *name = a->look.columns, *sort = a->look.sort;
 	size_t len;
@@ -244,7 +244,7 @@ const struct hodo_column *hodo_column_sort(const struct hodo_columns *columns, c
 	return c || !columns->sort ? c : find_in(columns, columns->sort, strlen(columns->sort));
 }
 
-void hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look)
+void hodo_table_arrange(struct hodo_table *t, const struct hodo_show *look)
 {
 	const struct hodo_column *c = hodo_column_sort(t->columns, look->sort);
 	struct sorting s = { t, c ? c->then : NULL, c && (c->as == HODO_AS_ID) != look->reverse };

@@ -173,14 +173,14 @@ int hodo_table_same(const struct hodo_table *ta, const void *a, const struct hod
 /* The column to sort by; NULL: rows stay as they are. */
 const struct hodo_column *hodo_column_sort(const struct hodo_columns *columns, const char *key);
 /* Sorts by the look's column, then by identity, stably; and applies limit and columns. */
-void hodo_table_arrange(struct hodo_table *t, const struct hodo_look *look);
+void hodo_table_arrange(struct hodo_table *t, const struct hodo_show *look);
 void hodo_table_free(struct hodo_table *t); /* frees what arranging made */
 
 /*
  * Checks and completes the display options for these tables, a list that ends with NULL. HODO_GO_ON, or the
  * exit status after --columns=help or a message.
  */
-int hodo_look_make(struct hodo_args *a, const struct hodo_columns *const *tables);
+int hodo_show_make(struct hodo_args *a, const struct hodo_columns *const *tables);
 /* The i-th distinct key of all of them; NULL: fewer. */
 const char *hodo_columns_key(const struct hodo_columns *const *tables, unsigned i);
 
@@ -206,6 +206,6 @@ void hodo_put_members(struct hodo_json *j, const struct hodo_table *t, const voi
  * text, 0 if there is no column to show.
  */
 size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
-		       const struct hodo_table *after, const struct hodo_look *look, const char *title);
+		       const struct hodo_table *after, const struct hodo_show *look, const char *title);
 
 #endif

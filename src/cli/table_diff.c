@@ -108,7 +108,7 @@ static void put_change(struct hodo_text *to, const struct hodo_table t[2], const
 }
 
 /* Columns that can differ. */
-static unsigned columns_of(const struct hodo_table *t, const struct hodo_look *look, const struct hodo_column **out)
+static unsigned columns_of(const struct hodo_table *t, const struct hodo_show *look, const struct hodo_column **out)
 {
 	const char *keys = look->columns ? look->columns : t->columns->diff;
 	unsigned n = 0;
@@ -160,7 +160,7 @@ static void put_identity(struct hodo_text *to, const struct hodo_table *t, const
 }
 
 static void put_text(struct hodo_text *to, const struct hodo_table t[2], const struct item *items, size_t n,
-		     const struct hodo_look *look)
+		     const struct hodo_show *look)
 {
 	const struct hodo_column *column[HODO_COLUMNS_MAX];
 	unsigned ncolumns = columns_of(&t[0], look, column);
@@ -193,7 +193,7 @@ static void put_side(struct hodo_json *j, const char *key, const struct hodo_tab
 }
 
 static void put_json(struct hodo_json *j, const char *key, const struct hodo_table t[2], const struct item *items,
-		     size_t n, const struct hodo_look *look)
+		     size_t n, const struct hodo_show *look)
 {
 	hodo_json_array(j, key);
 	for (size_t i = 0; i < n; i++) {
@@ -209,7 +209,7 @@ static void put_json(struct hodo_json *j, const char *key, const struct hodo_tab
 }
 
 size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
-		       const struct hodo_table *after, const struct hodo_look *look, const char *title)
+		       const struct hodo_table *after, const struct hodo_show *look, const char *title)
 {
 	struct hodo_table t[2] = { *before, *after };
 	const struct hodo_column *column[HODO_COLUMNS_MAX];

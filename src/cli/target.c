@@ -18,7 +18,7 @@
 #include "cli.h"
 
 #define PLAN_NS  60000000000ll /* a plan for a large program may take that long on a busy machine */
-#define BEGIN_NS 3000000000ll /* longer than the process's own limit for its part of the session */
+#define BEGIN_NS 3000000000ll /* longer than the process's own limit for its part of the recorder */
 
 int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 {
@@ -163,18 +163,18 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 }
 
 /*
- * Begins the recording of the process, which must be connected, in the session, which owns both descriptors
- * if it returns 0. It continues in hodo_session_step().
+ * Begins the recording of the process, which must be connected, in the recorder, which owns both descriptors
+ * if it returns 0. It continues in hodo_recorder_step().
  */
-static int record(struct hodo_target *t, struct hodo_session *s)
+static int record(struct hodo_target *t, struct hodo_recorder *s)
 {
 	struct hodo_msg_answer answer;
-	const char *join = hodo_session_socket_for(s, t->pid);
+	const char *join = hodo_recorder_socket_for(s, t->pid);
 	int err = hodo_target_ask(t, HODO_CONTROL_RECORD, join, &answer, NULL);
 
 	if (err)
 		return err;
-	err = hodo_session_adopt(s, t->fd, t->pid, t->pidfd);
+	err = hodo_recorder_adopt(s, t->fd, t->pid, t->pidfd);
 	t->fd = t->pidfd = -1;
 	if (err)
 		snprintf(WHY(t), "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
@@ -254,31 +254,31 @@ uint32_t hodo_attach_find(struct hodo_attach_options *o)
 	return kept;
 }
 
-static uint32_t joined(const struct hodo_session *s)
+static uint32_t joined(const struct hodo_recorder *s)
 {
-	struct hodo_session_stats stats;
+	struct hodo_recorder_stats stats;
 
-	hodo_session_stats(s, &stats);
+	hodo_recorder_stats(s, &stats);
 	return stats.processes + stats.refused;
 }
 
 /* Steps until the process has joined, or a failure was reported: it waits for our answers. */
-static void let_join(struct hodo_session *s, uint32_t before)
+static void let_join(struct hodo_recorder *s, uint32_t before)
 {
 	int64_t begin = hodo_now_ns(), last = begin + PLAN_NS, end = begin + BEGIN_NS;
 
-	while (joined(s) == before && hodo_now_ns() < (hodo_session_joining(s) ? last : end)) {
-		struct pollfd p = { .fd = hodo_session_fd(s), .events = POLLIN };
+	while (joined(s) == before && hodo_now_ns() < (hodo_recorder_joining(s) ? last : end)) {
+		struct pollfd p = { .fd = hodo_recorder_fd(s), .events = POLLIN };
 
-		hodo_session_step(s);
+		hodo_recorder_step(s);
 		if (joined(s) == before)
 			poll(&p, 1, 1);
 	}
 }
 
-uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s)
+uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_recorder *s)
 {
-	struct hodo_session_stats stats;
+	struct hodo_recorder_stats stats;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct hodo_target *t = &o->target[i];
@@ -296,6 +296,6 @@ uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *
 			let_join(s, before);
 		hodo_target_close(t);
 	}
-	hodo_session_stats(s, &stats);
+	hodo_recorder_stats(s, &stats);
 	return stats.processes;
 }

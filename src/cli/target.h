@@ -63,9 +63,9 @@ void hodo_attach_options_free(struct hodo_attach_options *o);
 uint32_t hodo_attach_find(struct hodo_attach_options *o);
 
 /*
- * Begins their recordings, one after another, while the session runs; makes each listen first if necessary.
+ * Begins their recordings, one after another, while the recorder runs; makes each listen first if necessary.
  * Reports those that cannot be recorded. Returns how many are recorded.
  */
-uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_session *s);
+uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_recorder *s);
 
 #endif

@@ -207,12 +207,12 @@ void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p
 /* Adds the counts by id to the rows by name. */
 void hodo_top_add_tallies(struct hodo_top_image *im);
 
-/* For hodo_session_config.packet, of which the argument is the model. */
+/* For hodo_recorder_config.packet, of which the argument is the model. */
 void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
 /* Reads what is not in closed packets yet: brings the model up to date, except for its tick. */
-void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s);
-/* Adds what the last packets brought, once the session is closed. */
-void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *stats);
+void hodo_top_refresh(struct hodo_top_model *m, struct hodo_recorder *s);
+/* Adds what the last packets brought, once the recorder is closed. */
+void hodo_top_settle(struct hodo_top_model *m, const struct hodo_recorder_stats *stats);
 void hodo_top_images_free(struct hodo_top_model *m);
 
 /* ------------------------------------------------------------------------- watch */
@@ -340,7 +340,7 @@ struct hodo_top_target {
 	struct hodo_attach_options attach;
 	struct hodo_top_watch *watches; /* of processes that others record */
 	bool kernel;
-	int kernel_fd; /* -1: none, or the session has it */
+	int kernel_fd; /* -1: none, or the recorder has it */
 	struct hodo_pattern_list kernel_patterns;
 	/* For functions without slots; nothing else is planned. */
 	struct hodo_planner planner;
@@ -357,13 +357,13 @@ struct hodo_top_target {
 };
 
 /*
- * Starts the command in the session. screen: it does not get the terminal; else its standard output goes to
+ * Starts the command in the recorder. screen: it does not get the terminal; else its standard output goes to
  * our standard error, since ours is data. 0, or the exit status after a message.
  */
-int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen);
-/* For a session that records functions. */
+int hodo_top_start(struct hodo_top_target *t, struct hodo_recorder *s, const char *library, bool screen);
+/* For a recorder that records functions. */
 struct hodo_top_options;
-void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config);
+void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_recorder_config *config);
 /* What 'hodo list' lists the same events of. */
 void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX]);
 /* Why nothing was seen, and what to try next. looked: else it ended before its events were read. */
@@ -376,7 +376,7 @@ void hodo_top_trim_output(struct hodo_top_target *t);
 /* Writes the end of the command's output to ours. */
 void hodo_top_put_output(struct hodo_top_target *t);
 
-/* Stops those from listening that we made listen; after the session. */
+/* Stops those from listening that we made listen; after the recorder. */
 void hodo_top_detach(struct hodo_top_target *t);
 
 /*

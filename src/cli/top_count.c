@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_count.c - hodo top: counts the events of a session's processes, in full packets as they come, and once
+ * top_count.c - hodo top: counts the events of a recorder's processes, in full packets as they come, and once
  * per interval the committed ones in open packets (docs/design/top.md).
  */
 #include "top_spans.h"
@@ -56,7 +56,7 @@ static const uint8_t *packet_at(const struct hodo_ring_reader *r, uint64_t numbe
 	return r->packets + (number * r->packet_size & (r->ring_size - 1));
 }
 
-/* A closed one, which does not change until the session has taken it. If it is invalid, it has no events here. */
+/* A closed one, which does not change until the recorder has taken it. If it is invalid, it has no events here. */
 static struct packet closed_packet(const struct hodo_ring_reader *r, uint64_t number)
 {
 	struct packet packet = { .at = packet_at(r, number) };
@@ -87,14 +87,14 @@ struct look {
 };
 
 /*
- * Counts events of the next packet of a ring, before the session takes it. Returns whether another packet may
+ * Counts events of the next packet of a ring, before the recorder takes it. Returns whether another packet may
  * follow at once. If the packet has events that the catalogue did not know when it was read last, the ring lags.
  */
 static bool look_further(void *arg, uint32_t ring)
 {
 	const struct look *l = arg;
 	struct hodo_top_image *im = l->image;
-	struct hodo_ring_reader r; /* a copy: only the session may mark a ring as broken */
+	struct hodo_ring_reader r; /* a copy: only the recorder may mark a ring as broken */
 	struct hodo_top_place *at = &im->place[ring];
 	struct packet packet;
 	uint64_t word, open;
@@ -164,14 +164,14 @@ void hodo_top_packet(void *model, const struct hodo_process *p, const struct hod
 		at->bytes = len;
 	}
 	tell_lost(im, ring, h->events_discarded, h->timestamp_end);
-	for (struct hodo_process *each = p->session->processes; m->queued >= HODO_TOP_QUEUED_MAX && each;
+	for (struct hodo_process *each = p->recorder->processes; m->queued >= HODO_TOP_QUEUED_MAX && each;
 	     each = each->next)
 		look_at_rings(hodo_top_image_of(m, each), each);
 }
 
 /* ------------------------------------------------------------------- into the model */
 
-static void set_lost(struct hodo_top_model *m, const struct hodo_session_stats *stats)
+static void set_lost(struct hodo_top_model *m, const struct hodo_recorder_stats *stats)
 {
 	const struct hodo_lost *l = &m->causes;
 
@@ -192,12 +192,12 @@ static void refresh_image(struct hodo_top_image *im, struct hodo_process *p)
 	hodo_top_add_limited(im, p, true);
 }
 
-void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
+void hodo_top_refresh(struct hodo_top_model *m, struct hodo_recorder *s)
 {
 	struct hodo_top_table *t = &m->table[HODO_TOP_EVENTS];
-	struct hodo_session_stats stats;
+	struct hodo_recorder_stats stats;
 
-	hodo_session_stats(s, &stats);
+	hodo_recorder_stats(s, &stats);
 	for (uint32_t i = 0; i < t->n; i++)
 		t->row[i].state = HODO_TOP_UNLOADED;
 	for (uint32_t i = 0; i < m->table[HODO_TOP_THREADS].n; i++)
@@ -220,7 +220,7 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_session *s)
 	}
 }
 
-void hodo_top_settle(struct hodo_top_model *m, const struct hodo_session_stats *stats)
+void hodo_top_settle(struct hodo_top_model *m, const struct hodo_recorder_stats *stats)
 {
 	for (struct hodo_top_image *im = m->image; im; im = im->next) {
 		hodo_top_add_tallies(im);

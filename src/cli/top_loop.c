@@ -32,8 +32,8 @@ enum ending {
 struct run {
 	struct hodo_top_options *o;
 	struct hodo_top_target *target;
-	struct hodo_session *session; /* NULL: closed */
-	struct hodo_session_stats stats;
+	struct hodo_recorder *recorder; /* NULL: closed */
+	struct hodo_recorder_stats stats;
 	struct hodo_top_model model;
 	struct hodo_top_view view;
 	struct hodo_out out;
@@ -87,7 +87,7 @@ static void show(struct run *r)
 
 static void tick(struct run *r, int64_t now)
 {
-	hodo_top_refresh(&r->model, r->session);
+	hodo_top_refresh(&r->model, r->recorder);
 	hodo_top_see_cpus(&r->model);
 	hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_trim_output(r->target);
@@ -107,7 +107,7 @@ static void switch_selected(struct run *r)
 	char said[sizeof(v->message)];
 
 	if (v->selected == HODO_TOP_NONE) { /* before the first interval is over */
-		hodo_top_refresh(&r->model, r->session);
+		hodo_top_refresh(&r->model, r->recorder);
 		hodo_top_view_update(v, &r->model);
 	}
 	if (v->kind != HODO_TOP_EVENTS || v->selected == HODO_TOP_NONE) {
@@ -116,7 +116,7 @@ static void switch_selected(struct run *r)
 	}
 	hodo_top_switch(r->target, &r->model, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
 	snprintf(v->message, sizeof(v->message), "%s", said);
-	hodo_top_refresh(&r->model, r->session);
+	hodo_top_refresh(&r->model, r->recorder);
 }
 
 static void take_key(struct run *r, int key)
@@ -132,7 +132,7 @@ static void take_key(struct run *r, int key)
 		switch_selected(r);
 		break;
 	case HODO_TOP_RESET:
-		hodo_top_refresh(&r->model, r->session);
+		hodo_top_refresh(&r->model, r->recorder);
 		hodo_top_reset(&r->model, now);
 		hodo_top_view_update(&r->view, &r->model);
 		break;
@@ -199,7 +199,7 @@ static void wait_for_something(struct run *r, int64_t ns)
 {
 	struct pollfd fds[3] = {
 		{ .fd = r->signal_fd, .events = POLLIN },
-		{ .fd = r->session ? hodo_session_fd(r->session) : -1, .events = POLLIN },
+		{ .fd = r->recorder ? hodo_recorder_fd(r->recorder) : -1, .events = POLLIN },
 		{ .fd = r->on_screen ? hodo_top_screen_fd() : -1, .events = POLLIN },
 	};
 	struct timespec timeout;
@@ -219,19 +219,19 @@ static bool all_ended(struct run *r, bool watching)
 {
 	hodo_top_reap(r->target);
 	if (r->target->kernel && !r->target->command && !r->target->attach.n)
-		return !watching && !hodo_session_has_kernel(r->session);
-	return !watching && (!r->target->command || r->target->ended) && !hodo_session_busy(r->session);
+		return !watching && !hodo_recorder_has_kernel(r->recorder);
+	return !watching && (!r->target->command || r->target->ended) && !hodo_recorder_busy(r->recorder);
 }
 
 static void run_loop(struct run *r)
 {
 	const struct hodo_top_options *o = r->o;
 
-	hodo_top_refresh(&r->model, r->session);
+	hodo_top_refresh(&r->model, r->recorder);
 	hodo_top_view_update(&r->view, &r->model);
 	draw(r);
 	while (r->ending == GOES_ON) {
-		int64_t ns = hodo_session_step(r->session), watch_ns = hodo_top_watch_step(&r->model), now;
+		int64_t ns = hodo_recorder_step(r->recorder), watch_ns = hodo_top_watch_step(&r->model), now;
 
 		if (watch_ns >= 0)
 			ns = least(ns, watch_ns);
@@ -263,11 +263,11 @@ static void finish(struct run *r)
 {
 	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
 
-	hodo_top_refresh(&r->model, r->session);
+	hodo_top_refresh(&r->model, r->recorder);
 	hodo_top_switch_back(r->target, &r->model);
-	hodo_session_close(r->session, &r->stats);
+	hodo_recorder_close(r->recorder, &r->stats);
 	hodo_copies_end(&r->copies);
-	r->session = NULL;
+	r->recorder = NULL;
 	hodo_top_detach(r->target);
 	hodo_top_settle(&r->model, &r->stats);
 	if (!shown)
@@ -299,11 +299,11 @@ static void put_last(struct run *r)
 
 /* ------------------------------------------------------------------------ begin, end */
 
-static int open_session(struct run *r)
+static int open_recorder(struct run *r)
 {
 	struct hodo_top_options *o = r->o;
 	char why[512];
-	struct hodo_session_config config = {
+	struct hodo_recorder_config config = {
 		.out_fd = -1, .out_path = "", .listed = r->listed, .ring_size = o->ring_size,
 		.packet_size = hodo_packet_size(o->ring_size),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
@@ -317,9 +317,9 @@ static int open_session(struct run *r)
 	hodo_top_listed(r->target, r->listed);
 	if (o->functions.all)
 		hodo_top_plan(r->target, o, &config);
-	if (hodo_session_open(&r->session, &config, why, sizeof(why)) == 0)
+	if (hodo_recorder_open(&r->recorder, &config, why, sizeof(why)) == 0)
 		return 0;
-	r->session = NULL;
+	r->recorder = NULL;
 	return hodo_error("%s", why);
 }
 
@@ -367,7 +367,7 @@ static int start_target(struct run *r)
 
 	hodo_top_watch_begin(&r->model, t->watches);
 	if (t->kernel) {
-		err = hodo_session_record_kernel(r->session, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
+		err = hodo_recorder_add_kernel(r->recorder, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
 
 		t->kernel_fd = -1;
 		if (err)
@@ -375,7 +375,7 @@ static int start_target(struct run *r)
 	}
 	/* The kernel counts, too. */
 	if (!t->command && t->attach.n)
-		return hodo_attach_record(&t->attach, r->session) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
+		return hodo_attach_record(&t->attach, r->recorder) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
 	if (!t->command)
 		return 0;
 	if (hodo_launch_library(library, sizeof(r->library), why, sizeof(why)) < 0 ||
@@ -383,7 +383,7 @@ static int start_target(struct run *r)
 		return hodo_error("%s", why);
 	r->copies.library = library;
 	r->copies.reporter = (struct hodo_reporter){ report, r };
-	return hodo_top_start(t, r->session, library, r->o->output == HODO_TOP_SCREEN);
+	return hodo_top_start(t, r->recorder, library, r->o->output == HODO_TOP_SCREEN);
 }
 
 /* Ends the command after q, else waits for its end; a signal ends the wait. */
@@ -444,12 +444,12 @@ static int run(struct run *r)
 	int status = open_signals(r);
 
 	if (!status)
-		status = open_session(r);
+		status = open_recorder(r);
 	if (!status)
 		status = start_target(r);
 	if (status) {
-		if (r->session)
-			hodo_session_close(r->session, NULL);
+		if (r->recorder)
+			hodo_recorder_close(r->recorder, NULL);
 		hodo_copies_end(&r->copies);
 		return status;
 	}

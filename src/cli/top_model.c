@@ -299,7 +299,7 @@ uint32_t hodo_top_order(const struct hodo_top_model *m, enum hodo_top_kind kind,
 			bool reverse, const char *glob, uint32_t **order)
 {
 	const struct hodo_top_table *t = &m->table[kind];
-	const struct hodo_look look = { .sort = columns[column].key, .limit = UINT64_MAX, .reverse = reverse };
+	const struct hodo_show look = { .sort = columns[column].key, .limit = UINT64_MAX, .reverse = reverse };
 	struct hodo_table rows = { .columns = &hodo_top_columns, .context = m };
 	char within[HODO_TOP_FILTER_MAX + 4] = "";
 

@@ -273,7 +273,7 @@ void hodo_top_spans_lag(struct hodo_top_spans *s, uint32_t ring, bool lags)
 
 uint64_t hodo_top_spans_now(const struct hodo_top_spans *s)
 {
-	return hodo_clock_now(s->clock);
+	return hodo_clock_ticks(s->clock);
 }
 
 /* ------------------------------------------------------------------- in their order */

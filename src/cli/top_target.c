@@ -44,7 +44,7 @@ static void redirect(struct hodo_top_target *t, bool screen)
 	close(null);
 }
 
-int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char *library, bool screen)
+int hodo_top_start(struct hodo_top_target *t, struct hodo_recorder *s, const char *library, bool screen)
 {
 	int saved[3], err;
 
@@ -54,7 +54,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	fflush(stdout);
 	redirect(t, screen);
-	err = hodo_launch_start(&t->launch, t->command, library, hodo_session_socket(s), NULL, &t->pid);
+	err = hodo_launch_start(&t->launch, t->command, library, hodo_recorder_socket(s), NULL, &t->pid);
 	for (int fd = 0; fd < 3; fd++) {
 		if (saved[fd] < 0)
 			continue;
@@ -62,7 +62,7 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_session *s, const char
 		close(saved[fd]);
 	}
 	if (!err) {
-		hodo_session_set_command(s, t->pid);
+		hodo_recorder_set_command(s, t->pid);
 		t->planner.command = t->pid;
 		return 0;
 	}
@@ -109,7 +109,7 @@ void hodo_top_put_output(struct hodo_top_target *t)
 		hodo_file_write(STDOUT_FILENO, start, (size_t)(text + n - start));
 }
 
-void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_session_config *config)
+void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_recorder_config *config)
 {
 	t->planner = (struct hodo_planner){
 		.quiet = true,

@@ -38,7 +38,7 @@ struct ring {
 
 struct hodo_top_watch {
 	struct hodo_top_watch *next;
-	struct hodo_memory memory;
+	struct hodo_lent memory;
 	struct hodo_process process; /* the parts needed for counting: identity, catalogue, threads, memory */
 	struct ring *ring;
 	uint8_t *copy; /* packet_size bytes */
@@ -52,11 +52,12 @@ struct hodo_top_watch {
 
 static int ask(pid_t pid, struct hodo_msg_answer *answer)
 {
-	HODO_AUTO_FREE struct hodo_recorder *recorders = hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
+	HODO_AUTO_FREE struct hodo_found_recorder *recorders =
+		hodo_must(calloc(HODO_RECORDERS_MAX, sizeof(*recorders)));
 	int n = hodo_recorders_find(pid, recorders), fd = -ENOENT;
 
 	for (int i = 0; i < n && fd < 0 && fd != -EOPNOTSUPP; i++) {
-		int one = hodo_memory_ask(recorders[i].path, pid, 0, "hodo top", answer);
+		int one = hodo_lent_ask(recorders[i].path, pid, 0, "hodo top", answer);
 
 		if (one >= 0 || one == -EOPNOTSUPP)
 			fd = one;
@@ -95,7 +96,7 @@ int hodo_top_watch_open(struct hodo_top_watch **list, pid_t pid, uint32_t *recor
 	w->process.pidfd = -1;
 	w->process.threads = (struct hodo_map)HODO_MAP(struct hodo_ctf_thread, tid);
 	w->memory.fd = -1;
-	err = hodo_memory_map(&w->memory, &answer, fd);
+	err = hodo_lent_map(&w->memory, &answer, fd);
 	if (!err && w->memory.flight.mode != HODO_MODE_OVERWRITE)
 		err = -EOPNOTSUPP;
 	/* The catalogue's reader must know the shapes of stored contexts. */
@@ -119,7 +120,7 @@ void hodo_top_watch_close(struct hodo_top_watch *w)
 	if (!w)
 		return;
 	hodo_top_watch_close(w->next);
-	hodo_memory_unmap(&w->memory);
+	hodo_lent_unmap(&w->memory);
 	if (w->process.pidfd >= 0)
 		close(w->process.pidfd);
 	hodo_catalog_free(&w->process.catalog);

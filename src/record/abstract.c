@@ -27,9 +27,9 @@
 #define REFUSED_MAX 32u /* some 10 us each */
 #define WINDOW_NS 100000000ll
 
-int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *w))
+int hodo_second_socket_open(struct hodo_recorder *s, void (*ready)(struct hodo_watch *w))
 {
-	struct hodo_abstract *a = &s->abstract;
+	struct hodo_second_socket *a = &s->second_socket;
 	uint64_t random[3];
 
 	a->fd = -1;
@@ -41,23 +41,23 @@ int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *
 	a->watch.ready = ready;
 	snprintf(a->suffix, sizeof(a->suffix), "#%016llx-%016llx%016llx", (unsigned long long)random[0],
 		 (unsigned long long)a->hello_key, (unsigned long long)a->answer_key);
-	a->fd = hodo_socket_listen_abstract(HODO_RECORDER_ABSTRACT, a->suffix + 1, HODO_RECORDER_NAME);
+	a->fd = socket_listen_abstract(HODO_RECORDER_ABSTRACT, a->suffix + 1, HODO_RECORDER_NAME);
 	if (a->fd < 0)
 		return a->fd;
-	hodo_abstract_watch(s, true);
+	hodo_second_socket_watch(s, true);
 	return a->watched ? 0 : -ENOMEM;
 }
 
-void hodo_abstract_close(struct hodo_session *s)
+void hodo_second_socket_close(struct hodo_recorder *s)
 {
 	/* It is not open unless it has its suffix. */
-	if (s->abstract.suffix[0] && s->abstract.fd >= 0)
-		close(s->abstract.fd);
+	if (s->second_socket.suffix[0] && s->second_socket.fd >= 0)
+		close(s->second_socket.fd);
 }
 
-void hodo_abstract_watch(struct hodo_session *s, bool on)
+void hodo_second_socket_watch(struct hodo_recorder *s, bool on)
 {
-	struct hodo_abstract *a = &s->abstract;
+	struct hodo_second_socket *a = &s->second_socket;
 
 	if (on == a->watched)
 		return;
@@ -69,28 +69,28 @@ void hodo_abstract_watch(struct hodo_session *s, bool on)
 		a->watched = false;
 }
 
-bool hodo_abstract_flooded(const struct hodo_session *s)
+bool hodo_second_socket_flooded(const struct hodo_recorder *s)
 {
-	return s->abstract.refused >= REFUSED_MAX;
+	return s->second_socket.refused >= REFUSED_MAX;
 }
 
-void hodo_abstract_step(struct hodo_session *s, int64_t now_ns)
+void hodo_second_socket_step(struct hodo_recorder *s, int64_t now_ns)
 {
-	if (now_ns < s->abstract.window_ns)
+	if (now_ns < s->second_socket.window_ns)
 		return;
-	s->abstract.window_ns = now_ns + WINDOW_NS;
-	s->abstract.refused = 0;
+	s->second_socket.window_ns = now_ns + WINDOW_NS;
+	s->second_socket.refused = 0;
 }
 
-bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len)
+bool hodo_second_socket_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len)
 {
 	if (!c->stranger)
 		return true;
-	if (len != (ssize_t)sizeof(*hello) || hello->key != c->session->abstract.hello_key)
+	if (len != (ssize_t)sizeof(*hello) || hello->key != c->recorder->second_socket.hello_key)
 		return false;
 	c->stranger = false;
 	if (hello->start != HODO_START_ROOT) /* it only asks for somebody who may come */
-		c->id.came = hodo_image_came(c->session, c->id.pid);
-	c->session->joining.strangers--;
+		c->id.came = hodo_image_came(c->recorder, c->id.pid);
+	c->recorder->joining.strangers--;
 	return true;
 }

@@ -14,9 +14,9 @@
 #include "watch.h"
 
 struct hodo_connection;
-struct hodo_session;
+struct hodo_recorder;
 
-struct hodo_abstract {
+struct hodo_second_socket {
 	struct hodo_watch watch; /* of the listening socket */
 	bool watched;
 	int fd;
@@ -28,16 +28,16 @@ struct hodo_abstract {
 };
 
 /* ready: somebody has connected. 0 or negative errno. */
-int hodo_abstract_open(struct hodo_session *s, void (*ready)(struct hodo_watch *w));
-void hodo_abstract_close(struct hodo_session *s);
+int hodo_second_socket_open(struct hodo_recorder *s, void (*ready)(struct hodo_watch *w));
+void hodo_second_socket_close(struct hodo_recorder *s);
 /* Whether to accept connections, or leave them in the socket's queue. */
-void hodo_abstract_watch(struct hodo_session *s, bool on);
+void hodo_second_socket_watch(struct hodo_recorder *s, bool on);
 
 /* Whether so many strangers were refused that no more are accepted now. */
-bool hodo_abstract_flooded(const struct hodo_session *s);
-void hodo_abstract_step(struct hodo_session *s, int64_t now_ns);
+bool hodo_second_socket_flooded(const struct hodo_recorder *s);
+void hodo_second_socket_step(struct hodo_recorder *s, int64_t now_ns);
 
 /* For a message of len bytes: whether the connection needs no key, or the message shows it. */
-bool hodo_abstract_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len);
+bool hodo_second_socket_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len);
 
 #endif

@@ -30,7 +30,7 @@ int hodo_adopt(struct hodo_process *p, int fd)
 	p->adopted = true;
 	p->line_watch.ready = line_ready;
 	p->line_fd = fd;
-	if (epoll_ctl(p->session->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0) {
+	if (epoll_ctl(p->recorder->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0) {
 		int err = -errno;
 
 		hodo_process_close_line(p);
@@ -40,7 +40,7 @@ int hodo_adopt(struct hodo_process *p, int fd)
 	return 0;
 }
 
-void hodo_adopt_check(struct hodo_session *s, int64_t now_ns)
+void hodo_adopt_check(struct hodo_recorder *s, int64_t now_ns)
 {
 	for (struct hodo_process *p = s->processes, *next; p; p = next) {
 		next = p->next;
@@ -56,7 +56,7 @@ void hodo_adopt_check(struct hodo_session *s, int64_t now_ns)
 }
 
 /* Whether all adopted processes have ended their recording, or themselves. */
-static bool all_ended(const struct hodo_session *s)
+static bool all_ended(const struct hodo_recorder *s)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next) {
 		struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
@@ -67,7 +67,7 @@ static bool all_ended(const struct hodo_session *s)
 	return true;
 }
 
-void hodo_adopt_end(struct hodo_session *s)
+void hodo_adopt_end(struct hodo_recorder *s)
 {
 	int64_t begin = hodo_now_ns();
 

@@ -45,7 +45,7 @@ bool hodo_clock_tsc_usable(void)
 			      sizeof(source)) > 0 && strcmp(source, "tsc") == 0;
 }
 
-uint64_t hodo_clock_now(enum hodo_clock kind)
+uint64_t hodo_clock_ticks(enum hodo_clock kind)
 {
 #ifdef HAVE_TSC
 	if (kind == HODO_CLOCK_TSC) {
@@ -62,9 +62,9 @@ static void sample_two(enum hodo_clock kind, clockid_t other, uint64_t *ticks, i
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < SAMPLE_TRIES; i++) {
-		uint64_t before = hodo_clock_now(kind);
+		uint64_t before = hodo_clock_ticks(kind);
 		int64_t between = hodo_clock_ns(other);
-		uint64_t after = hodo_clock_now(kind);
+		uint64_t after = hodo_clock_ticks(kind);
 
 		if (after - before < best) {
 			best = after - before;

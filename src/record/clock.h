@@ -30,7 +30,7 @@ bool hodo_clock_tsc_usable(void);
 bool hodo_clock_tsc_invariant(void);
 
 /* Ticks now. */
-uint64_t hodo_clock_now(enum hodo_clock kind);
+uint64_t hodo_clock_ticks(enum hodo_clock kind);
 
 /* Takes a sample, the tightest of several tries; takes some microseconds. */
 void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s);

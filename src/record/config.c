@@ -21,7 +21,7 @@ static void make_uuid(uint64_t salt, uint8_t uuid[16])
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 }
 
-void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct hodo_flight *f)
+void hodo_config_describe(const struct hodo_recorder *s, uint64_t salt, struct hodo_flight *f)
 {
 	*f = (struct hodo_flight){
 		.size = sizeof(*f), .packet_size = s->config.packet_size, .ring_size = s->config.ring_size,
@@ -33,12 +33,12 @@ void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct ho
 	hodo_boot_id(f->boot_id, sizeof(f->boot_id));
 }
 
-size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
+size_t hodo_config_make(const struct hodo_recorder *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m)
 {
-	const struct hodo_session_config *config = &s->config;
+	const struct hodo_recorder_config *config = &s->config;
 	const struct hodo_functions *functions = config->functions_of_kernel == kernel ? config->functions : NULL;
-	uint64_t ticks_per_s = hodo_session_ticks_in(s, 1000000000);
+	uint64_t ticks_per_s = hodo_recorder_ticks_in(s, 1000000000);
 	uint8_t *at = m->text;
 
 	memset(m, 0, offsetof(struct hodo_msg_config, text));
@@ -50,8 +50,8 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 	m->mode = config->mode;
 	m->clock = s->clock;
 	m->wait_ns = kernel ? 0 : config->wait_ns;
-	m->key = s->abstract.answer_key;
-	m->packet_age_ticks = hodo_session_ticks_in(s, config->packet_age_ns);
+	m->key = s->second_socket.answer_key;
+	m->packet_age_ticks = hodo_recorder_ticks_in(s, config->packet_age_ns);
 	m->patterns = patterns->n;
 	m->patterns_len = (uint32_t)patterns->bytes;
 	m->filter_len = (uint32_t)config->filter_len;
@@ -67,7 +67,7 @@ size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_
 		memcpy(at, config->filter, m->filter_len);
 	at += m->filter_len;
 	if (m->functions_len)
-		hodo_functions_pack(functions, hodo_session_ticks_in(s, functions->limit_ns), ticks_per_s, at);
+		hodo_functions_pack(functions, hodo_recorder_ticks_in(s, functions->limit_ns), ticks_per_s, at);
 	at += m->functions_len;
 	if (m->conditions)
 		hodo_conditions_pack(config->conditions, ticks_per_s, at);

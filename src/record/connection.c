@@ -36,9 +36,9 @@
 
 void hodo_connection_refuse(struct hodo_connection *c, const char *why)
 {
-	c->session->abstract.refused += c->stranger;
+	c->recorder->second_socket.refused += c->stranger;
 	if (!c->opened)
-		hodo_unrecorded_add(c->session, c->id.pid, why);
+		hodo_unrecorded_add(c->recorder, c->id.pid, why);
 	hodo_joining_drop(c);
 }
 
@@ -50,12 +50,12 @@ static int open_pidfd(const struct hodo_connection *c)
 	int fd;
 
 	do {
-		fd = hodo_socket_peer(c->fd);
+		fd = socket_peer(c->fd);
 		if (fd == -ENOPROTOOPT) {
 			fd = (int)syscall(SYS_pidfd_open, c->id.pid, 0);
 			fd = fd < 0 ? -errno : fd;
 		}
-	} while (hodo_session_free_files(c->session, fd));
+	} while (hodo_recorder_free_files(c->recorder, fd));
 	return fd;
 }
 
@@ -70,9 +70,9 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
 	c->id.nested = status.nested;
 	c->id.other_root = hodo_proc_other_root(c->id.pid);
-	if (c->session->config.roots)
-		hodo_roots_add(c->session->config.roots, c->id.pid);
-	hodo_config_describe(c->session, (uint64_t)c->id.pid << 32 | c->session->total.processes, f);
+	if (c->recorder->config.roots)
+		hodo_roots_add(c->recorder->config.roots, c->id.pid);
+	hodo_config_describe(c->recorder, (uint64_t)c->id.pid << 32 | c->recorder->total.processes, f);
 	f->uid = c->uid;
 	f->ppid = h->ppid;
 	f->start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
@@ -91,9 +91,9 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 
 static bool send_config(struct hodo_connection *c)
 {
-	const struct hodo_session_config *config = &c->session->config;
+	const struct hodo_recorder_config *config = &c->recorder->config;
 	struct hodo_msg_config m;
-	size_t len = hodo_config_make(c->session, config->patterns, c->id.flight.uuid, config->context, false, &m);
+	size_t len = hodo_config_make(c->recorder, config->patterns, c->id.flight.uuid, config->context, false, &m);
 
 	return send(c->fd, &m, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
 }
@@ -109,7 +109,7 @@ static bool has_left(const struct hodo_connection *c)
 /* A new image of a process: the earlier ones ended with exec, and all they sent is there. */
 static void supersede(struct hodo_connection *c)
 {
-	struct hodo_process *earlier = hodo_process_find(c->session, c->id.pid);
+	struct hodo_process *earlier = hodo_process_find(c->recorder, c->id.pid);
 
 	hodo_joining_supersede(c);
 	if (earlier)
@@ -130,18 +130,18 @@ static int serve_others(const struct hodo_connection *c)
 {
 	if (c->adopted || c->stranger || (c->uid != 0 && c->uid != geteuid()))
 		return 0;
-	return hodo_control_serve(c->session, c->fd);
+	return hodo_control_serve(c->recorder, c->fd);
 }
 
 /* The program that it is about to be finds no libhodo in its root directory. Nothing is recorded here. */
 static void give_libraries(struct hodo_connection *c)
 {
-	const struct hodo_session_config *config = &c->session->config;
+	const struct hodo_recorder_config *config = &c->recorder->config;
 	struct hodo_msg_libraries m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_LIBRARIES },
-					.key = c->session->abstract.answer_key };
+					.key = c->recorder->second_socket.answer_key };
 
 	m.result = config->copy ? config->copy(config->copy_arg, c->id.pid, m.paths, sizeof(m.paths)) : -EOPNOTSUPP;
-	hodo_socket_send(c->fd, &m, sizeof(m), -1); /* whoever does not take it has gone on without */
+	socket_send(c->fd, &m, sizeof(m), -1); /* whoever does not take it has gone on without */
 	hodo_joining_drop(c);
 }
 
@@ -160,7 +160,7 @@ static void take_hello(struct hodo_connection *c)
 	len = recv(c->fd, &h, sizeof(h), MSG_DONTWAIT | MSG_TRUNC);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (!hodo_abstract_admit(c, &h, len))
+	if (!hodo_second_socket_admit(c, &h, len))
 		hodo_connection_refuse(c, "it does not have the recording's key: it may be another user's");
 	else if (len != (ssize_t)sizeof(h) || h.head.magic != HODO_MSG_MAGIC || h.head.type != HODO_MSG_HELLO)
 		hodo_connection_refuse(c, len <= 0 ? "it left before it said hello" : "it does not speak "
@@ -174,7 +174,7 @@ static void take_hello(struct hodo_connection *c)
 		give_libraries(c);
 	else if (c->pidfd < 0 && (c->pidfd = open_pidfd(c)) < 0)
 		hodo_connection_refuse(c, c->pidfd == -EMFILE || c->pidfd == -ENFILE ? TOO_MANY_FILES : "it is gone");
-	else if (hodo_session_choose_clock(c->session, h.tsc == 1) < 0)
+	else if (hodo_recorder_choose_clock(c->recorder, h.tsc == 1) < 0)
 		hodo_connection_refuse(c, "it cannot read the time-stamp counter: record with --clock monotonic");
 	else {
 		c->opened = h.start == HODO_START_OPENED;
@@ -215,7 +215,7 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 		return strerror((int)-len);
 	if (len == (ssize_t)sizeof(h->failed) && m->head.magic == HODO_MSG_MAGIC &&
 	    m->head.version == HODO_ABI_VERSION && m->head.type == HODO_MSG_FAILED)
-		return hodo_handover_failed(&h->failed, why, size);
+		return hodo_no_buffers_why(&h->failed, why, size);
 	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
 			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
 		return "it does not speak Hodoscope's protocol";
@@ -234,7 +234,7 @@ static void send_plan(struct hodo_connection *c, int plan, const char *load)
 	c->loaded |= len > 0;
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
 	len = len ? offsetof(struct hodo_msg_plan, load) + len + 1 : sizeof(m.head);
-	if (hodo_socket_send(c->fd, &m, len, c->plan) < 0)
+	if (socket_send(c->fd, &m, len, c->plan) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
 }
 
@@ -253,7 +253,7 @@ static bool is_ask(const struct hodo_msg_ask *m, ssize_t len)
  */
 static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, ssize_t len)
 {
-	const struct hodo_process *p = c->opened ? hodo_process_find(c->session, c->id.pid) : NULL;
+	const struct hodo_process *p = c->opened ? hodo_process_find(c->recorder, c->id.pid) : NULL;
 	struct hodo_plan_request r = { .pid = c->id.pid, .came = p ? p->adopted : c->adopted,
 				       .starts = !c->opened && c->id.flight.start == HODO_START_EXEC };
 
@@ -270,21 +270,21 @@ static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, s
 		memcpy(r.object, m->object, m->n * sizeof(m->object[0]));
 	}
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	hodo_planning_forget(c->session, c);
-	if (!c->session->config.plan || (c->opened && !p) || hodo_planning_ask(c->session, &r, c, send_plan) < 0)
+	hodo_planning_forget(c->recorder, c);
+	if (!c->recorder->config.plan || (c->opened && !p) || hodo_planning_ask(c->recorder, &r, c, send_plan) < 0)
 		send_plan(c, -1, "");
 }
 
 /* It has taken the plan, and asks to have its threads stopped. It sees the result itself, and reports it. */
 static void keep_still(struct hodo_connection *c)
 {
-	const struct hodo_session_config *config = &c->session->config;
+	const struct hodo_recorder_config *config = &c->recorder->config;
 	const struct hodo_msg m = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
 
 	if (config->plan_still && c->plan >= 0 && !c->stood)
 		config->plan_still(config->plan_arg, c->id.pid, c->pidfd, c->plan);
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
-	if (c->stood || hodo_socket_send(c->fd, &m, sizeof(m), -1) < 0)
+	if (c->stood || socket_send(c->fd, &m, sizeof(m), -1) < 0)
 		hodo_connection_refuse(c, UNANSWERED);
 	else
 		c->stood = true;
@@ -312,7 +312,7 @@ static const char *plan_flaw(int err)
 /* The plan that it has not taken is for functions, probes, or both. */
 static void report_flaw(const struct hodo_connection *c, int err)
 {
-	const struct hodo_session_config *config = &c->session->config;
+	const struct hodo_recorder_config *config = &c->recorder->config;
 	const char *what = config->functions && config->functions->tracers ?
 			   "functions that were not built for tracing are not traced" : "its probes are not set";
 
@@ -360,7 +360,7 @@ static void take_ready(struct hodo_connection *c)
 	union handover m;
 	char text[sizeof(((struct hodo_unrecorded *)0)->why)];
 	HODO_AUTO_CLOSE int memfd = -1;
-	ssize_t len = hodo_socket_receive(c->fd, &m, sizeof(m), &memfd);
+	ssize_t len = socket_receive(c->fd, &m, sizeof(m), &memfd);
 	const char *why;
 
 	if (len == -EAGAIN || len == -EINTR || (memfd < 0 && take_early(c, &m, len)))
@@ -373,7 +373,7 @@ static void take_ready(struct hodo_connection *c)
 	c->memfd = hodo_take_fd(&memfd);
 	c->state = HODO_JOINING_READY;
 	/* The next message on a connection that stays is the process's. */
-	hodo_joining_unwatch(c->session, c->fd);
+	hodo_joining_unwatch(c->recorder, c->fd);
 	if (!c->adopted)
 		close(hodo_take_fd(&c->fd));
 }
@@ -392,7 +392,7 @@ static void keep(struct hodo_connection *c, struct hodo_process *p)
 	int err = hodo_adopt(p, hodo_take_fd(&c->fd));
 
 	if (err < 0) {
-		hodo_report(&c->session->config.reporter, "process %d is not recorded: %s", (int)p->id.pid,
+		hodo_report(&c->recorder->config.reporter, "process %d is not recorded: %s", (int)p->id.pid,
 			    strerror(-err));
 		hodo_process_finish(p, true);
 	}
@@ -400,7 +400,7 @@ static void keep(struct hodo_connection *c, struct hodo_process *p)
 
 void hodo_connection_start(struct hodo_connection *c)
 {
-	struct hodo_session *s = c->session;
+	struct hodo_recorder *s = c->recorder;
 	const char *why = "there are too many";
 
 	/* From here on, the process owns both descriptors, even on failure. */

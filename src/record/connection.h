@@ -15,7 +15,7 @@ enum hodo_connection_state {
 
 struct hodo_connection {
 	struct hodo_watch watch; /* first */
-	struct hodo_session *session;
+	struct hodo_recorder *recorder;
 	struct hodo_connection *next; /* came later */
 	enum hodo_connection_state state;
 	int fd;

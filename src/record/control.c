@@ -16,7 +16,7 @@
 
 /* The next-th recorded process, the kernel excluded; of those with that pid, unless pid is 0. NULL: no more.
  * */
-static const struct hodo_process *find_process(const struct hodo_session *s, pid_t pid, uint32_t next)
+static const struct hodo_process *find_process(const struct hodo_recorder *s, pid_t pid, uint32_t next)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		if (!p->kernel && (pid == 0 || p->id.pid == pid) && next-- == 0)
@@ -25,9 +25,9 @@ static const struct hodo_process *find_process(const struct hodo_session *s, pid
 }
 
 /* The lists belong to the planner while it makes a plan. */
-static int change_probes(struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
+static int change_probes(struct hodo_recorder *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
 {
-	struct hodo_session_config *config = &s->config;
+	struct hodo_recorder_config *config = &s->config;
 	int err;
 
 	if (!config->probe)
@@ -42,7 +42,7 @@ static int change_probes(struct hodo_session *s, const struct hodo_msg_control *
 	return err;
 }
 
-static int name_process(const struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
+static int name_process(const struct hodo_recorder *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
 {
 	const struct hodo_process *p = find_process(s, (pid_t)m->pid, m->next);
 
@@ -50,15 +50,15 @@ static int name_process(const struct hodo_session *s, const struct hodo_msg_cont
 	return p ? 0 : -ENOENT;
 }
 
-static int give_memory(const struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
+static int give_memory(const struct hodo_recorder *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
 {
 	const struct hodo_process *p = find_process(s, (pid_t)m->pid, m->next);
 
-	return p ? hodo_memory_give(s, p, a) : -ENOENT;
+	return p ? hodo_lend(s, p, a) : -ENOENT;
 }
 
 /* Returns the result; for memory also its descriptor. */
-static int take(struct hodo_session *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a, int *passed)
+static int take(struct hodo_recorder *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a, int *passed)
 {
 	int result;
 
@@ -86,7 +86,7 @@ static int take(struct hodo_session *s, const struct hodo_msg_control *m, struct
 	return result;
 }
 
-int hodo_control_serve(struct hodo_session *s, int fd)
+int hodo_control_serve(struct hodo_recorder *s, int fd)
 {
 	struct hodo_msg_answer a = {
 		.head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_ANSWER }, .by = HODO_BY_RECORDER,
@@ -105,6 +105,6 @@ int hodo_control_serve(struct hodo_session *s, int fd)
 		return 1;
 	m.text[sizeof(m.text) - 1] = 0;
 	a.result = take(s, &m, &a, &passed);
-	hodo_socket_send(fd, &a, sizeof(a), passed); /* if it fails, the client has exited */
+	socket_send(fd, &a, sizeof(a), passed); /* if it fails, the client has exited */
 	return 1;
 }

@@ -11,6 +11,6 @@
  * If the message on the connection fd is a request, answers it and returns 1; else leaves it there: 0, or
  * -EAGAIN if there is none yet. The sender has been checked.
  */
-int hodo_control_serve(struct hodo_session *s, int fd);
+int hodo_control_serve(struct hodo_recorder *s, int fd);
 
 #endif

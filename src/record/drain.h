@@ -8,7 +8,7 @@
  * In a round, one thread reads all of a ring.
  *
  *   who                    what                                          beside
- *   has the lock           all of the session                            those who are apart
+ *   has the lock           all of the recorder                            those who are apart
  *   is apart               its ring's reader, its stream's file,         who has the lock, others who are apart
  *                          its own buffers; reads tables of the
  *                          process's catalogue

@@ -23,8 +23,8 @@ static int make_dir(struct hodo_process *p)
 		return 0;
 	hodo_out_dir_folder(name, sizeof(name), p->id.flight.comm, p->id.vpid, p->kernel);
 	do
-		fd = hodo_out_dir_add(p->session->parts.fd, name, p->dir, sizeof(p->dir));
-	while (hodo_session_make_room(p->session, fd));
+		fd = hodo_out_dir_add(p->recorder->parts.fd, name, p->dir, sizeof(p->dir));
+	while (hodo_recorder_make_room(p->recorder, fd));
 	p->dirfd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;
 }
@@ -69,7 +69,7 @@ static void ring_lost(struct hodo_process_ring *r, bool last)
 
 static void share_limited(struct hodo_process *p)
 {
-	uint64_t most = hodo_session_limited_most(p->session);
+	uint64_t most = hodo_recorder_limited_most(p->recorder);
 
 	if (!p->limited && hodo_conditions_limited(p->shm, most))
 		p->limited = calloc(HODO_EVENTS_MAX, sizeof(*p->limited));
@@ -113,7 +113,7 @@ enum folder_end { GOES_ON, PART_ENDS, ENDS };
 /* Unless it goes on, the folder is complete, and its losses are final. */
 static int write_metadata(struct hodo_process *p, enum folder_end end)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	struct hodo_ctf_metadata m = {
 		.flight = &p->id.flight, .pid = p->id.vpid, .nested = p->id.nested,
 		.kernel = p->kernel ? s->release : NULL,
@@ -134,14 +134,14 @@ static int write_metadata(struct hodo_process *p, enum folder_end end)
 	err = make_dir(p);
 	if (err)
 		return err;
-	m.clock = hodo_session_clock_map(s);
+	m.clock = hodo_recorder_clock_map(s);
 	if (m.ended) {
 		m.real_ns = hodo_clock_ns(CLOCK_REALTIME);
 		add_losses(p, &lost);
 		m.lost = &lost;
 	}
 	hodo_ctf_metadata_text(&m, &text);
-	err = hodo_session_write_metadata(s, p->dirfd, &text);
+	err = hodo_recorder_write_metadata(s, p->dirfd, &text);
 	if (!err)
 		p->metadata_dirty = p->threads_dirty = false;
 	return err;
@@ -155,9 +155,9 @@ int hodo_process_metadata(struct hodo_process *p, bool ended)
 		share_losses(p, true);
 	err = write_metadata(p, ended ? ENDS : GOES_ON);
 	if (err)
-		hodo_session_write_failed(p->session, p->dir, "metadata", err);
+		hodo_recorder_write_failed(p->recorder, p->dir, "metadata", err);
 	if (ended && p->dirfd >= 0)
-		hodo_parts_folder_done(p->session, p->dir);
+		hodo_parts_folder_done(p->recorder, p->dir);
 	return err;
 }
 
@@ -183,7 +183,7 @@ static void end_part(struct hodo_process *p)
 	share_losses(p, false);
 	err = write_metadata(p, PART_ENDS);
 	if (err) /* its packets say how many; otherwise the part is good */
-		hodo_session_write_failed(p->session, p->dir, "metadata", err);
+		hodo_recorder_write_failed(p->recorder, p->dir, "metadata", err);
 }
 
 /* Then, if another part was begun, continues there: reported losses are not reported again. */
@@ -199,7 +199,7 @@ static void next_part(struct hodo_process *p, bool named)
 		struct hodo_process_ring *r = p->ring[p->active[i]];
 
 		hodo_lost_add(&r->reported, &r->reporting);
-		hodo_stream_next_file(&r->stream);
+		hodo_stream_file_next(&r->stream);
 	}
 	for (uint32_t i = 0; p->limited && i < p->catalog.events; i++) {
 		struct hodo_process_limited *l = &p->limited[p->catalog.event[i]->id];
@@ -209,9 +209,9 @@ static void next_part(struct hodo_process *p, bool named)
 	}
 	if (p->own.name[0]) {
 		p->own_reported += p->own_reporting;
-		hodo_stream_next_file(&p->own);
+		hodo_stream_file_next(&p->own);
 	}
-	hodo_parts_folder_done(p->session, p->dir);
+	hodo_parts_folder_done(p->recorder, p->dir);
 	close(p->dirfd);
 	p->dirfd = -1;
 }
@@ -220,7 +220,7 @@ static void next_part(struct hodo_process *p, bool named)
  * Ends the newest part and begins another. Its room is taken first and its name given last; if either fails,
  * the newest part continues, and another try is made a little later.
  */
-static void rotate(struct hodo_session *s)
+static void rotate(struct hodo_recorder *s)
 {
 	int fd = hodo_parts_prepare(s);
 	bool named;
@@ -236,7 +236,7 @@ static void rotate(struct hodo_session *s)
 		hodo_parts_begin(s, fd);
 }
 
-void hodo_folders_step(struct hodo_session *s, int64_t now_ns)
+void hodo_folders_step(struct hodo_recorder *s, int64_t now_ns)
 {
 	if (hodo_parts_due(s, now_ns))
 		rotate(s);
@@ -245,7 +245,7 @@ void hodo_folders_step(struct hodo_session *s, int64_t now_ns)
 /* --------------------------------------------------------------------- packets */
 
 /* Instead of writing a file: passes on the packet as the file would contain it. */
-static void give_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *header,
+static void give_packet(struct hodo_process *p, struct hodo_stream_file *stream, const struct hodo_packet *header,
 			const uint8_t *body)
 {
 	struct hodo_packet h = *header;
@@ -255,27 +255,27 @@ static void give_packet(struct hodo_process *p, struct hodo_stream *stream, cons
 	h.packet_seq_num = stream->packets++;
 	memcpy(h.uuid, p->id.flight.uuid, sizeof(h.uuid));
 	stream->discarded = h.events_discarded;
-	hodo_parts_wrote(p->session, h.packet_size / 8, h.events, 0);
-	p->session->config.packet(p->session->config.packet_arg, p, &h, body);
+	hodo_parts_wrote(p->recorder, h.packet_size / 8, h.events, 0);
+	p->recorder->config.packet(p->recorder->config.packet_arg, p, &h, body);
 }
 
-static int write_packet(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+static int write_packet(struct hodo_process *p, struct hodo_stream_file *stream, const struct hodo_packet *h,
 			const uint8_t *body)
 {
 	uint64_t unwritten = stream->unwritten;
-	int err = hodo_stream_write(stream, p->dirfd, h, body);
+	int err = hodo_stream_file_write(stream, p->dirfd, h, body);
 
-	if (hodo_session_free_files(p->session, err)) {
+	if (hodo_recorder_free_files(p->recorder, err)) {
 		stream->unwritten = unwritten;
-		err = hodo_stream_write(stream, p->dirfd, h, body);
+		err = hodo_stream_file_write(stream, p->dirfd, h, body);
 	}
 	return err;
 }
 
-void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+void hodo_process_write(struct hodo_process *p, struct hodo_stream_file *stream, const struct hodo_packet *h,
 			const uint8_t *body)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	uint64_t bytes, events;
 	int err = 0;
 
@@ -294,7 +294,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 		err = write_metadata(p, GOES_ON);
 	if (err) {
 		stream->unwritten += h->events;
-		hodo_session_write_failed(s, p->dir, "metadata", err);
+		hodo_recorder_write_failed(s, p->dir, "metadata", err);
 		hodo_parts_wrote(s, 0, 0, err);
 		return;
 	}
@@ -304,14 +304,14 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, cons
 	err = write_packet(p, stream, h, body);
 	s->parts.promised -= h->packet_size / 8;
 	if (err)
-		hodo_session_write_failed(s, p->dir, stream->name, err);
+		hodo_recorder_write_failed(s, p->dir, stream->name, err);
 	hodo_parts_wrote(s, stream->bytes - bytes, stream->events - events, err);
 }
 
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 {
-	struct hodo_session *s = p->session;
-	uint64_t now = hodo_clock_now(s->clock), bytes = r->stream.bytes;
+	struct hodo_recorder *s = p->recorder;
+	uint64_t now = hodo_clock_ticks(s->clock), bytes = r->stream.bytes;
 	int err;
 
 	if (r->reader.discarded + r->stream.unwritten == 0 || s->config.packet)
@@ -320,11 +320,11 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 		now = r->reader.ts_end;
 	err = make_dir(p);
 	if (!err)
-		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
-	while (hodo_session_make_room(s, err))
-		err = hodo_stream_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+		err = hodo_stream_file_settle(&r->stream, p->dirfd, r->reader.discarded, now);
+	while (hodo_recorder_make_room(s, err))
+		err = hodo_stream_file_settle(&r->stream, p->dirfd, r->reader.discarded, now);
 	if (err)
-		hodo_session_write_failed(s, p->dir, r->stream.name, err);
+		hodo_recorder_write_failed(s, p->dir, r->stream.name, err);
 	hodo_parts_wrote(s, r->stream.bytes - bytes, 0, err);
-	hodo_session_take_reserve(s, 0);
+	hodo_recorder_take_reserve(s, 0);
 }

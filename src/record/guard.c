@@ -5,7 +5,7 @@
 
 void hodo_process_guard(struct hodo_process *p)
 {
-	const struct hodo_session_config *config = &p->session->config;
+	const struct hodo_recorder_config *config = &p->recorder->config;
 
 	/* An attached process notices by its connection. */
 	if (p->guarded || !config->guard || p->kernel || p->id.nested || p->id.flight.start == HODO_START_ATTACH ||

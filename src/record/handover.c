@@ -44,7 +44,7 @@ static const char *name_limit(const struct hodo_msg_failed *m, enum hodo_limit l
 	return why;
 }
 
-const char *hodo_handover_failed(const struct hodo_msg_failed *m, char *why, size_t size)
+const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, char *why, size_t size)
 {
 	enum hodo_limit limit = met(m);
 	int error = m->error < 0 && m->error > -4096 ? -m->error : EPROTO;

@@ -8,6 +8,6 @@
 #include <hodo/abi.h>
 
 /* Writes the reason to why, and returns it. */
-const char *hodo_handover_failed(const struct hodo_msg_failed *m, char *why, size_t size);
+const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, char *why, size_t size);
 
 #endif

@@ -179,7 +179,7 @@ static bool find(const char *name, char path[PATH_MAX])
 	return path[0];
 }
 
-bool hodo_image_file_why(const char *name, uid_t uid, bool look, char *why, size_t size)
+bool hodo_why_unrecorded(const char *name, uid_t uid, bool look, char *why, size_t size)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char path[PATH_MAX] = "", shown[PATH_MAX * 4];

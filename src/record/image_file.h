@@ -12,6 +12,6 @@
  * the file, which the user uid has named, with that user's rights. False: the file shows nothing, and the
  * sentence gives no reason.
  */
-bool hodo_image_file_why(const char *path, uid_t uid, bool look, char *why, size_t size);
+bool hodo_why_unrecorded(const char *path, uid_t uid, bool look, char *why, size_t size);
 
 #endif

@@ -49,7 +49,7 @@ struct hodo_awaited {
 	char path[sizeof(((struct hodo_image *)0)->path)];
 };
 
-void hodo_images_begin(struct hodo_session *s)
+void hodo_images_begin(struct hodo_recorder *s)
 {
 	s->images.came = (struct hodo_map)HODO_MAP(struct hodo_image_came, pid);
 	s->images.awaited = (struct hodo_map)HODO_MAP(struct hodo_awaited, key);
@@ -57,7 +57,7 @@ void hodo_images_begin(struct hodo_session *s)
 
 /* ---------------------------------------------------------------- who came */
 
-uint64_t hodo_image_came(struct hodo_session *s, pid_t pid)
+uint64_t hodo_image_came(struct hodo_recorder *s, pid_t pid)
 {
 	struct hodo_images_awaited *a = &s->images;
 	uint32_t key = (uint32_t)pid;
@@ -83,7 +83,7 @@ static bool has_ended(pid_t pid)
 }
 
 /* It was recorded before the process that claims to have started it: the claim is false. */
-static bool is_recorded(struct hodo_session *s, pid_t pid)
+static bool is_recorded(struct hodo_recorder *s, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid;
 	const struct hodo_process *p = hodo_map_find(&s->images.came, &key) ? s->processes : NULL;
@@ -120,7 +120,7 @@ static void squeeze(char *path)
 /* One image may be announced twice, if another library's exec function calls libc's. */
 static void await(const struct hodo_process *p, pid_t pid, const struct hodo_image *image)
 {
-	struct hodo_images_awaited *a = &p->session->images;
+	struct hodo_images_awaited *a = &p->recorder->images;
 	struct hodo_awaited new = { .key = { p->id.came, (uint64_t)pid } }, *w;
 	bool is_new = false;
 
@@ -150,7 +150,7 @@ static bool release(struct hodo_image *image, uint64_t who)
  */
 static void look_at_child(struct hodo_process *p, struct hodo_image *image, uint64_t who, bool ending)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	pid_t pid = (pid_t)(who >> 32);
 
 	/* A process in its own pid namespace has other pids for its children than we have. */
@@ -170,7 +170,7 @@ static bool has_announced(struct hodo_process *p, uint32_t *used)
 	uint32_t announced;
 
 	*used = 0;
-	if (!p->session->command || p->kernel || p->adopted)
+	if (!p->recorder->command || p->kernel || p->adopted)
 		return false;
 	announced = hodo_shm_load32(&head->announced);
 	*used = hodo_shm_load32(&head->used);
@@ -201,7 +201,7 @@ void hodo_images_look(struct hodo_process *p, bool all)
 static void take_lost(const struct hodo_process *p)
 {
 	const struct hodo_images *head = (const struct hodo_images *)(p->shm + HODO_SHM_IMAGES_HEAD);
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	uint64_t ns = (uint64_t)(hodo_clock_ns(CLOCK_MONOTONIC) - s->clock_first.mono_ns);
 	uint32_t lost = hodo_shm_load32(&head->lost);
 
@@ -225,7 +225,7 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 			continue;
 		if (who >> 32 != p->id.vpid)
 			look_at_child(p, &image[i], who, true);
-		else if (!alive || !p->session->server) /* otherwise only its recording ends, and it runs on */
+		else if (!alive || !p->recorder->server) /* otherwise only its recording ends, and it runs on */
 			await(p, p->id.pid, &image[i]);
 	}
 	if (used)
@@ -235,15 +235,15 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 /* ----------------------------------------------------------------- decided */
 
 /* Names that only the process itself supports leave room for other reasons. */
-static void count(struct hodo_session *s, const struct hodo_awaited *w, bool look)
+static void count(struct hodo_recorder *s, const struct hodo_awaited *w, bool look)
 {
 	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
-	bool says = hodo_image_file_why(w->path, w->uid, look && !w->elsewhere, why, sizeof(why));
+	bool says = hodo_why_unrecorded(w->path, w->uid, look && !w->elsewhere, why, sizeof(why));
 
 	hodo_unrecorded_count(s, why, says ? NULL : OTHERS, 1);
 }
 
-static bool ended_before(struct hodo_session *s, const struct hodo_awaited *w)
+static bool ended_before(struct hodo_recorder *s, const struct hodo_awaited *w)
 {
 	return w->ended;
 }
@@ -259,7 +259,7 @@ static bool would_come(pid_t pid)
 	       hodo_proc_environment(pid, "LD_PRELOAD", value, sizeof(value)) && strstr(value, "libhodo");
 }
 
-static bool is_another(struct hodo_session *s, const struct hodo_awaited *w)
+static bool is_another(struct hodo_recorder *s, const struct hodo_awaited *w)
 {
 	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
 	pid_t pid = (pid_t)w->key.pid;
@@ -267,14 +267,14 @@ static bool is_another(struct hodo_session *s, const struct hodo_awaited *w)
 	if (w->ended || has_ended(pid))
 		return true;
 	return !hodo_proc_older(pid) &&
-	       (!would_come(pid) || hodo_image_file_why(w->path, w->uid, !w->elsewhere, why, sizeof(why)));
+	       (!would_come(pid) || hodo_why_unrecorded(w->path, w->uid, !w->elsewhere, why, sizeof(why)));
 }
 
 /*
  * Removes the decided ones from index `first` to before `last`: backwards, since the last one of all replaces
  * a removed one. most: how many files to examine; at the end all are decided, otherwise no more than these.
  */
-static void decide(struct hodo_session *s, uint32_t first, uint32_t last, uint32_t most, bool end)
+static void decide(struct hodo_recorder *s, uint32_t first, uint32_t last, uint32_t most, bool end)
 {
 	struct hodo_images_awaited *a = &s->images;
 
@@ -292,7 +292,7 @@ static void decide(struct hodo_session *s, uint32_t first, uint32_t last, uint32
 }
 
 /* The order matters: first which have ended, then whether anybody waits whom we have not seen. */
-void hodo_images_check(struct hodo_session *s, int64_t now_ns)
+void hodo_images_check(struct hodo_recorder *s, int64_t now_ns)
 {
 	struct hodo_images_awaited *a = &s->images;
 	struct pollfd waiting = { .fd = s->joining.answers_fd, .events = POLLIN };
@@ -311,11 +311,11 @@ void hodo_images_check(struct hodo_session *s, int64_t now_ns)
 		w->ended = w->ended || has_ended((pid_t)w->key.pid);
 	}
 	a->next = first;
-	if (s->abstract.watched && poll(&waiting, 1, 0) == 0)
+	if (s->second_socket.watched && poll(&waiting, 1, 0) == 0)
 		decide(s, first, last, COUNTED_MAX, false);
 }
 
-void hodo_images_end(struct hodo_session *s)
+void hodo_images_end(struct hodo_recorder *s)
 {
 	struct hodo_images_awaited *a = &s->images;
 

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct hodo_process;
-struct hodo_session;
+struct hodo_recorder;
 
 struct hodo_image_came {
 	uint32_t pid;
@@ -30,10 +30,10 @@ struct hodo_images_awaited {
 	int64_t looked_ns;
 };
 
-void hodo_images_begin(struct hodo_session *s);
+void hodo_images_begin(struct hodo_recorder *s);
 
 /* An image of the recording has connected, whatever becomes of it. Returns its number. */
-uint64_t hodo_image_came(struct hodo_session *s, pid_t pid);
+uint64_t hodo_image_came(struct hodo_recorder *s, pid_t pid);
 
 /* Examines what a process has announced since; all: also earlier announcements. */
 void hodo_images_look(struct hodo_process *p, bool all);
@@ -41,8 +41,8 @@ void hodo_images_look(struct hodo_process *p, bool all);
 void hodo_images_take(struct hodo_process *p, bool alive);
 
 /* Counts those that have ended and never connected; called now and then. */
-void hodo_images_check(struct hodo_session *s, int64_t now_ns);
+void hodo_images_check(struct hodo_recorder *s, int64_t now_ns);
 /* The recording has ended: nobody can connect any more. Counts the others, and frees all. */
-void hodo_images_end(struct hodo_session *s);
+void hodo_images_end(struct hodo_recorder *s);
 
 #endif

@@ -22,10 +22,10 @@
 
 #define JOINS_MAX 64u
 
-struct hodo_join {
+struct hodo_way_in {
 	struct hodo_watch watch; /* first */
-	struct hodo_session *session;
-	struct hodo_join *next;
+	struct hodo_recorder *recorder;
+	struct hodo_way_in *next;
 	uid_t uid;
 	gid_t gid;
 	struct stat root; /* of the processes that it is for */
@@ -70,28 +70,28 @@ static int open_dir(int root, const char *name, uid_t uid)
 	return dir;
 }
 
-static int listen_at(struct hodo_join *j)
+static int listen_at(struct hodo_way_in *j)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", j->dirfd, j->name);
-	j->fd = hodo_socket_listen(path);
+	j->fd = socket_listen(path);
 	/* Left by a killed recorder that had our pid, perhaps in another pid namespace. */
-	if (j->fd == -EADDRINUSE && hodo_socket_is_stale(path)) {
+	if (j->fd == -EADDRINUSE && socket_is_stale(path)) {
 		unlinkat(j->dirfd, j->name, 0);
-		j->fd = hodo_socket_listen(path);
+		j->fd = socket_listen(path);
 	}
 	return j->fd < 0 ? j->fd : 0;
 }
 
 static void join_ready(struct hodo_watch *w)
 {
-	struct hodo_join *j = (struct hodo_join *)w;
+	struct hodo_way_in *j = (struct hodo_way_in *)w;
 
-	hodo_server_accept(j->session->server, j->fd, j->uid);
+	hodo_server_accept(j->recorder->server, j->fd, j->uid);
 }
 
-static void free_join(struct hodo_join *j)
+static void free_join(struct hodo_way_in *j)
 {
 	if (j->fd >= 0) {
 		act_as(j->uid, j->gid);
@@ -104,7 +104,7 @@ static void free_join(struct hodo_join *j)
 	free(j);
 }
 
-static int open_join(struct hodo_join *j, int root, pid_t pid)
+static int open_join(struct hodo_way_in *j, int root, pid_t pid)
 {
 	char dir[32];
 	mode_t mask;
@@ -112,21 +112,21 @@ static int open_join(struct hodo_join *j, int root, pid_t pid)
 
 	snprintf(dir, sizeof(dir), "hodo-%u", (unsigned int)hodo_proc_inner_uid(pid, j->uid));
 	snprintf(j->name, sizeof(j->name), "join-%d.sock", (int)getpid());
-	snprintf(j->path, sizeof(j->path), "/tmp/%s/%s%s", dir, j->name, j->session->abstract.suffix);
+	snprintf(j->path, sizeof(j->path), "/tmp/%s/%s%s", dir, j->name, j->recorder->second_socket.suffix);
 	mask = umask(077);
 	act_as(j->uid, j->gid);
 	j->dirfd = open_dir(root, dir, j->uid);
 	err = j->dirfd < 0 ? j->dirfd : listen_at(j);
 	act_as(geteuid(), getegid());
 	umask(mask);
-	return err ? err : hodo_joining_watch(j->session, j->fd, &j->watch);
+	return err ? err : hodo_joining_watch(j->recorder, j->fd, &j->watch);
 }
 
 /* 0, or negative errno. */
-static int make_join(struct hodo_session *s, pid_t pid, const struct hodo_proc_status *status, int root,
+static int make_join(struct hodo_recorder *s, pid_t pid, const struct hodo_proc_status *status, int root,
 		     const char **path)
 {
-	struct hodo_join *j;
+	struct hodo_way_in *j;
 	struct stat st;
 	uint32_t n = 0;
 	int err;
@@ -142,7 +142,7 @@ static int make_join(struct hodo_session *s, pid_t pid, const struct hodo_proc_s
 	j = n < JOINS_MAX ? calloc(1, sizeof(*j)) : NULL;
 	if (!j)
 		return -ENOMEM;
-	*j = (struct hodo_join){ .watch.ready = join_ready, .session = s, .uid = status->euid, .gid = status->egid,
+	*j = (struct hodo_way_in){ .watch.ready = join_ready, .recorder = s, .uid = status->euid, .gid = status->egid,
 				 .root = st, .dirfd = -1, .fd = -1 };
 	err = open_join(j, root, pid);
 	if (err) {
@@ -155,7 +155,7 @@ static int make_join(struct hodo_session *s, pid_t pid, const struct hodo_proc_s
 	return 0;
 }
 
-const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
+const char *hodo_recorder_socket_for(struct hodo_recorder *s, pid_t pid)
 {
 	struct hodo_proc_status status;
 	const char *path = "";
@@ -166,13 +166,13 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	if (!s->server || err)
 		return "";
 	if (status.euid == geteuid() && !hodo_proc_other_root(pid))
-		return hodo_session_socket(s);
+		return hodo_recorder_socket(s);
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
 	/* The abstract address follows any path, and is enough. */
 	if (err && !hodo_proc_other_network(pid))
-		path = hodo_session_socket(s);
+		path = hodo_recorder_socket(s);
 	else if (err)
 		hodo_report(&s->config.reporter, "what process %d forks is not recorded: it is in another "
 			    "network namespace, and no socket can be made in its /tmp: %s",
@@ -180,10 +180,10 @@ const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid)
 	return path;
 }
 
-void hodo_join_close(struct hodo_session *s)
+void hodo_way_in_close(struct hodo_recorder *s)
 {
 	while (s->joins) {
-		struct hodo_join *j = s->joins;
+		struct hodo_way_in *j = s->joins;
 
 		s->joins = j->next;
 		free_join(j);

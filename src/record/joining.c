@@ -13,19 +13,19 @@
 
 #define SILENT_PID_MAX 4u /* connections of one process */
 
-int hodo_joining_watch(struct hodo_session *s, int fd, struct hodo_watch *w)
+int hodo_joining_watch(struct hodo_recorder *s, int fd, struct hodo_watch *w)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = w };
 
 	return epoll_ctl(s->joining.answers_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-void hodo_joining_unwatch(struct hodo_session *s, int fd)
+void hodo_joining_unwatch(struct hodo_recorder *s, int fd)
 {
 	epoll_ctl(s->joining.answers_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t pid, uid_t uid,
+struct hodo_connection *hodo_joining_add(struct hodo_recorder *s, int fd, pid_t pid, uid_t uid,
 					 void (*ready)(struct hodo_watch *w))
 {
 	struct hodo_connection *c = calloc(1, sizeof(*c));
@@ -35,7 +35,7 @@ struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t p
 		return NULL;
 	}
 	c->watch.ready = ready;
-	c->session = s;
+	c->recorder = s;
 	c->fd = fd;
 	c->pidfd = c->memfd = c->plan = -1;
 	c->id.pid = pid;
@@ -50,10 +50,10 @@ struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t p
 
 void hodo_joining_drop(struct hodo_connection *c)
 {
-	struct hodo_joining *j = &c->session->joining;
+	struct hodo_joining *j = &c->recorder->joining;
 	struct hodo_connection **link = &j->first;
 
-	hodo_planning_forget(c->session, c);
+	hodo_planning_forget(c->recorder, c);
 	while (*link != c)
 		link = &(*link)->next;
 	*link = c->next;
@@ -75,7 +75,7 @@ void hodo_joining_drop(struct hodo_connection *c)
 /* Handles what other connections of the same process have sent. */
 static void take_earlier(struct hodo_connection *c, bool superseded)
 {
-	for (struct hodo_connection *e = c->session->joining.first, *next; e != c; e = next) {
+	for (struct hodo_connection *e = c->recorder->joining.first, *next; e != c; e = next) {
 		next = e->next;
 		if (e->id.pid != c->id.pid || e->opened)
 			continue;
@@ -94,13 +94,13 @@ struct hodo_connection *hodo_joining_ready(struct hodo_connection *c)
 	struct hodo_connection *e;
 
 	take_earlier(c, false);
-	for (e = c->session->joining.first; e != c; e = e->next)
+	for (e = c->recorder->joining.first; e != c; e = e->next)
 		if (e->id.pid == c->id.pid && e->state == HODO_JOINING_READY)
 			return e;
 	return NULL;
 }
 
-bool hodo_joining_has(const struct hodo_session *s, pid_t pid)
+bool hodo_joining_has(const struct hodo_recorder *s, pid_t pid)
 {
 	for (const struct hodo_connection *c = s->joining.first; c; c = c->next)
 		if (c->state != HODO_JOINING_SILENT && c->id.pid == pid && !c->opened)
@@ -108,7 +108,7 @@ bool hodo_joining_has(const struct hodo_session *s, pid_t pid)
 	return false;
 }
 
-bool hodo_joining_too_many(const struct hodo_session *s, pid_t pid)
+bool hodo_joining_too_many(const struct hodo_recorder *s, pid_t pid)
 {
 	uint32_t same = 0;
 

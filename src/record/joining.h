@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct hodo_connection;
-struct hodo_session;
+struct hodo_recorder;
 struct hodo_watch;
 
 struct hodo_joining {
@@ -21,11 +21,11 @@ struct hodo_joining {
 };
 
 /* Adds or removes descriptors at which somebody waits for an answer. 0 or negative errno. */
-int hodo_joining_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
-void hodo_joining_unwatch(struct hodo_session *s, int fd);
+int hodo_joining_watch(struct hodo_recorder *s, int fd, struct hodo_watch *w);
+void hodo_joining_unwatch(struct hodo_recorder *s, int fd);
 
 /* NULL: no memory; fd stays the caller's. */
-struct hodo_connection *hodo_joining_add(struct hodo_session *s, int fd, pid_t pid, uid_t uid,
+struct hodo_connection *hodo_joining_add(struct hodo_recorder *s, int fd, pid_t pid, uid_t uid,
 					 void (*ready)(struct hodo_watch *w));
 void hodo_joining_drop(struct hodo_connection *c);
 
@@ -36,9 +36,9 @@ void hodo_joining_supersede(struct hodo_connection *c);
 struct hodo_connection *hodo_joining_ready(struct hodo_connection *c);
 
 /* Whether this process's buffers may be about to arrive. */
-bool hodo_joining_has(const struct hodo_session *s, pid_t pid);
+bool hodo_joining_has(const struct hodo_recorder *s, pid_t pid);
 
 /* Whether the process has more silent connections than images: the present one and earlier ones. */
-bool hodo_joining_too_many(const struct hodo_session *s, pid_t pid);
+bool hodo_joining_too_many(const struct hodo_recorder *s, pid_t pid);
 
 #endif

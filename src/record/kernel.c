@@ -255,7 +255,7 @@ static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **
 	return 0;
 }
 
-static int take_memory(struct hodo_memory *m, char *why, size_t size)
+static int take_memory(struct hodo_lent *m, char *why, size_t size)
 {
 	union head head;
 	int err = take_head(m->fd, &head, why, size);
@@ -274,11 +274,11 @@ static int take_memory(struct hodo_memory *m, char *why, size_t size)
 	return map_memory(m->fd, &m->layout, &m->shm, why, size);
 }
 
-int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
+int hodo_kernel_memory(struct hodo_lent *m, char *why, size_t size)
 {
 	int err;
 
-	*m = (struct hodo_memory){ .fd = hodo_kernel_open("memory", O_RDONLY, why, size) };
+	*m = (struct hodo_lent){ .fd = hodo_kernel_open("memory", O_RDONLY, why, size) };
 	if (m->fd == -ENODATA)
 		snprintf(why, size, "the kernel is not being recorded: start that with 'hodo record -k "
 			 "--overwrite', or with echo 1 > %s/enabled", hodo_kernel_dir());
@@ -286,7 +286,7 @@ int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size)
 		return m->fd;
 	err = take_memory(m, why, size);
 	if (err)
-		hodo_memory_unmap(m);
+		hodo_lent_unmap(m);
 	return err;
 }
 
@@ -313,7 +313,7 @@ static const char *config_flaw(int err, bool functions)
 	}
 }
 
-static int ask(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
+static int ask(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 	       char *why, size_t size)
 {
 	struct hodo_msg_config m;
@@ -330,7 +330,7 @@ static int ask(struct hodo_session *s, int fd, const struct hodo_pattern_list *p
 
 static int map_process(struct hodo_process *p, char *why, size_t size)
 {
-	const struct hodo_session_config *config = &p->session->config;
+	const struct hodo_recorder_config *config = &p->recorder->config;
 	const uint8_t *shm = NULL;
 	union head head;
 	int err = take_head(p->memfd, &head, why, size);
@@ -344,14 +344,14 @@ static int map_process(struct hodo_process *p, char *why, size_t size)
 	return err;
 }
 
-int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
+int hodo_recorder_add_kernel(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns, char *why,
 			       size_t size)
 {
 	struct hodo_process_id id = { 0 };
 	struct hodo_process *p;
 	int err;
 
-	hodo_session_choose_clock(s, true); /* it has what this processor has */
+	hodo_recorder_choose_clock(s, true); /* it has what this processor has */
 	hodo_config_describe(s, s->total.processes, &id.flight);
 	id.flight.start = HODO_START_ATTACH;
 	strcpy(id.flight.comm, "kernel");
@@ -372,7 +372,7 @@ int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo
 	return err;
 }
 
-bool hodo_session_has_kernel(const struct hodo_session *s)
+bool hodo_recorder_has_kernel(const struct hodo_recorder *s)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)
 		if (hodo_process_of_module(p))

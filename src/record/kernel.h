@@ -10,8 +10,8 @@
 #include "functions.h"
 #include "pattern.h"
 
-struct hodo_session;
-struct hodo_memory;
+struct hodo_recorder;
+struct hodo_lent;
 
 #define HODO_KERNEL_WHY_MAX 512u
 
@@ -34,19 +34,19 @@ int hodo_kernel_check(char *why, size_t size);
 int hodo_kernel_open_record(char *why, size_t size);
 
 /*
- * Records the kernel, too: the session takes fd, from hodo_kernel_open_record(). patterns: its events;
- * filter, conditions and functions are the session's. 0; or a negative errno and a line in why.
+ * Records the kernel, too: the recorder takes fd, from hodo_kernel_open_record(). patterns: its events;
+ * filter, conditions and functions are the recorder's. 0; or a negative errno and a line in why.
  */
-int hodo_session_record_kernel(struct hodo_session *s, int fd, const struct hodo_pattern_list *patterns, char *why,
+int hodo_recorder_add_kernel(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns, char *why,
 			       size_t size);
 /* Whether it is being recorded. */
-bool hodo_session_has_kernel(const struct hodo_session *s);
+bool hodo_recorder_has_kernel(const struct hodo_recorder *s);
 
 /*
  * The memory of the recorder that records the kernel as a flight recorder. 0; or a negative errno and a line
  * in why.
  */
-int hodo_kernel_memory(struct hodo_memory *m, char *why, size_t size);
+int hodo_kernel_memory(struct hodo_lent *m, char *why, size_t size);
 
 /* The path of the object that stands for the kernel and its modules. */
 #define HODO_KERNEL_OBJECT "[kernel]"

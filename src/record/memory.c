@@ -22,7 +22,7 @@
 
 /* --------------------------------------------------------------------- giving */
 
-int hodo_memory_give(const struct hodo_session *s, const struct hodo_process *p, struct hodo_msg_answer *a)
+int hodo_lend(const struct hodo_recorder *s, const struct hodo_process *p, struct hodo_msg_answer *a)
 {
 	char path[32];
 	int fd;
@@ -40,7 +40,7 @@ int hodo_memory_give(const struct hodo_session *s, const struct hodo_process *p,
 
 /* --------------------------------------------------------------------- asking */
 
-int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *a)
+int hodo_lent_ask(const char *path, pid_t pid, uint32_t next, const char *why, struct hodo_msg_answer *a)
 {
 	HODO_AUTO_CLOSE int passed = -1;
 	int err = hodo_recorder_ask(path, HODO_CONTROL_MEMORY, pid, next, why, a, &passed);
@@ -50,14 +50,14 @@ int hodo_memory_ask(const char *path, pid_t pid, uint32_t next, const char *why,
 	return passed < 0 ? -EPROTO : hodo_take_fd(&passed);
 }
 
-int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int fd)
+int hodo_lent_map(struct hodo_lent *m, const struct hodo_msg_answer *a, int fd)
 {
 	struct hodo_shm head;
 	struct stat st;
 	void *map = MAP_FAILED;
 	int err = -EPROTO;
 
-	*m = (struct hodo_memory){ .fd = fd, .flight = a->flight, .pid = a->pid };
+	*m = (struct hodo_lent){ .fd = fd, .flight = a->flight, .pid = a->pid };
 	if (!hodo_shm_flaw(fd) && fstat(fd, &st) == 0 && pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
 	    memcmp(head.magic, HODO_SHM_MAGIC, sizeof(head.magic)) == 0 && head.version == HODO_ABI_VERSION &&
 	    hodo_snapshot_layout(&m->flight, head.rings, (uint64_t)st.st_size, &m->layout) == 0) {
@@ -65,18 +65,18 @@ int hodo_memory_map(struct hodo_memory *m, const struct hodo_msg_answer *a, int 
 		err = -errno;
 	}
 	if (map == MAP_FAILED) {
-		hodo_memory_unmap(m);
+		hodo_lent_unmap(m);
 		return err;
 	}
 	m->shm = map;
 	return 0;
 }
 
-void hodo_memory_unmap(struct hodo_memory *m)
+void hodo_lent_unmap(struct hodo_lent *m)
 {
 	if (m->shm)
 		munmap((void *)m->shm, m->layout.total);
 	if (m->fd >= 0)
 		close(m->fd);
-	*m = (struct hodo_memory){ .fd = -1 };
+	*m = (struct hodo_lent){ .fd = -1 };
 }

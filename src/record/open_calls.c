@@ -24,9 +24,9 @@ struct event {
 /* Writes the calls that one thread is inside of. */
 static void write_thread(struct hodo_own_stream *own, uint16_t id, const struct hodo_open_thread *t, uint32_t n)
 {
-	const struct hodo_session *s = own->process->session;
+	const struct hodo_recorder *s = own->process->recorder;
 	const struct hodo_functions *f = s->config.functions;
-	uint64_t limit = f->limit_ns ? hodo_session_ticks_in(s, f->limit_ns) : 0;
+	uint64_t limit = f->limit_ns ? hodo_recorder_ticks_in(s, f->limit_ns) : 0;
 
 	while (n-- > 0) {
 		const struct hodo_open_call *c = &t->call[n];

@@ -10,11 +10,11 @@
 int hodo_own_stream_begin(struct hodo_own_stream *own, struct hodo_process *p, const char *name)
 {
 	*own = (struct hodo_own_stream){ .process = p, .room = p->layout.packet_size - sizeof(struct hodo_packet) };
-	hodo_stream_init(&p->own, p->id.flight.uuid, p->layout.rings - 1, p->layout.rings - 1);
+	hodo_stream_file_init(&p->own, p->id.flight.uuid, p->layout.rings - 1, p->layout.rings - 1);
 	strcpy(p->own.name, name);
-	p->own.compressor = p->session->thread[0].compressor;
+	p->own.compressor = p->recorder->thread[0].compressor;
 	own->head.magic = HODO_CTF_MAGIC;
-	own->head.timestamp_begin = hodo_clock_now(p->session->clock);
+	own->head.timestamp_begin = hodo_clock_ticks(p->recorder->clock);
 	own->body = malloc(own->room);
 	if (!own->body)
 		hodo_process_report(p, "its %s is lost: out of memory", name);
@@ -39,7 +39,7 @@ static void write_packet(struct hodo_own_stream *own)
 void hodo_own_stream_end(struct hodo_own_stream *own)
 {
 	write_packet(own);
-	hodo_stream_end(&own->process->own);
+	hodo_stream_file_end(&own->process->own);
 	free(own->body);
 }
 

@@ -27,7 +27,7 @@ static void part_name(char name[NAME_SIZE], uint32_t number)
 	snprintf(name, NAME_SIZE, HODO_OUT_PART "%04u", number);
 }
 
-static struct hodo_part *newest_of(const struct hodo_parts *parts)
+static struct hodo_recorded_part *newest_of(const struct hodo_parts *parts)
 {
 	return &parts->part[parts->n - 1];
 }
@@ -35,16 +35,16 @@ static struct hodo_part *newest_of(const struct hodo_parts *parts)
 /* ------------------------------------------------------------------- removal */
 
 /* Removes the oldest part, unless it holds foreign files; then it stays, and counts. */
-static void remove_oldest(struct hodo_session *s)
+static void remove_oldest(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;
-	struct hodo_part *part = parts->part;
+	struct hodo_recorded_part *part = parts->part;
 	char name[NAME_SIZE];
 	int err;
 
 	part_name(name, part->number);
 	err = hodo_out_dir_remove_at(s->config.out_fd, name);
-	if (hodo_session_free_files(s, err))
+	if (hodo_recorder_free_files(s, err))
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	/* A file just created there is left alone. */
 	if (!err || err == -ENOENT || err == -ENOTEMPTY) {
@@ -67,28 +67,28 @@ static void remove_oldest(struct hodo_session *s)
 /* ------------------------------------------------------------------ beginning */
 
 /* Makes a directory that does not have a part's name yet. Its descriptor, or negative errno. */
-static int make_new(struct hodo_session *s)
+static int make_new(struct hodo_recorder *s)
 {
 	int err;
 
 	do
 		err = hodo_dir_make(s->config.out_fd, HODO_OUT_PART_NEW);
-	while (hodo_session_make_room(s, err));
-	return err && err != -EEXIST ? err : hodo_session_open_dir(s, HODO_OUT_PART_NEW);
+	while (hodo_recorder_make_room(s, err));
+	return err && err != -EEXIST ? err : hodo_recorder_open_dir(s, HODO_OUT_PART_NEW);
 }
 
 /* Adds the directory fd as the newest part; there is room for it. */
-static void append(struct hodo_session *s, int fd)
+static void append(struct hodo_recorder *s, int fd)
 {
 	struct hodo_parts *parts = &s->parts;
 
-	parts->part[parts->n++] = (struct hodo_part){ .number = ++s->total.parts };
+	parts->part[parts->n++] = (struct hodo_recorded_part){ .number = ++s->total.parts };
 	s->total.parts_kept++;
 	parts->fd = fd;
 	parts->begun_ns = hodo_now_ns();
 }
 
-static int give_name(struct hodo_session *s, uint32_t number)
+static int give_name(struct hodo_recorder *s, uint32_t number)
 {
 	char name[NAME_SIZE];
 	int fd = s->config.out_fd;
@@ -98,12 +98,12 @@ static int give_name(struct hodo_session *s, uint32_t number)
 }
 
 /* Whether the oldest part would be one too many if there were another. */
-static bool can_make_way(const struct hodo_session *s)
+static bool can_make_way(const struct hodo_recorder *s)
 {
 	return s->config.limits.keep && s->total.parts_kept >= s->config.limits.keep && s->total.parts_kept > 1;
 }
 
-int hodo_parts_prepare(struct hodo_session *s)
+int hodo_parts_prepare(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;
 	int fd;
@@ -129,36 +129,36 @@ int hodo_parts_prepare(struct hodo_session *s)
 	}
 	if (fd < 0) {
 		parts->retry_ns = hodo_now_ns() + RETRY_NS;
-		hodo_session_write_failed(s, "", "a new part", fd);
+		hodo_recorder_write_failed(s, "", "a new part", fd);
 	}
 	return fd;
 }
 
-bool hodo_parts_name(struct hodo_session *s, int fd)
+bool hodo_parts_name(struct hodo_recorder *s, int fd)
 {
 	int err = give_name(s, s->total.parts + 1);
 
 	s->parts.retry_ns = err ? hodo_now_ns() + RETRY_NS : 0;
 	if (!err)
 		return true;
-	hodo_session_write_failed(s, "", "a new part", err);
+	hodo_recorder_write_failed(s, "", "a new part", err);
 	close(fd);
 	return false;
 }
 
 /* Gives the complete part to whoever asked for it. */
-static void give_away(struct hodo_session *s)
+static void give_away(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;
 	uint32_t number = parts->part->number;
 
-	hodo_session_fit_clock(s);
-	hodo_session_complete(s, &parts->part->done);
+	hodo_recorder_fit_clock(s);
+	hodo_recorder_complete(s, &parts->part->done);
 	memmove(parts->part, parts->part + 1, --parts->n * sizeof(*parts->part));
 	s->config.part_done(s->config.part_arg, number);
 }
 
-void hodo_parts_begin(struct hodo_session *s, int fd)
+void hodo_parts_begin(struct hodo_recorder *s, int fd)
 {
 	close(s->parts.fd);
 	append(s, fd);
@@ -168,7 +168,7 @@ void hodo_parts_begin(struct hodo_session *s, int fd)
 		remove_oldest(s);
 }
 
-int hodo_parts_open(struct hodo_session *s)
+int hodo_parts_open(struct hodo_recorder *s)
 {
 	const struct hodo_limits *l = &s->config.limits;
 	struct hodo_parts *parts = &s->parts;
@@ -178,7 +178,7 @@ int hodo_parts_open(struct hodo_session *s)
 	if (hodo_vec_reserve(parts->part, parts->room, 1) < 0)
 		return -ENOMEM;
 	if (s->config.packet || (!l->rotate_bytes && !l->rotate_ns)) {
-		parts->part[parts->n++] = (struct hodo_part){ .number = 0 };
+		parts->part[parts->n++] = (struct hodo_recorded_part){ .number = 0 };
 		return 0;
 	}
 	fd = make_new(s);
@@ -196,16 +196,16 @@ int hodo_parts_open(struct hodo_session *s)
 /* --------------------------------------------------------------------- packets */
 
 /* A packet may bring an empty one, which records earlier losses. */
-static bool is_filled(const struct hodo_session *s, uint64_t bytes)
+static bool is_filled(const struct hodo_recorder *s, uint64_t bytes)
 {
-	const struct hodo_part *newest = newest_of(&s->parts);
+	const struct hodo_recorded_part *newest = newest_of(&s->parts);
 	uint64_t most = s->config.limits.rotate_bytes, there = newest->bytes + s->parts.promised;
 
 	return newest->number && most && !s->total.full && there > 0 &&
 	       there + bytes + sizeof(struct hodo_packet) > most;
 }
 
-bool hodo_parts_filled(struct hodo_session *s, uint64_t bytes)
+bool hodo_parts_filled(struct hodo_recorder *s, uint64_t bytes)
 {
 	if (!is_filled(s, bytes))
 		return false;
@@ -213,14 +213,14 @@ bool hodo_parts_filled(struct hodo_session *s, uint64_t bytes)
 	return is_filled(s, bytes);
 }
 
-static bool has_room(const struct hodo_session *s, uint64_t bytes)
+static bool has_room(const struct hodo_recorder *s, uint64_t bytes)
 {
 	uint64_t most = s->config.limits.max_bytes;
 
 	return !s->total.full && (!most || s->total.bytes + s->parts.promised + bytes <= most);
 }
 
-bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
+bool hodo_parts_room(struct hodo_recorder *s, uint64_t bytes)
 {
 	if (has_room(s, bytes))
 		return true;
@@ -236,7 +236,7 @@ bool hodo_parts_room(struct hodo_session *s, uint64_t bytes)
 	return false;
 }
 
-void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, int err)
+void hodo_parts_wrote(struct hodo_recorder *s, uint64_t bytes, uint64_t events, int err)
 {
 	s->parts.no_room = err == -ENOSPC || err == -EDQUOT;
 	s->total.bytes += bytes;
@@ -245,10 +245,10 @@ void hodo_parts_wrote(struct hodo_session *s, uint64_t bytes, uint64_t events, i
 	newest_of(&s->parts)->events += events;
 }
 
-bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
+bool hodo_parts_due(struct hodo_recorder *s, int64_t now_ns)
 {
 	struct hodo_parts *parts = &s->parts;
-	const struct hodo_part *newest = newest_of(parts);
+	const struct hodo_recorded_part *newest = newest_of(parts);
 
 	if (!newest->number || !s->config.limits.rotate_ns || s->total.full ||
 	    (uint64_t)(now_ns - parts->begun_ns) < s->config.limits.rotate_ns)
@@ -260,9 +260,9 @@ bool hodo_parts_due(struct hodo_session *s, int64_t now_ns)
 
 /* ------------------------------------------------------------------------- end */
 
-void hodo_parts_folder_done(struct hodo_session *s, const char *dir)
+void hodo_parts_folder_done(struct hodo_recorder *s, const char *dir)
 {
-	struct hodo_part *part = newest_of(&s->parts);
+	struct hodo_recorded_part *part = newest_of(&s->parts);
 	char name[NAME_SIZE];
 
 	part_name(name, part->number);
@@ -270,13 +270,13 @@ void hodo_parts_folder_done(struct hodo_session *s, const char *dir)
 	hodo_text_char(&part->done, 0);
 }
 
-void hodo_parts_complete(struct hodo_session *s)
+void hodo_parts_complete(struct hodo_recorder *s)
 {
 	for (uint32_t i = 0; i < s->parts.n; i++)
-		hodo_session_complete(s, &s->parts.part[i].done);
+		hodo_recorder_complete(s, &s->parts.part[i].done);
 }
 
-void hodo_parts_close(struct hodo_session *s)
+void hodo_parts_close(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;
 

@@ -91,7 +91,7 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid != pid)
 		return false;
 	/* Fails with another error if the listener has exited and its pid may have been reused. */
-	theirs = hodo_socket_peer(fd);
+	theirs = socket_peer(fd);
 	if (theirs < 0)
 		return theirs == -ENOPROTOOPT && is_alive(pidfd);
 	/*
@@ -116,11 +116,11 @@ struct search {
 
 static int connect_at(const char *path)
 {
-	int fd = hodo_socket_connect(path);
+	int fd = socket_connect(path);
 
 	for (int i = 0; fd == -EAGAIN && i < CONNECT_TRIES; i++) {
 		hodo_sleep_ns(CONNECT_PAUSE_NS);
-		fd = hodo_socket_connect(path);
+		fd = socket_connect(path);
 	}
 	return fd;
 }
@@ -284,13 +284,13 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 		*passed = -1;
 	if (text && snprintf(m.text, sizeof(m.text), "%s", text) >= (int)sizeof(m.text))
 		return -ENAMETOOLONG;
-	len = hodo_socket_send(fd, &m, sizeof(m), -1);
+	len = socket_send(fd, &m, sizeof(m), -1);
 	if (len < 0)
 		return len == -EPIPE ? -ECONNRESET : (int)len;
 	do {
 		len = wait_for_answer(fd, until_ns);
 		if (!len)
-			len = hodo_socket_receive(fd, answer, sizeof(*answer), &came);
+			len = socket_receive(fd, answer, sizeof(*answer), &came);
 	} while (len == -EAGAIN || len == -EINTR);
 	if (len <= 0)
 		return len == 0 ? -ECONNRESET : len == -EMSGSIZE || len == -EMFILE ? -EPROTO : (int)len;
@@ -305,7 +305,7 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint32_t next, const char *text,
 		      struct hodo_msg_answer *a, int *passed)
 {
-	HODO_AUTO_CLOSE int fd = hodo_socket_connect(path);
+	HODO_AUTO_CLOSE int fd = socket_connect(path);
 	int err = fd < 0 ? fd : hodo_peer_ask(fd, op, (uint32_t)pid, next, text, a, passed);
 
 	if (err || !a->result)

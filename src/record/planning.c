@@ -26,7 +26,7 @@ struct job {
 
 struct hodo_planning {
 	struct hodo_watch watch;
-	struct hodo_session *session;
+	struct hodo_recorder *recorder;
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t calls;
@@ -48,7 +48,7 @@ static struct job *next_job(const struct hodo_planning *p)
 static void *run_planner(void *arg)
 {
 	struct hodo_planning *p = arg;
-	const struct hodo_session_config *config = &p->session->config;
+	const struct hodo_recorder_config *config = &p->recorder->config;
 
 	pthread_setname_np(pthread_self(), "hodo-plan");
 	pthread_mutex_lock(&p->lock);
@@ -118,7 +118,7 @@ static int start_thread(struct hodo_planning *p)
 	return -err;
 }
 
-static int begin(struct hodo_session *s)
+static int begin(struct hodo_recorder *s)
 {
 	struct hodo_planning *p = calloc(1, sizeof(*p));
 	struct epoll_event e = { .events = EPOLLIN };
@@ -129,7 +129,7 @@ static int begin(struct hodo_session *s)
 	hodo_hash_seed(); /* both threads use it from now on */
 	p->watch.ready = made;
 	e.data.ptr = &p->watch;
-	p->session = s;
+	p->recorder = s;
 	p->last = &p->first;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->calls, NULL);
@@ -148,7 +148,7 @@ static int begin(struct hodo_session *s)
 	return err;
 }
 
-int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *request, struct hodo_connection *c,
+int hodo_planning_ask(struct hodo_recorder *s, const struct hodo_plan_request *request, struct hodo_connection *c,
 		      hodo_planned_fn planned)
 {
 	struct job *j;
@@ -168,7 +168,7 @@ int hodo_planning_ask(struct hodo_session *s, const struct hodo_plan_request *re
 	return 0;
 }
 
-bool hodo_planning_busy(const struct hodo_session *s)
+bool hodo_planning_busy(const struct hodo_recorder *s)
 {
 	bool busy;
 
@@ -180,7 +180,7 @@ bool hodo_planning_busy(const struct hodo_session *s)
 	return busy;
 }
 
-void hodo_planning_forget(struct hodo_session *s, const struct hodo_connection *c)
+void hodo_planning_forget(struct hodo_recorder *s, const struct hodo_connection *c)
 {
 	struct hodo_planning *p = s->planning;
 
@@ -193,7 +193,7 @@ void hodo_planning_forget(struct hodo_session *s, const struct hodo_connection *
 	pthread_mutex_unlock(&p->lock);
 }
 
-void hodo_planning_close(struct hodo_session *s)
+void hodo_planning_close(struct hodo_recorder *s)
 {
 	struct hodo_planning *p = s->planning;
 

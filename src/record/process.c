@@ -42,7 +42,7 @@ static void read_catalog(struct hodo_process *p)
 
 	if (hodo_catalog_is_read(&p->catalog, hodo_shm_load64(&shm->catalog_used)))
 		return;
-	hodo_drain_alone(p->session->drain);
+	hodo_drain_alone(p->recorder->drain);
 	events = p->catalog.events;
 	n = hodo_catalog_read(&p->catalog, p->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
 
@@ -54,10 +54,10 @@ static void read_catalog(struct hodo_process *p)
 		tell_warnings(p);
 	}
 	if (p->catalog.events > events) {
-		hodo_pattern_see(p->session->config.patterns, &p->catalog, events);
-		hodo_pattern_see_fields(p->session->config.fields, &p->catalog, events);
-		if (p->session->config.conditions)
-			hodo_conditions_see(p->session->config.conditions, &p->catalog, events);
+		hodo_pattern_see(p->recorder->config.patterns, &p->catalog, events);
+		hodo_pattern_see_fields(p->recorder->config.fields, &p->catalog, events);
+		if (p->recorder->config.conditions)
+			hodo_conditions_see(p->recorder->config.conditions, &p->catalog, events);
 	}
 }
 
@@ -111,14 +111,14 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	r->number = i;
 	hodo_ring_reader_init(&r->reader, (struct hodo_ring *)(p->shm + hodo_layout_ring(i)),
 			      p->shm + p->layout.data + i * p->layout.ring_size, &p->layout,
-			      p->session->config.mode, p->session->thread[0].copy);
-	r->reader.drain = p->session->drain;
+			      p->recorder->config.mode, p->recorder->thread[0].copy);
+	r->reader.drain = p->recorder->drain;
 	if (hodo_process_of_module(p))
 		r->reader.consume = consume_in_kernel;
 	else
 		hodo_process_begin_room(p, &r->reader);
-	hodo_stream_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
-	r->stream.drain = p->session->drain;
+	hodo_stream_file_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
+	r->stream.drain = p->recorder->drain;
 	p->ring[i] = r;
 	p->active[p->actives++] = i;
 }
@@ -138,8 +138,8 @@ static struct hodo_ring_reader *take_ring(struct hodo_process *p, uint32_t i, ui
 {
 	struct hodo_process_ring *r = p->ring[p->active[i]];
 
-	r->reader.copy = p->session->thread[thread].copy;
-	r->stream.compressor = p->session->thread[thread].compressor;
+	r->reader.copy = p->recorder->thread[thread].copy;
+	r->stream.compressor = p->recorder->thread[thread].compressor;
 	return &r->reader;
 }
 
@@ -225,14 +225,14 @@ void hodo_process_stop(struct hodo_process *p)
 	read_catalog(p);
 	for (uint32_t i = 0; i < p->catalog.events; i++)
 		__atomic_store_n(&on[p->catalog.event[i]->id], 0, __ATOMIC_SEQ_CST);
-	if (p->session->config.wait_ns)
+	if (p->recorder->config.wait_ns)
 		hodo_process_wake(p);
 }
 
 /* ------------------------------------------------------- begin, end, count */
 
-/* A stream's share of the session's totals. */
-static void add_total(struct hodo_session_stats *t, const struct hodo_stream *stream)
+/* A stream's share of the recorder's totals. */
+static void add_total(struct hodo_recorder_stats *t, const struct hodo_stream_file *stream)
 {
 	t->events += stream->events_before + stream->events;
 	t->lost.unwritten += stream->unwritten;
@@ -240,9 +240,9 @@ static void add_total(struct hodo_session_stats *t, const struct hodo_stream *st
 
 static void add_limited(struct hodo_process *p)
 {
-	uint64_t limited = hodo_conditions_limited(p->shm, hodo_session_limited_most(p->session));
+	uint64_t limited = hodo_conditions_limited(p->shm, hodo_recorder_limited_most(p->recorder));
 
-	p->session->total.limited += limited;
+	p->recorder->total.limited += limited;
 	if (limited == 0 && hodo_conditions_limited(p->shm, UINT64_MAX) > 0)
 		hodo_process_report(p, "its count of events over their rate limit cannot be true, and is "
 				    "left out: look for stray writes in it");
@@ -277,9 +277,9 @@ void hodo_process_close_line(struct hodo_process *p)
 	p->line_fd = -1;
 }
 
-static void leave_session(struct hodo_process *p)
+static void leave_recorder(struct hodo_process *p)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	struct hodo_process **link = &s->processes;
 
 	while (*link != p)
@@ -325,14 +325,14 @@ static void finish_all_rings(struct hodo_process *p, bool alive)
 	uint32_t lag = 0;
 
 	hodo_process_find_rings(p);
-	for (uint32_t i = 0; p->session->drain && i < p->actives; i++)
+	for (uint32_t i = 0; p->recorder->drain && i < p->actives; i++)
 		lag += hodo_ring_lags(&p->ring[p->active[i]]->reader);
-	hodo_drain_run(p->session->drain, lag > 1 ? lag - 1 : 0, finish_rings, &last);
+	hodo_drain_run(p->recorder->drain, lag > 1 ? lag - 1 : 0, finish_rings, &last);
 }
 
 void hodo_process_finish(struct hodo_process *p, bool alive)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 
 	read_catalog(p);
 	if (s->config.conditions)
@@ -340,7 +340,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 	add_limited(p);
 	hodo_images_take(p, alive);
 	if (!s->process_ends(p)) {
-		leave_session(p);
+		leave_recorder(p);
 		return;
 	}
 	tell_catalog_full(p);
@@ -357,7 +357,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 
 		tell_damage(p, &r->reader);
 		hodo_process_settle(p, r);
-		hodo_stream_end(&r->stream);
+		hodo_stream_file_end(&r->stream);
 		add_total(&s->total, &r->stream);
 		if (p->ours) /* these are reported elsewhere */
 			continue;
@@ -369,7 +369,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		write_own(p);
 	add_total(&s->total, &p->own);
 	hodo_process_metadata(p, true);
-	leave_session(p);
+	leave_recorder(p);
 }
 
 static void pidfd_ready(struct hodo_watch *w)
@@ -380,7 +380,7 @@ static void pidfd_ready(struct hodo_watch *w)
 	hodo_process_finish(p, false);
 }
 
-struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd)
+struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd)
 {
 	struct hodo_process *p = calloc(1, sizeof(*p));
 
@@ -391,7 +391,7 @@ struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_
 		return NULL;
 	}
 	p->watch.ready = pidfd_ready;
-	p->session = s;
+	p->recorder = s;
 	p->id = *id;
 	p->pidfd = pidfd;
 	p->memfd = memfd;
@@ -402,7 +402,7 @@ struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_
 
 int hodo_process_join(struct hodo_process *p)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 
 	p->ring = calloc(p->layout.rings, sizeof(*p->ring));
 	p->active = calloc(p->layout.rings, sizeof(*p->active));
@@ -422,7 +422,7 @@ int hodo_process_join(struct hodo_process *p)
 	return 0;
 }
 
-int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
+int hodo_process_start(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd,
 		       const char **why)
 {
 	struct hodo_process *p = hodo_process_new(s, id, pidfd, memfd);
@@ -438,7 +438,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 		hodo_layout_add_open(&p->layout);
 	err = hodo_process_map(p, why);
 	if (!err) {
-		err = hodo_session_watch(s, pidfd, &p->watch);
+		err = hodo_recorder_watch(s, pidfd, &p->watch);
 		*why = strerror(-err);
 	}
 	if (!err)
@@ -451,7 +451,7 @@ int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id,
 void hodo_process_free(struct hodo_process *p)
 {
 	for (uint32_t i = 0; i < p->actives; i++) {
-		hodo_stream_end(&p->ring[p->active[i]]->stream);
+		hodo_stream_file_end(&p->ring[p->active[i]]->stream);
 		free(p->ring[p->active[i]]);
 	}
 	hodo_process_close_line(p);
@@ -470,9 +470,9 @@ void hodo_process_free(struct hodo_process *p)
 	free(p);
 }
 
-void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats)
+void hodo_process_count(const struct hodo_process *p, struct hodo_recorder_stats *stats)
 {
-	stats->limited += hodo_conditions_limited(p->shm, hodo_session_limited_most(p->session));
+	stats->limited += hodo_conditions_limited(p->shm, hodo_recorder_limited_most(p->recorder));
 	for (uint32_t i = 0; i < p->actives && !p->ours; i++) {
 		const struct hodo_process_ring *r = p->ring[p->active[i]];
 
@@ -485,7 +485,7 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats 
 	}
 }
 
-struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid)
+struct hodo_process *hodo_process_find(struct hodo_recorder *s, pid_t pid)
 {
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		if (p->id.pid == pid)

@@ -18,7 +18,7 @@ struct hodo_process_ring {
 	struct hodo_process *process;
 	uint32_t number;
 	struct hodo_ring_reader reader;
-	struct hodo_stream stream;
+	struct hodo_stream_file stream;
 	struct hodo_lost reported;  /* by the folders in earlier parts */
 	struct hodo_lost reporting; /* by the present one, once it is settled */
 };
@@ -40,7 +40,7 @@ struct hodo_process_id {
 
 struct hodo_process {
 	struct hodo_watch watch; /* of pidfd; first */
-	struct hodo_session *session;
+	struct hodo_recorder *recorder;
 	struct hodo_process *next;
 	struct hodo_process_id id;
 	/* It was running when its recording began (adopt.c): the connection on which that was agreed, and its
@@ -72,7 +72,7 @@ struct hodo_process {
 	bool age_set;
 	struct hodo_functions_seen functions;
 	struct hodo_snapshots_state snapshots;
-	struct hodo_stream own; /* what the recorder itself writes about it at the end; name empty: nothing */
+	struct hodo_stream_file own; /* what the recorder itself writes about it at the end; name empty: nothing */
 	uint64_t own_reported, own_reporting; /* unwritten ones, as in struct hodo_process_ring */
 	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
 
@@ -93,15 +93,15 @@ static inline bool hodo_process_of_module(const struct hodo_process *p)
  * Takes over a process whose memory is memfd, if it is valid; the process owns both descriptors from then on.
  * 0; -EPROTO and a reason in why if the memory is not valid; another negative errno.
  */
-int hodo_process_start(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd,
+int hodo_process_start(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd,
 		       const char **why);
 
 /*
  * The same in two steps, for callers that map the memory: everything except mapping (the process owns the
- * descriptors; NULL: no memory, and they are closed), then adding it to the session once shm and layout are
+ * descriptors; NULL: no memory, and they are closed), then adding it to the recorder once shm and layout are
  * set: 0 or -ENOMEM.
  */
-struct hodo_process *hodo_process_new(struct hodo_session *s, const struct hodo_process_id *id, int pidfd, int memfd);
+struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
 void hodo_process_guard(struct hodo_process *p); /* guard.c: once, if it asks for that */
 
@@ -111,13 +111,13 @@ int hodo_process_map(struct hodo_process *p, const char **why);
 
 /* Reports something about it to the user. */
 #define hodo_process_report(p, format, ...)                                                             \
-	hodo_report(&(p)->session->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
+	hodo_report(&(p)->recorder->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
 		    ##__VA_ARGS__)
 
 /* Adds rings that are newly in use to active. */
 void hodo_process_find_rings(struct hodo_process *p);
 
-/* In one of the session's threads: reads closed packets of ring active[i]. Returns how many 16ths of it were in use. */
+/* In one of the recorder's threads: reads closed packets of ring active[i]; returns how many 16ths were in use. */
 int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread);
 
 /* Also writes the contents of open packets, so that they are on disk whatever happens to the recorder. Returns up to
@@ -141,9 +141,9 @@ void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_read
 void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
 /* A ring no longer read never has room again: from now on nobody waits for it. */
 void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
-void hodo_process_add_waited(struct hodo_process *p); /* to the session's sum, at the end */
+void hodo_process_add_waited(struct hodo_process *p); /* to the recorder's sum, at the end */
 uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see shortage.h */
-void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the session's, at the end */
+void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the recorder's sum */
 
 /* Reads the rest, completes the folder, and frees the process. alive: the process may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);
@@ -151,21 +151,21 @@ void hodo_process_finish(struct hodo_process *p, bool alive);
 void hodo_process_free(struct hodo_process *p);
 
 /* Events committed and refused so far, for display. */
-void hodo_process_count(const struct hodo_process *p, struct hodo_session_stats *stats);
+void hodo_process_count(const struct hodo_process *p, struct hodo_recorder_stats *stats);
 
 /* The image of this pid that is being recorded, or NULL. */
-struct hodo_process *hodo_process_find(struct hodo_session *s, pid_t pid);
+struct hodo_process *hodo_process_find(struct hodo_recorder *s, pid_t pid);
 
 /* folder.c: writes the metadata; ended: the final one, of a process that has exited or is let go. 0 or
  * negative errno, reported. */
 int hodo_process_metadata(struct hodo_process *p, bool ended);
 /* folder.c: writes a packet, or counts its events as unwritten. May switch to another folder first. */
-void hodo_process_write(struct hodo_process *p, struct hodo_stream *stream, const struct hodo_packet *h,
+void hodo_process_write(struct hodo_process *p, struct hodo_stream_file *stream, const struct hodo_packet *h,
 			const uint8_t *body);
 /* folder.c: losses after a stream's last packet get their own packet, on a full disk in the reserved room. */
 void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
 /* folder.c: begins another part of the recording, for all processes, if it is time. */
-void hodo_folders_step(struct hodo_session *s, int64_t now_ns);
+void hodo_folders_step(struct hodo_recorder *s, int64_t now_ns);
 
 /* profile.c, open_calls.c: into the process's own stream; the metadata must name their events already. */
 struct hodo_own_stream;
@@ -188,10 +188,10 @@ void hodo_process_refresh_threads(struct hodo_process *p);
 int hodo_adopt(struct hodo_process *p, int fd);
 
 /* adopt.c: finishes processes that have ended their recording, or that another image has replaced. */
-void hodo_adopt_check(struct hodo_session *s, int64_t now_ns);
+void hodo_adopt_check(struct hodo_recorder *s, int64_t now_ns);
 
 /* adopt.c: ends the recording of adopted processes and waits, at most a second, until none of them writes any
  * more. */
-void hodo_adopt_end(struct hodo_session *s);
+void hodo_adopt_end(struct hodo_recorder *s);
 
 #endif

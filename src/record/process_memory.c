@@ -54,7 +54,7 @@ void hodo_process_tell_ended(const struct hodo_process *p)
 	if (!hodo_process_has_ended(p))
 		return;
 	if (p->kernel)
-		hodo_report(&p->session->config.reporter, "the kernel's recording was ended through its control tree");
+		hodo_report(&p->recorder->config.reporter, "the kernel's recording was ended through its control tree");
 	else
 		hodo_process_report(p, "its recording was ended, by 'hodo detach' or by itself");
 }

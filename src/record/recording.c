@@ -74,7 +74,7 @@ static uint32_t right_threads(void)
 	return threads < 1 ? 1 : threads > DRAIN_THREADS ? DRAIN_THREADS : threads;
 }
 
-static int begin_threads(struct hodo_session *s)
+static int begin_threads(struct hodo_recorder *s)
 {
 	s->threads = s->config.packet ? 1 : s->config.drain_threads ? s->config.drain_threads : right_threads();
 	if (s->threads > 1)
@@ -91,7 +91,7 @@ static int begin_threads(struct hodo_session *s)
 	return 0;
 }
 
-static void end_threads(struct hodo_session *s)
+static void end_threads(struct hodo_recorder *s)
 {
 	hodo_drain_free(s->drain);
 	for (uint32_t i = 0; i < s->threads; i++) {
@@ -100,7 +100,7 @@ static void end_threads(struct hodo_session *s)
 	}
 }
 
-static int begin(struct hodo_session *s, char *error, size_t error_size)
+static int begin(struct hodo_recorder *s, char *error, size_t error_size)
 {
 	struct hodo_layout layout;
 	int err;
@@ -121,15 +121,15 @@ static int begin(struct hodo_session *s, char *error, size_t error_size)
 		return hodo_fail_errno(error, error_size, -errno, "the recording cannot begin");
 	/* Has no name, so that it vanishes with us; if the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	hodo_session_take_reserve(s, 0);
+	hodo_recorder_take_reserve(s, 0);
 	err = hodo_server_open(s);
 	return err ? hodo_fail_errno(error, error_size, err, "no socket can be made for the recording") : 0;
 }
 
-int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
+int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, char *error,
 		      size_t error_size)
 {
-	struct hodo_session *s = calloc(1, sizeof(*s));
+	struct hodo_recorder *s = calloc(1, sizeof(*s));
 	struct utsname u;
 	int err;
 
@@ -155,25 +155,25 @@ int hodo_session_open(struct hodo_session **out, const struct hodo_session_confi
 	hodo_wall_sample(&s->clock_first, &s->wall_first);
 	err = begin(s, error, error_size);
 	if (err)
-		hodo_session_close(s, NULL);
+		hodo_recorder_close(s, NULL);
 	else
 		*out = s;
 	return err;
 }
 
-void hodo_session_set_command(struct hodo_session *s, pid_t pid)
+void hodo_recorder_set_command(struct hodo_recorder *s, pid_t pid)
 {
 	s->command = pid;
 }
 
-void hodo_session_command_ended(struct hodo_session *s, int status)
+void hodo_recorder_command_ended(struct hodo_recorder *s, int status)
 {
 	s->snapshots.command_ended = true;
 	s->snapshots.command_status = status;
 }
 
 /* Reports names of a list that match nothing. */
-static void report_names(struct hodo_session *s, struct hodo_pattern_list *list, const char *what, const char *hint)
+static void report_names(struct hodo_recorder *s, struct hodo_pattern_list *list, const char *what, const char *hint)
 {
 	struct hodo_text text = { 0 };
 
@@ -183,7 +183,7 @@ static void report_names(struct hodo_session *s, struct hodo_pattern_list *list,
 	hodo_text_free(&text);
 }
 
-static void report_unknown(struct hodo_session *s, const char *hint)
+static void report_unknown(struct hodo_recorder *s, const char *hint)
 {
 	struct hodo_conditions *conditions = s->config.conditions;
 
@@ -195,10 +195,10 @@ static void report_unknown(struct hodo_session *s, const char *hint)
 	report_names(s, &conditions->fields, "--trigger: no event has a field or label ", hint);
 }
 
-void hodo_session_stop(struct hodo_session *s)
+void hodo_recorder_stop(struct hodo_recorder *s)
 {
 	hodo_server_drain(s);
-	hodo_join_close(s);
+	hodo_way_in_close(s);
 	hodo_server_close(s);
 	hodo_planning_close(s);
 	for (struct hodo_process *p = s->processes; p; p = p->next)
@@ -213,25 +213,25 @@ void hodo_session_stop(struct hodo_session *s)
 }
 
 /* The clock is fitted over the whole recording, and all processes get the same. */
-static void complete_clocks(struct hodo_session *s)
+static void complete_clocks(struct hodo_recorder *s)
 {
 	if (s->total.processes > 0)
-		hodo_session_fit_clock(s);
+		hodo_recorder_fit_clock(s);
 	hodo_parts_complete(s);
-	hodo_session_complete(s, &s->snapshots.done);
+	hodo_recorder_complete(s, &s->snapshots.done);
 	if (s->config.reached && s->epoll_fd >= 0)
-		s->config.reached(s->config.reached_arg, UINT64_MAX, hodo_session_clock_map(s));
+		s->config.reached(s->config.reached_arg, UINT64_MAX, hodo_recorder_clock_map(s));
 }
 
-void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats)
+void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *stats)
 {
-	hodo_session_stop(s);
+	hodo_recorder_stop(s);
 	complete_clocks(s);
 	/* If nothing was recorded, no name could have matched. */
 	if (s->total.processes > 0)
 		report_unknown(s, "");
 	if (stats)
-		hodo_session_stats(s, stats);
+		hodo_recorder_stats(s, stats);
 	hodo_parts_close(s);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
@@ -247,7 +247,7 @@ void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats
  * Aims at rings two 16ths full: when will they be, at the present rate? A full ring shortens the interval at
  * once; quiet lengthens it step by step.
  */
-static void adapt(struct hodo_session *s, int used, int64_t now)
+static void adapt(struct hodo_recorder *s, int used, int64_t now)
 {
 	int64_t t = s->interval_ns, cap, took = hodo_now_ns() - now;
 
@@ -264,12 +264,12 @@ static void adapt(struct hodo_session *s, int used, int64_t now)
 	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
 }
 
-static void do_chores(struct hodo_session *s)
+static void do_chores(struct hodo_recorder *s)
 {
-	uint64_t age = hodo_session_ticks_in(s, s->config.packet_age_ns);
+	uint64_t age = hodo_recorder_ticks_in(s, s->config.packet_age_ns);
 
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
-		hodo_process_chores(p, hodo_clock_now(s->clock), age);
+		hodo_process_chores(p, hodo_clock_ticks(s->clock), age);
 		hodo_images_look(p, true);
 		/*
 		 * Only for the command itself, since a wrapper script has no events, which says nothing about
@@ -286,9 +286,9 @@ static void do_chores(struct hodo_session *s)
  * Says what is on disk. A ring that is damaged, or so busy that its packets are never all taken, does not hold up the
  * others for ever.
  */
-static void tell_reached(struct hodo_session *s, uint64_t began, uint64_t until)
+static void tell_reached(struct hodo_recorder *s, uint64_t began, uint64_t until)
 {
-	uint64_t late = hodo_session_ticks_in(s, REACH_NS);
+	uint64_t late = hodo_recorder_ticks_in(s, REACH_NS);
 	struct hodo_clock_sample now;
 	struct hodo_clock_map clock;
 
@@ -306,7 +306,7 @@ static void tell_reached(struct hodo_session *s, uint64_t began, uint64_t until)
 }
 
 /* So that a killed recorder loses little. began: before the round of the rings. */
-static void take_open(struct hodo_session *s, uint64_t began)
+static void take_open(struct hodo_recorder *s, uint64_t began)
 {
 	uint64_t until = UINT64_MAX;
 
@@ -349,13 +349,13 @@ static void poll_rings(void *arg, uint32_t thread)
 	}
 }
 
-static void poll_processes(struct hodo_session *s, int64_t now)
+static void poll_processes(struct hodo_recorder *s, int64_t now)
 {
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
-	uint64_t began = s->config.reached ? hodo_clock_now(s->clock) : 0;
+	uint64_t began = s->config.reached ? hodo_clock_ticks(s->clock) : 0;
 	struct round round = { .used_max = hodo_switches_take(s), .process = s->processes };
 
-	s->space = (struct hodo_space_round){ now, ZERO_BYTES };
+	s->give_back = (struct hodo_give_back_round){ now, ZERO_BYTES };
 	hodo_drain_run(s->drain, s->busy > 1 ? s->busy - 1 : 0, poll_rings, &round);
 	s->busy = round.busy;
 	for (struct hodo_process *p = s->processes; p; p = p->next)
@@ -374,7 +374,7 @@ static void poll_processes(struct hodo_session *s, int64_t now)
 }
 
 /* Handles requests of processes and their triggers. */
-static void look_for_requests(struct hodo_session *s)
+static void look_for_requests(struct hodo_recorder *s)
 {
 	for (struct hodo_process *p = s->processes, *next; p; p = next) {
 		next = p->next;
@@ -388,7 +388,7 @@ static void look_for_requests(struct hodo_session *s)
 }
 
 /* One by one: handling one may remove others, and closed ones must not be reported. */
-static bool take_event(struct hodo_session *s)
+static bool take_event(struct hodo_recorder *s)
 {
 	struct epoll_event event;
 	struct hodo_watch *w;
@@ -400,7 +400,7 @@ static bool take_event(struct hodo_session *s)
 	return true;
 }
 
-int64_t hodo_session_step(struct hodo_session *s)
+int64_t hodo_recorder_step(struct hodo_recorder *s)
 {
 	uint32_t live = s->live;
 	bool more = true;
@@ -426,18 +426,18 @@ int64_t hodo_session_step(struct hodo_session *s)
 	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;
 }
 
-bool hodo_session_joining(const struct hodo_session *s)
+bool hodo_recorder_joining(const struct hodo_recorder *s)
 {
 	return s->server && hodo_server_pending(s);
 }
 
-bool hodo_session_busy(struct hodo_session *s)
+bool hodo_recorder_busy(struct hodo_recorder *s)
 {
 	int64_t now = hodo_now_ns();
 
 	if (!s->server)
 		return false;
-	if (s->live > hodo_session_has_kernel(s) || hodo_server_pending(s)) {
+	if (s->live > hodo_recorder_has_kernel(s) || hodo_server_pending(s)) {
 		s->idle_ns = 0;
 		return true;
 	}
@@ -445,16 +445,16 @@ bool hodo_session_busy(struct hodo_session *s)
 		s->idle_ns = now;
 		s->looked_ns = 0;
 	}
-	if (now - s->idle_ns > HODO_SESSION_GRACE_NS)
+	if (now - s->idle_ns > HODO_RECORDER_GRACE_NS)
 		return false;
 	if (now - s->looked_ns >= STRAGGLERS_NS) {
 		s->looked_ns = now;
-		s->straggler = hodo_proc_any_has(HODO_RECORDER_ENV, hodo_session_socket(s));
+		s->straggler = hodo_proc_any_has(HODO_RECORDER_ENV, hodo_recorder_socket(s));
 	}
 	return s->straggler;
 }
 
-void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats)
+void hodo_recorder_stats(const struct hodo_recorder *s, struct hodo_recorder_stats *stats)
 {
 	*stats = s->total;
 	stats->live = s->live;
@@ -464,12 +464,12 @@ void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats 
 		stats->events = s->parts.events;
 }
 
-bool hodo_session_ended(const struct hodo_session *s)
+bool hodo_recorder_ended(const struct hodo_recorder *s)
 {
 	return s->total.ended;
 }
 
-int hodo_session_fd(const struct hodo_session *s)
+int hodo_recorder_fd(const struct hodo_recorder *s)
 {
 	return s->epoll_fd;
 }

@@ -2,9 +2,9 @@
 /*
  * recording.h - a recording: the consumer's side of all traced processes.
  *
- * One thread, the caller's. The caller waits until hodo_session_fd() is
- * readable or the time that hodo_session_step() returned is over, and calls
- * hodo_session_step() again.
+ * One thread, the caller's. The caller waits until hodo_recorder_fd() is
+ * readable or the time that hodo_recorder_step() returned is over, and calls
+ * hodo_recorder_step() again.
  */
 #ifndef HODO_RECORD_RECORDING_H
 #define HODO_RECORD_RECORDING_H
@@ -23,7 +23,7 @@
 #include "roots.h"
 #include "unrecorded.h"
 
-struct hodo_session;
+struct hodo_recorder;
 struct hodo_process;
 
 /* What a plan must cover. */
@@ -52,7 +52,7 @@ struct hodo_snapshots {
 	bool only;     /* when it, or a trigger, asks for it, and not at the end unless on_exit or on_crash says so */
 };
 
-struct hodo_session_config {
+struct hodo_recorder_config {
 	int out_fd;           /* directory of the recording (hodo_out_dir_open()); the caller keeps it */
 	const char *out_path; /* for messages */
 	const char *listed;   /* likewise: what 'hodo list' shows the events of; NULL: of out_path */
@@ -73,9 +73,9 @@ struct hodo_session_config {
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
 	/*
 	 * NULL, or: makes a plan (hodo/abi_plan.h) for a process that waits for it. A descriptor, which the
-	 * session takes; negative: none, and the user has been told if necessary; -ELIBACC: libraries must be
+	 * recorder takes; negative: none, and the user has been told if necessary; -ELIBACC: libraries must be
 	 * loaded first. Called in a separate thread, one plan at a time; it must not call functions of the
-	 * session.
+	 * recorder.
 	 */
 	int (*plan)(void *arg, struct hodo_plan_request *request);
 	bool plans; /* processes ask for one from the start; else only once a probe was added */
@@ -106,14 +106,14 @@ struct hodo_session_config {
 	/*
 	 * Instead of files (out_fd -1): gets every packet, checked, with its complete header. The process's
 	 * catalogue (process.h) has every id in it. It must keep neither, and must not call functions of the
-	 * session.
+	 * recorder.
 	 */
 	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
 	void *packet_arg;
 	/*
 	 * NULL, or: what was recorded before that time (ticks) is on disk, with names of threads; this is the clock as
 	 * known by now. Called about once a second, and with UINT64_MAX when the recording is complete. Must not wait,
-	 * and must not call functions of the session.
+	 * and must not call functions of the recorder.
 	 */
 	void (*reached)(void *arg, uint64_t ticks, const struct hodo_clock_map *clock);
 	void *reached_arg;
@@ -127,7 +127,7 @@ struct hodo_session_config {
 	struct hodo_reporter reporter;
 };
 
-struct hodo_session_stats {
+struct hodo_recorder_stats {
 	uint64_t events;    /* while it runs: committed so far; at the end: in the trace */
 	uint64_t bytes;     /* of packets on disk */
 	uint64_t waited_ns; /* by writers for room, sum of all threads; of processes that have ended */
@@ -139,7 +139,7 @@ struct hodo_session_stats {
 	bool command;       /* the command itself was recorded */
 	bool command_refused; /* … connected, and was not: unrecorded says why */
 	bool kernel;        /* the kernel was recorded: counts in processes */
-	bool ended;         /* by a limit or a trigger: the caller closes the session */
+	bool ended;         /* by a limit or a trigger: the caller closes the recorder */
 	uint64_t limited;   /* events that were over their rate */
 	uint64_t met[HODO_CONDITIONS_MAX]; /* at the end: how often each condition was */
 	uint32_t snapshots; /* written */
@@ -155,57 +155,57 @@ struct hodo_session_stats {
 };
 
 /* 0 or negative errno, with a line for the user in error. Copies the config, but not what it points to. */
-int hodo_session_open(struct hodo_session **out, const struct hodo_session_config *config, char *error,
+int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, char *error,
 		      size_t error_size);
 
 /* The socket's path: the value of HODO_RECORDER for the command. */
-const char *hodo_session_socket(const struct hodo_session *s);
+const char *hodo_recorder_socket(const struct hodo_recorder *s);
 
 /*
  * The path at which children of the process pid can join, as that process sees it. For another user's
  * process, or one with its own root directory: a socket made for it, or else the abstract address. "":
  * nowhere.
  */
-const char *hodo_session_socket_for(struct hodo_session *s, pid_t pid);
+const char *hodo_recorder_socket_for(struct hodo_recorder *s, pid_t pid);
 
 /* Sets the command's pid, once it is started. */
-void hodo_session_set_command(struct hodo_session *s, pid_t pid);
+void hodo_recorder_set_command(struct hodo_recorder *s, pid_t pid);
 
 /* The command has ended, with this status from wait(). */
-void hodo_session_command_ended(struct hodo_session *s, int status);
+void hodo_recorder_command_ended(struct hodo_recorder *s, int status);
 
 /*
  * Records a process that listens and has answered HODO_CONTROL_RECORD with 0 on the connection fd, which the
- * session takes, like pidfd. The connection stays open as long as the process is recorded. 0, or negative
+ * recorder takes, like pidfd. The connection stays open as long as the process is recorded. 0, or negative
  * errno with both descriptors closed.
  */
-int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd);
+int hodo_recorder_adopt(struct hodo_recorder *s, int fd, pid_t pid, int pidfd);
 
-/* Readable when hodo_session_step() has something to do before its time. */
-int hodo_session_fd(const struct hodo_session *s);
+/* Readable when hodo_recorder_step() has something to do before its time. */
+int hodo_recorder_fd(const struct hodo_recorder *s);
 
 /* Does all pending work; returns after how many ns it must be called again, at the latest. */
-int64_t hodo_session_step(struct hodo_session *s);
+int64_t hodo_recorder_step(struct hodo_recorder *s);
 
 /* Whether some process has begun, but not finished, joining. */
-bool hodo_session_joining(const struct hodo_session *s);
+bool hodo_recorder_joining(const struct hodo_recorder *s);
 /*
  * Whether processes (not the kernel) are recorded, are about to be, or may yet come: some live process was
  * started with our socket in its environment and has said nothing. That is waited for at most
- * HODO_SESSION_GRACE_NS.
+ * HODO_RECORDER_GRACE_NS.
  */
-#define HODO_SESSION_GRACE_NS 500000000
-bool hodo_session_busy(struct hodo_session *s);
+#define HODO_RECORDER_GRACE_NS 500000000
+bool hodo_recorder_busy(struct hodo_recorder *s);
 
-/* Whether a limit or a trigger has ended it: the caller closes the session. */
-bool hodo_session_ended(const struct hodo_session *s);
+/* Whether a limit or a trigger has ended it: the caller closes the recorder. */
+bool hodo_recorder_ended(const struct hodo_recorder *s);
 
 /* Ends the recording of all processes, which run on; nobody can join any more. */
-void hodo_session_stop(struct hodo_session *s);
+void hodo_recorder_stop(struct hodo_recorder *s);
 
-void hodo_session_stats(const struct hodo_session *s, struct hodo_session_stats *stats);
+void hodo_recorder_stats(const struct hodo_recorder *s, struct hodo_recorder_stats *stats);
 
 /* Stops if necessary, completes the metadata, reports unknown patterns, and frees. stats may be NULL. */
-void hodo_session_close(struct hodo_session *s, struct hodo_session_stats *stats);
+void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *stats);
 
 #endif

@@ -103,7 +103,7 @@ static void cut_packet(struct source *s, struct hodo_packet *h, const struct hod
 }
 
 /* Copies the existing events of a packet with a valid header. */
-static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct hodo_packet *h,
+static int copy_packet(struct source *s, struct hodo_stream_file *to, int out, struct hodo_packet *h,
 		       struct hodo_recover_stream *result)
 {
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER;
@@ -132,7 +132,7 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	s->ts_end = h->timestamp_end;
 	if (result->ts_begin == UINT64_MAX)
 		result->ts_begin = h->timestamp_begin;
-	err = hodo_stream_write(to, out, h, s->buffer);
+	err = hodo_stream_file_write(to, out, h, s->buffer);
 	s->at += next < left ? next : left;
 	/* After a torn packet, the next may be anywhere, since the size may be damaged. */
 	if (!err && torn && s->at < s->size) {
@@ -142,7 +142,7 @@ static int copy_packet(struct source *s, struct hodo_stream *to, int out, struct
 	return err;
 }
 
-static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_recover_stream *result)
+static int copy(struct source *s, struct hodo_stream_file *to, int out, struct hodo_recover_stream *result)
 {
 	int err = 0;
 
@@ -165,7 +165,7 @@ static int copy(struct source *s, struct hodo_stream *to, int out, struct hodo_r
 }
 
 /* Finds the frames of a compressed file, and prepares to make the copy's. 0 or a negative errno. */
-static int open_frames(struct source *s, struct hodo_stream *to, struct hodo_frames_pool *pool,
+static int open_frames(struct source *s, struct hodo_stream_file *to, struct hodo_frames_pool *pool,
 		       struct hodo_recover_stream *result)
 {
 	int err = hodo_frames_open(&s->frames, pool, s->fd, 0, s->size);
@@ -187,7 +187,7 @@ int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16
 	struct source s = { .table = table, .fd = fd, .buffer = buffer };
 	size_t len = hodo_frames_name(name);
 	struct hodo_frames_pool pool = { 0 };
-	struct hodo_stream to;
+	struct hodo_stream_file to;
 	struct stat st;
 	int err;
 
@@ -199,18 +199,18 @@ int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16
 	s.size = (uint64_t)st.st_size;
 	memcpy(s.mark, &magic, sizeof(magic));
 	memcpy(s.mark + sizeof(magic), uuid, 16);
-	hodo_stream_init(&to, uuid, 0, 1);
+	hodo_stream_file_init(&to, uuid, 0, 1);
 	memset(to.name, 0, sizeof(to.name));
 	memcpy(to.name, name, strnlen(name, len && len < sizeof(to.name) ? len : sizeof(to.name) - 1));
 	err = len ? open_frames(&s, &to, &pool, result) : 0;
 	if (!err)
 		err = copy(&s, &to, out, result);
 	if (!err)
-		err = hodo_stream_settle(&to, out, s.discarded + s.missed, s.ts_end);
+		err = hodo_stream_file_settle(&to, out, s.discarded + s.missed, s.ts_end);
 	result->events = to.events;
 	result->bytes = to.bytes;
 	result->torn = s.missed;
-	hodo_stream_end(&to);
+	hodo_stream_file_end(&to);
 	hodo_compressor_free(to.compressor);
 	hodo_frames_free(s.frames);
 	hodo_frames_pool_free(&pool);

@@ -36,10 +36,10 @@ static const struct hodo_ring *ring_at(const uint8_t *shm, uint32_t number)
 /* ------------------------------------------------------------ which, and room */
 
 /* Adds the ring if it was ever used. */
-static int add_ring(struct hodo_ring_images *s, const uint8_t *shm, uint32_t number)
+static int add_ring(struct hodo_ring_copies *s, const uint8_t *shm, uint32_t number)
 {
 	const struct hodo_ring *ring = ring_at(shm, number);
-	struct hodo_ring_image *image;
+	struct hodo_ring_copy *image;
 
 	if (hodo_shm_load64(&ring->word) == 0 && hodo_shm_load64(&ring->lost_busy) == 0 &&
 	    hodo_shm_load64(&ring->lost_too_large) == 0)
@@ -51,7 +51,7 @@ static int add_ring(struct hodo_ring_images *s, const uint8_t *shm, uint32_t num
 	return 0;
 }
 
-static int find_rings(struct hodo_ring_images *s, const uint8_t *shm, int fd)
+static int find_rings(struct hodo_ring_copies *s, const uint8_t *shm, int fd)
 {
 	int err = 0;
 
@@ -73,7 +73,7 @@ static uint64_t memory_available(void)
 }
 
 /* How much of the ring seems to have ever been written: its memory is touched up to there. */
-static uint64_t used_bytes(const struct hodo_ring_images *s, const uint8_t *shm, const struct hodo_ring_image *image)
+static uint64_t used_bytes(const struct hodo_ring_copies *s, const uint8_t *shm, const struct hodo_ring_copy *image)
 {
 	struct hodo_ring_reader r;
 	uint64_t word, current;
@@ -87,7 +87,7 @@ static uint64_t used_bytes(const struct hodo_ring_images *s, const uint8_t *shm,
 }
 
 /* Allocates pages in advance, so that copying does not wait for the kernel. */
-static int make_room(struct hodo_ring_images *s, const uint8_t *shm)
+static int make_room(struct hodo_ring_copies *s, const uint8_t *shm)
 {
 	uint64_t wanted = 0;
 
@@ -146,7 +146,7 @@ static void copy_packets(const struct source *s, uint8_t *to, uint64_t first, ui
 }
 
 /* Copies backwards from the open packet. False: not even that could be copied. */
-static bool copy_back(const struct source *s, struct hodo_ring_image *image)
+static bool copy_back(const struct source *s, struct hodo_ring_copy *image)
 {
 	uint64_t lot = LOT_BYTES > s->r.packet_size ? LOT_BYTES / s->r.packet_size : 1;
 	uint64_t n = s->r.ring_size / s->r.packet_size, end = s->current, oldest = oldest_now(s);
@@ -183,8 +183,8 @@ static uint64_t committed(const struct source *s)
 	return hodo_ring_events(&r);
 }
 
-static void copy_ring(const struct hodo_ring_images *images, const uint8_t *shm, bool snapshot,
-		      struct hodo_ring_image *image)
+static void copy_ring(const struct hodo_ring_copies *images, const uint8_t *shm, bool snapshot,
+		      struct hodo_ring_copy *image)
 {
 	const struct hodo_ring *ring = ring_at(shm, image->number);
 	struct hodo_ring control;
@@ -218,14 +218,14 @@ static void copy_ring(const struct hodo_ring_images *images, const uint8_t *shm,
 }
 
 /* Whether less was copied than possible: the writers were faster, or we were preempted. */
-static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_ring_image *image)
+static bool came_off_badly(const struct hodo_ring_copies *s, const struct hodo_ring_copy *image)
 {
 	struct hodo_ring_reader r;
 	uint64_t word, current;
 
 	if (image->ring.word == 0)
 		return image->missed > 0;
-	hodo_ring_image_reader(s, (struct hodo_ring_image *)image, &r);
+	hodo_ring_copy_reader(s, (struct hodo_ring_copy *)image, &r);
 	return hodo_ring_locate(&r, &word, &current) && current + 1 - image->oldest < image->available / 4;
 }
 
@@ -233,14 +233,14 @@ static bool came_off_badly(const struct hodo_ring_images *s, const struct hodo_r
  * If most of a ring is later than that time, it was overwritten while others were copied: it is not cut off,
  * since nothing would remain.
  */
-static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image, uint64_t ts_max)
+static void set_moment(struct hodo_ring_copies *s, struct hodo_ring_copy *image, uint64_t ts_max)
 {
 	struct hodo_packet middle;
 	struct hodo_ring_reader r;
 	uint64_t word, current, half;
 
 	image->ts_max = ts_max;
-	hodo_ring_image_reader(s, image, &r);
+	hodo_ring_copy_reader(s, image, &r);
 	if (image->ring.word == 0 || !hodo_ring_locate(&r, &word, &current))
 		return;
 	half = image->oldest + (current - image->oldest) / 2;
@@ -249,7 +249,7 @@ static void set_moment(struct hodo_ring_images *s, struct hodo_ring_image *image
 		image->ts_max = UINT64_MAX;
 }
 
-int hodo_ring_images_take(struct hodo_ring_images *s, const uint8_t *shm, const struct hodo_layout *layout, int fd,
+int hodo_ring_copies_take(struct hodo_ring_copies *s, const uint8_t *shm, const struct hodo_layout *layout, int fd,
 			  enum hodo_clock clock, bool snapshot)
 {
 	uint64_t ts_max = UINT64_MAX;
@@ -262,13 +262,13 @@ int hodo_ring_images_take(struct hodo_ring_images *s, const uint8_t *shm, const 
 	if (!err)
 		err = make_room(s, shm);
 	if (err) {
-		hodo_ring_images_free(s);
+		hodo_ring_copies_free(s);
 		return err;
 	}
 	for (int i = 0; i < TRIES && again; i++) {
 		again = false;
 		if (!snapshot)
-			ts_max = hodo_clock_now(clock);
+			ts_max = hodo_clock_ticks(clock);
 		for (uint32_t k = 0; k < s->n; k++) {
 			copy_ring(s, shm, snapshot, &s->image[k]);
 			again |= came_off_badly(s, &s->image[k]);
@@ -279,7 +279,7 @@ int hodo_ring_images_take(struct hodo_ring_images *s, const uint8_t *shm, const 
 	return 0;
 }
 
-void hodo_ring_images_free(struct hodo_ring_images *s)
+void hodo_ring_copies_free(struct hodo_ring_copies *s)
 {
 	if (s->map)
 		munmap(s->map, s->map_bytes);
@@ -287,7 +287,7 @@ void hodo_ring_images_free(struct hodo_ring_images *s)
 	memset(s, 0, sizeof(*s));
 }
 
-void hodo_ring_image_reader(const struct hodo_ring_images *s, struct hodo_ring_image *image, struct hodo_ring_reader *r)
+void hodo_ring_copy_reader(const struct hodo_ring_copies *s, struct hodo_ring_copy *image, struct hodo_ring_reader *r)
 {
 	hodo_ring_reader_init(r, &image->ring, image->packets, &s->layout, HODO_MODE_OVERWRITE, NULL);
 	r->frozen = true;

@@ -10,7 +10,7 @@
 
 #include "ring_reader.h"
 
-struct hodo_ring_image {
+struct hodo_ring_copy {
 	uint32_t number;       /* of the ring */
 	struct hodo_ring ring; /* its control block: word is the end of the copy, 0: the ring is empty */
 	uint8_t *packets;      /* ring_size bytes, valid for packets from oldest on */
@@ -21,9 +21,9 @@ struct hodo_ring_image {
 	bool broken;           /* its positions were invalid */
 };
 
-struct hodo_ring_images {
+struct hodo_ring_copies {
 	struct hodo_layout layout;
-	struct hodo_ring_image *image; /* of rings in use, ascending */
+	struct hodo_ring_copy *image; /* of rings in use, ascending */
 	uint32_t n;
 	void *map;
 	uint64_t map_bytes;
@@ -33,14 +33,14 @@ struct hodo_ring_images {
  * Copies the rings of the memory. clock: its clock; snapshot: it is itself a copy (HODO_SHM_SNAPSHOT). fd as
  * in struct hodo_snapshot_source. 0 or negative errno.
  */
-int hodo_ring_images_take(struct hodo_ring_images *images, const uint8_t *shm, const struct hodo_layout *layout, int fd,
+int hodo_ring_copies_take(struct hodo_ring_copies *images, const uint8_t *shm, const struct hodo_layout *layout, int fd,
 			  enum hodo_clock clock, bool snapshot);
-void hodo_ring_images_free(struct hodo_ring_images *images);
+void hodo_ring_copies_free(struct hodo_ring_copies *images);
 
 /*
  * A reader for hodo_ring_finish(), which gives bodies in the image, with room for their header before them.
  */
-void hodo_ring_image_reader(const struct hodo_ring_images *images, struct hodo_ring_image *image,
+void hodo_ring_copy_reader(const struct hodo_ring_copies *images, struct hodo_ring_copy *image,
 			    struct hodo_ring_reader *r);
 
 #endif

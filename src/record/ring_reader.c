@@ -282,7 +282,7 @@ static void take_closed(struct hodo_ring_reader *r, const struct hodo_ring_sink 
 		damaged(r);
 		return;
 	}
-	hodo_shortage_packet(&r->shortage, h.events + r->given.events);
+	hodo_ring_size_hint_packet(&r->size_hint, h.events + r->given.events);
 	if (h.timestamp_end > r->ts_max && walk.ts_last > r->ts_max)
 		cut(r, table, &h, body, len);
 	if (h.events == 0) { /* the next one shows its losses */
@@ -307,7 +307,7 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
 	if (!hodo_ring_locate(r, &word, &current))
 		return 0;
 	used = current - r->next;
-	hodo_shortage_look(&r->shortage, hodo_ring_count(&r->ring->lost_full), used * 2 < slots(r));
+	hodo_ring_size_hint_look(&r->size_hint, hodo_ring_count(&r->ring->lost_full), used * 2 < slots(r));
 	if (used > 0) {
 		/* After the word: the catalogue has every id in a closed packet by now. */
 		table = sink->table(sink->arg);
@@ -452,7 +452,7 @@ static void finish_lost(struct hodo_ring_reader *r)
 	r->lost.full = take_count(r, &r->ring->lost_full, &discarded);
 	r->lost.too_large = take_count(r, &r->ring->lost_too_large, &discarded);
 	r->lost.busy = take_count(r, &r->ring->lost_busy, &discarded);
-	hodo_shortage_look(&r->shortage, add_capped(r->lost.full, r->lost.overwritten), false);
+	hodo_ring_size_hint_look(&r->size_hint, add_capped(r->lost.full, r->lost.overwritten), false);
 	if (discarded > r->discarded)
 		r->discarded = discarded;
 }

@@ -95,7 +95,7 @@ struct hodo_ring_reader {
 	uint64_t discarded; /* events_discarded last given */
 	uint64_t missed; /* overwritten and damaged */
 	struct hodo_lost lost; /* final after hodo_ring_finish() */
-	struct hodo_shortage shortage;
+	struct hodo_ring_size_hint size_hint;
 };
 
 void hodo_ring_reader_init(struct hodo_ring_reader *r, struct hodo_ring *ring, const uint8_t *packets,

@@ -110,7 +110,7 @@ static uint32_t sweep(const char *dir)
 	/* The pid may be a live process in another pid namespace: so connect to the socket, too. */
 	for (const char *name; (name = hodo_dir_next(d));)
 		if (is_dead(name) && snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) &&
-		    hodo_socket_is_stale(path))
+		    socket_is_stale(path))
 			n += unlink(path) == 0;
 	return n;
 }
@@ -203,7 +203,7 @@ void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs)
 /* ---------------------------------------------------------------------- recorders */
 
 struct list {
-	struct hodo_recorder *recorder;
+	struct hodo_found_recorder *recorder;
 	int n;
 };
 
@@ -218,7 +218,7 @@ static bool is_socket(const char *path, uint32_t *pid)
 
 static void add(struct list *l, const char *path)
 {
-	struct hodo_recorder *r = &l->recorder[l->n];
+	struct hodo_found_recorder *r = &l->recorder[l->n];
 
 	if (l->n == HODO_RECORDERS_MAX || strlen(path) >= sizeof(r->path) || !is_socket(path, &r->pid))
 		return;
@@ -239,7 +239,7 @@ static void add_all(struct list *l, const char *dir)
 			add(l, path);
 }
 
-int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders)
+int hodo_recorders_find(pid_t pid, struct hodo_found_recorder *recorders)
 {
 	struct list l = { recorders, 0 };
 	struct hodo_runtime_dirs dirs;

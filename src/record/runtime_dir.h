@@ -45,7 +45,7 @@ struct hodo_runtime_dirs {
  */
 void hodo_runtime_dirs(pid_t pid, bool inner, struct hodo_runtime_dirs *dirs);
 
-struct hodo_recorder {
+struct hodo_found_recorder {
 	uint32_t pid; /* from its socket's name */
 	char path[108];
 };
@@ -56,6 +56,6 @@ struct hodo_recorder {
  * Sockets of recorders that may record the process pid, or be that process: the one in its environment, which
  * comes first, and those in hodo_runtime_dirs(). Returns their number; some may be stale.
  */
-int hodo_recorders_find(pid_t pid, struct hodo_recorder *recorders);
+int hodo_recorders_find(pid_t pid, struct hodo_found_recorder *recorders);
 
 #endif

@@ -37,7 +37,7 @@
 struct hodo_server {
 	struct hodo_watch watch; /* of the listening socket; first */
 	struct hodo_watch answers_watch;
-	struct hodo_session *session;
+	struct hodo_recorder *recorder;
 	uint32_t most;    /* may be joining at once */
 	bool private_dir; /* remove the socket's directory with it */
 	int fd;
@@ -52,7 +52,7 @@ static void connection_ready(struct hodo_watch *w)
 
 /* --------------------------------------------------------------- listener */
 
-int hodo_session_adopt(struct hodo_session *s, int fd, pid_t pid, int pidfd)
+int hodo_recorder_adopt(struct hodo_recorder *s, int fd, pid_t pid, int pidfd)
 {
 	struct hodo_proc_status status;
 	int err = hodo_proc_status(pid, &status);
@@ -86,45 +86,45 @@ static void add_connection(struct hodo_server *server, int fd, uid_t uid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		peer.pid = 0;
 	if (uid != HODO_WITH_KEY)
-		hodo_image_came(server->session, peer.pid);
+		hodo_image_came(server->recorder, peer.pid);
 	/* Another user cannot reach the socket; a set-user-id program that kept its environment can. */
 	if (peer.pid <= 0 || (uid != HODO_WITH_KEY && peer.uid != uid && peer.uid != 0))
 		why = "it belongs to another user";
-	else if (hodo_joining_too_many(server->session, peer.pid))
+	else if (hodo_joining_too_many(server->recorder, peer.pid))
 		why = "it keeps starting again";
 	else
-		c = hodo_joining_add(server->session, fd, peer.pid, peer.uid, connection_ready);
+		c = hodo_joining_add(server->recorder, fd, peer.pid, peer.uid, connection_ready);
 	if (!c) {
-		server->session->abstract.refused += uid == HODO_WITH_KEY;
-		hodo_unrecorded_add(server->session, peer.pid, why);
+		server->recorder->second_socket.refused += uid == HODO_WITH_KEY;
+		hodo_unrecorded_add(server->recorder, peer.pid, why);
 		close(fd);
 		return;
 	}
 	c->stranger = uid == HODO_WITH_KEY;
-	server->session->joining.strangers += c->stranger;
+	server->recorder->joining.strangers += c->stranger;
 	/* Usually the message has already arrived. */
 	hodo_connection_take(c);
 }
 
 static bool takes_strangers(const struct hodo_server *server)
 {
-	return server->session->joining.strangers < server->most / STRANGERS_EACH &&
-	       !hodo_abstract_flooded(server->session);
+	return server->recorder->joining.strangers < server->most / STRANGERS_EACH &&
+	       !hodo_second_socket_flooded(server->recorder);
 }
 
 void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 {
 	/* Bounded, since others wait for their turn. */
-	for (int i = 0; i < ACCEPTS_MAX && server->session->joining.n < server->most; i++) {
+	for (int i = 0; i < ACCEPTS_MAX && server->recorder->joining.n < server->most; i++) {
 		int fd;
 
 		if (uid == HODO_WITH_KEY && !takes_strangers(server)) {
-			hodo_abstract_watch(server->session, false);
+			hodo_second_socket_watch(server->recorder, false);
 			return;
 		}
 		do
 			fd = accept4(listening_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		while (fd < 0 && hodo_session_free_files(server->session, -errno));
+		while (fd < 0 && hodo_recorder_free_files(server->recorder, -errno));
 		if (fd < 0)
 			return;
 		add_connection(server, fd, uid);
@@ -140,9 +140,9 @@ static void server_ready(struct hodo_watch *w)
 
 static void stranger_ready(struct hodo_watch *w)
 {
-	struct hodo_session *s = HODO_OWNER(w, struct hodo_session, abstract.watch);
+	struct hodo_recorder *s = HODO_OWNER(w, struct hodo_recorder, second_socket.watch);
 
-	hodo_server_accept(s->server, s->abstract.fd, HODO_WITH_KEY);
+	hodo_server_accept(s->server, s->second_socket.fd, HODO_WITH_KEY);
 }
 
 static int listen_at(struct hodo_server *server)
@@ -154,7 +154,7 @@ static int listen_at(struct hodo_server *server)
 		err = hodo_runtime_dir_instead(dir, sizeof(dir), why, sizeof(why));
 		server->private_dir = !err;
 		if (!err)
-			hodo_report(&server->session->config.reporter, "%s: the recording's socket is in %s instead", why,
+			hodo_report(&server->recorder->config.reporter, "%s: the recording's socket is in %s instead", why,
 				    dir);
 	}
 	if (err)
@@ -164,7 +164,7 @@ static int listen_at(struct hodo_server *server)
 	hodo_runtime_sweep(dir);
 	/* Left by a recorder that had our pid. */
 	unlink(path);
-	server->fd = hodo_socket_listen(path);
+	server->fd = socket_listen(path);
 	if (server->fd < 0)
 		return server->fd;
 	strcpy(server->path, path);
@@ -173,7 +173,7 @@ static int listen_at(struct hodo_server *server)
 
 static void answers_ready(struct hodo_watch *w)
 {
-	hodo_server_answer(HODO_OWNER(w, struct hodo_server, answers_watch)->session);
+	hodo_server_answer(HODO_OWNER(w, struct hodo_server, answers_watch)->recorder);
 }
 
 static uint32_t most_connections(void)
@@ -184,7 +184,7 @@ static uint32_t most_connections(void)
 	return most < CONNECTIONS_MIN ? CONNECTIONS_MIN : most > CONNECTIONS_MAX ? CONNECTIONS_MAX : (uint32_t)most;
 }
 
-int hodo_server_open(struct hodo_session *s)
+int hodo_server_open(struct hodo_recorder *s)
 {
 	struct hodo_server *server = calloc(1, sizeof(*server));
 	int err;
@@ -193,7 +193,7 @@ int hodo_server_open(struct hodo_session *s)
 		return -ENOMEM;
 	server->watch.ready = server_ready;
 	server->answers_watch.ready = answers_ready;
-	server->session = s;
+	server->recorder = s;
 	server->most = most_connections();
 	server->fd = -1;
 	s->server = server;
@@ -203,17 +203,17 @@ int hodo_server_open(struct hodo_session *s)
 	if (!err)
 		err = hodo_joining_watch(s, server->fd, &server->watch);
 	if (!err)
-		err = hodo_abstract_open(s, stranger_ready);
+		err = hodo_second_socket_open(s, stranger_ready);
 	if (!err)
-		snprintf(server->address, sizeof(server->address), "%s%s", server->path, s->abstract.suffix);
+		snprintf(server->address, sizeof(server->address), "%s%s", server->path, s->second_socket.suffix);
 	if (!err)
-		err = hodo_session_watch(s, s->joining.answers_fd, &server->answers_watch);
+		err = hodo_recorder_watch(s, s->joining.answers_fd, &server->answers_watch);
 	return err;
 }
 
 /* ------------------------------------------------------------------ turns */
 
-void hodo_server_answer(struct hodo_session *s)
+void hodo_server_answer(struct hodo_recorder *s)
 {
 	struct epoll_event event;
 
@@ -225,7 +225,7 @@ void hodo_server_answer(struct hodo_session *s)
 	}
 }
 
-bool hodo_server_start_next(struct hodo_session *s)
+bool hodo_server_start_next(struct hodo_recorder *s)
 {
 	struct hodo_connection *c = s->joining.first;
 
@@ -244,24 +244,24 @@ static bool has_sent(const struct hodo_connection *c)
 	return poll(&p, 1, 0) > 0;
 }
 
-void hodo_server_expire(struct hodo_session *s, int64_t now_ns)
+void hodo_server_expire(struct hodo_recorder *s, int64_t now_ns)
 {
 	for (struct hodo_connection *c = s->joining.first, *next; c; c = next) {
 		next = c->next;
 		if (c->state != HODO_JOINING_READY && now_ns > c->deadline_ns && !has_sent(c))
 			hodo_connection_refuse(c, "it does not answer");
 	}
-	hodo_abstract_step(s, now_ns);
+	hodo_second_socket_step(s, now_ns);
 	if (s->server && takes_strangers(s->server))
-		hodo_abstract_watch(s, true);
+		hodo_second_socket_watch(s, true);
 }
 
-bool hodo_server_pending(const struct hodo_session *s)
+bool hodo_server_pending(const struct hodo_recorder *s)
 {
 	return s->joining.n > 0;
 }
 
-void hodo_server_drain(struct hodo_session *s)
+void hodo_server_drain(struct hodo_recorder *s)
 {
 	for (int i = 0; i < DRAINS_MAX; i++) {
 		hodo_server_answer(s);
@@ -270,7 +270,7 @@ void hodo_server_drain(struct hodo_session *s)
 	}
 }
 
-void hodo_server_close(struct hodo_session *s)
+void hodo_server_close(struct hodo_recorder *s)
 {
 	if (!s->server)
 		return;
@@ -284,14 +284,14 @@ void hodo_server_close(struct hodo_session *s)
 	}
 	if (s->server->fd >= 0)
 		close(s->server->fd);
-	hodo_abstract_close(s);
+	hodo_second_socket_close(s);
 	if (s->joining.answers_fd >= 0)
 		close(s->joining.answers_fd);
 	free(s->server);
 	s->server = NULL;
 }
 
-const char *hodo_session_socket(const struct hodo_session *s)
+const char *hodo_recorder_socket(const struct hodo_recorder *s)
 {
 	return s->server ? s->server->address : "";
 }

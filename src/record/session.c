@@ -22,7 +22,7 @@
 #define RESERVE_MIN_BYTES (16u << 10)
 #define RESERVE_STEPS 16
 
-int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w)
+int hodo_recorder_watch(struct hodo_recorder *s, int fd, struct hodo_watch *w)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = w };
 
@@ -31,7 +31,7 @@ int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w)
 
 /* ------------------------------------------------------------------ clock */
 
-int hodo_session_choose_clock(struct hodo_session *s, bool tsc)
+int hodo_recorder_choose_clock(struct hodo_recorder *s, bool tsc)
 {
 	if (s->clock_chosen)
 		return s->clock == HODO_CLOCK_TSC && !tsc ? -EOPNOTSUPP : 0;
@@ -44,7 +44,7 @@ int hodo_session_choose_clock(struct hodo_session *s, bool tsc)
 	return 0;
 }
 
-void hodo_session_fit_clock(struct hodo_session *s)
+void hodo_recorder_fit_clock(struct hodo_recorder *s)
 {
 	struct hodo_clock_sample last;
 
@@ -58,14 +58,14 @@ void hodo_session_fit_clock(struct hodo_session *s)
 	s->clock_fitted = true;
 }
 
-const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s)
+const struct hodo_clock_map *hodo_recorder_clock_map(struct hodo_recorder *s)
 {
 	if (!s->clock_fitted)
-		hodo_session_fit_clock(s);
+		hodo_recorder_fit_clock(s);
 	return &s->clock_map;
 }
 
-uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns)
+uint64_t hodo_recorder_ticks_in(const struct hodo_recorder *s, uint64_t ns)
 {
 	struct hodo_clock_map rough = s->clock_map;
 	struct hodo_clock_sample now;
@@ -77,7 +77,7 @@ uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * rough.freq_hz / 1000000000);
 }
 
-uint64_t hodo_session_limited_most(const struct hodo_session *s)
+uint64_t hodo_recorder_limited_most(const struct hodo_recorder *s)
 {
 	if (!s->config.conditions || !hodo_conditions_have(s->config.conditions, HODO_CONDITION_RATE))
 		return 0;
@@ -86,7 +86,7 @@ uint64_t hodo_session_limited_most(const struct hodo_session *s)
 
 /* ----------------------------------------------------------------- output */
 
-void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err)
+void hodo_recorder_write_failed(struct hodo_recorder *s, const char *dir, const char *file, int err)
 {
 	if (s->write_failed)
 		return;
@@ -96,7 +96,7 @@ void hodo_session_write_failed(struct hodo_session *s, const char *dir, const ch
 											file, strerror(-err));
 }
 
-bool hodo_session_free_files(struct hodo_session *s, int err)
+bool hodo_recorder_free_files(struct hodo_recorder *s, int err)
 {
 	bool any = false;
 
@@ -104,27 +104,27 @@ bool hodo_session_free_files(struct hodo_session *s, int err)
 		return false;
 	for (struct hodo_process *p = s->processes; p; p = p->next) {
 		for (uint32_t i = 0; i < p->actives; i++) {
-			struct hodo_stream *stream = &p->ring[p->active[i]]->stream;
+			struct hodo_stream_file *stream = &p->ring[p->active[i]]->stream;
 
 			if (stream->apart)
 				continue;
 			any |= stream->fd >= 0;
-			hodo_stream_close(stream);
+			hodo_stream_file_close(stream);
 		}
 	}
 	return any;
 }
 
-bool hodo_session_make_room(struct hodo_session *s, int err)
+bool hodo_recorder_make_room(struct hodo_recorder *s, int err)
 {
 	if ((err != -ENOSPC && err != -EDQUOT) || s->reserve_size == 0)
-		return hodo_session_free_files(s, err);
+		return hodo_recorder_free_files(s, err);
 	s->reserve_size = 0;
 	return ftruncate(s->reserve_fd, 0) == 0;
 }
 
 /* As much as is available: on a full disk, most of what was just given back. */
-void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
+void hodo_recorder_take_reserve(struct hodo_recorder *s, uint64_t size)
 {
 	if (size < RESERVE_BYTES)
 		size = RESERVE_BYTES;
@@ -137,7 +137,7 @@ void hodo_session_take_reserve(struct hodo_session *s, uint64_t size)
 }
 
 /* The first completed folder says which images are missing besides it. */
-static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
+static int try_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text more = { 0 };
 	int err;
@@ -154,34 +154,34 @@ static int try_metadata(struct hodo_session *s, int dirfd, const struct hodo_tex
 	return err;
 }
 
-int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text)
+int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text)
 {
 	int err = try_metadata(s, dirfd, text);
 
-	while (hodo_session_make_room(s, err))
+	while (hodo_recorder_make_room(s, err))
 		err = try_metadata(s, dirfd, text);
 	if (!err)
-		hodo_session_take_reserve(s, text ? 2 * text->len : 0);
+		hodo_recorder_take_reserve(s, text ? 2 * text->len : 0);
 	return err;
 }
 
-int hodo_session_open_dir(struct hodo_session *s, const char *name)
+int hodo_recorder_open_dir(struct hodo_recorder *s, const char *name)
 {
 	int fd = hodo_dir_open(s->config.out_fd, name);
 
-	return hodo_session_free_files(s, fd) ? hodo_dir_open(s->config.out_fd, name) : fd;
+	return hodo_recorder_free_files(s, fd) ? hodo_dir_open(s->config.out_fd, name) : fd;
 }
 
-void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders)
+void hodo_recorder_complete(struct hodo_recorder *s, struct hodo_text *folders)
 {
 	const char *end = folders->data + folders->len;
 
 	for (const char *dir = folders->data; dir < end; dir += strlen(dir) + 1) {
-		HODO_AUTO_CLOSE int fd = hodo_session_open_dir(s, dir);
-		int err = fd < 0 ? fd : hodo_session_write_metadata(s, fd, NULL);
+		HODO_AUTO_CLOSE int fd = hodo_recorder_open_dir(s, dir);
+		int err = fd < 0 ? fd : hodo_recorder_write_metadata(s, fd, NULL);
 
 		if (err)
-			hodo_session_write_failed(s, dir, "metadata", err);
+			hodo_recorder_write_failed(s, dir, "metadata", err);
 	}
 	hodo_text_free(folders);
 }

@@ -25,21 +25,21 @@ struct hodo_server;
 struct hodo_switches;
 
 /* What each thread that drains rings owns. */
-struct hodo_session_thread {
+struct hodo_recorder_thread {
 	uint8_t *copy; /* packet_size bytes */
 	struct hodo_compressor *compressor; /* NULL: streams are not compressed */
 };
 
-struct hodo_session {
-	struct hodo_session_config config;
+struct hodo_recorder {
+	struct hodo_recorder_config config;
 	char hostname[65];
 	char release[65]; /* of the kernel */
 	int epoll_fd;
 	struct hodo_server *server; /* NULL once stopped */
 	struct hodo_joining joining;
 	struct hodo_images_awaited images;
-	struct hodo_abstract abstract;
-	struct hodo_join *joins;    /* join.c */
+	struct hodo_second_socket second_socket;
+	struct hodo_way_in *joins;    /* join.c */
 	struct hodo_process *processes;
 	struct hodo_switches *switches; /* NULL: not recorded, or by the kernel's module */
 	struct hodo_parts parts;
@@ -49,7 +49,7 @@ struct hodo_session {
 	bool (*process_ends)(struct hodo_process *p);
 	struct hodo_drain *drain; /* NULL: there is one thread */
 	struct hodo_planning *planning; /* NULL: no plan was requested */
-	struct hodo_session_thread thread[HODO_DRAIN_THREADS_MAX]; /* the first is the recorder's */
+	struct hodo_recorder_thread thread[HODO_DRAIN_THREADS_MAX]; /* the first is the recorder's */
 	uint32_t threads;
 	uint32_t busy;            /* rings with enough work for a thread in the last round */
 	uint32_t cpus;
@@ -67,9 +67,9 @@ struct hodo_session {
 	bool unrecorded_noted; /* in a folder's metadata */
 	pid_t command;
 	uint32_t live;
-	struct hodo_session_stats total; /* of processes that have ended */
+	struct hodo_recorder_stats total; /* of processes that have ended */
 
-	struct hodo_space_round space;
+	struct hodo_give_back_round give_back;
 	int64_t interval_ns;
 	int64_t active_ns;  /* when events last arrived */
 	int64_t chores_ns;  /* when housekeeping was last done */
@@ -80,57 +80,57 @@ struct hodo_session {
 	bool straggler;
 };
 
-int hodo_session_watch(struct hodo_session *s, int fd, struct hodo_watch *w);
+int hodo_recorder_watch(struct hodo_recorder *s, int fd, struct hodo_watch *w);
 
 /*
  * Chooses the clock; tsc: the process can read it. -EOPNOTSUPP if the recording already uses one that it
  * cannot.
  */
-int hodo_session_choose_clock(struct hodo_session *s, bool tsc);
-const struct hodo_clock_map *hodo_session_clock_map(struct hodo_session *s);
+int hodo_recorder_choose_clock(struct hodo_recorder *s, bool tsc);
+const struct hodo_clock_map *hodo_recorder_clock_map(struct hodo_recorder *s);
 /* Converts a time to ticks; before the clock is fitted, to a few per cent, without waiting. */
-uint64_t hodo_session_ticks_in(const struct hodo_session *s, uint64_t ns);
+uint64_t hodo_recorder_ticks_in(const struct hodo_recorder *s, uint64_t ns);
 
 /* The most events that can have been over their rate so far: refusing one takes at least a nanosecond. */
-uint64_t hodo_session_limited_most(const struct hodo_session *s);
+uint64_t hodo_recorder_limited_most(const struct hodo_recorder *s);
 
-void hodo_session_fit_clock(struct hodo_session *s);
+void hodo_recorder_fit_clock(struct hodo_recorder *s);
 
 /* Reports, once, that output cannot be written. */
-void hodo_session_write_failed(struct hodo_session *s, const char *dir, const char *file, int err);
+void hodo_recorder_write_failed(struct hodo_recorder *s, const char *dir, const char *file, int err);
 
 /*
  * If err means that descriptors have run out: closes stream files of all processes. make_room(): likewise, or
  * if the disk is full, releases the reserved room. Returns whether that helped: then try again.
  */
-bool hodo_session_free_files(struct hodo_session *s, int err);
-bool hodo_session_make_room(struct hodo_session *s, int err);
+bool hodo_recorder_free_files(struct hodo_recorder *s, int err);
+bool hodo_recorder_make_room(struct hodo_recorder *s, int err);
 
 /* Reserves the room again, before a packet takes it: at least that many bytes, if available. */
-void hodo_session_take_reserve(struct hodo_session *s, uint64_t bytes);
+void hodo_recorder_take_reserve(struct hodo_recorder *s, uint64_t bytes);
 
 /* Replaces metadata; on a full disk in the reserved room. text NULL: only completes it. */
-int hodo_session_write_metadata(struct hodo_session *s, int dirfd, const struct hodo_text *text);
+int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text);
 
 /*
  * Opens a directory in the recording's, freeing descriptors if necessary: its descriptor or negative errno.
  */
-int hodo_session_open_dir(struct hodo_session *s, const char *name);
+int hodo_recorder_open_dir(struct hodo_recorder *s, const char *name);
 
 /* Gives the final clock to folders, whose NUL-terminated names are in the text; and frees the text. */
-void hodo_session_complete(struct hodo_session *s, struct hodo_text *folders);
+void hodo_recorder_complete(struct hodo_recorder *s, struct hodo_text *folders);
 
 /*
  * config.c: fills in what is the same for everything recorded, and a new uuid; salt: in case there are no
  * random numbers.
  */
-void hodo_config_describe(const struct hodo_session *s, uint64_t salt, struct hodo_flight *f);
+void hodo_config_describe(const struct hodo_recorder *s, uint64_t salt, struct hodo_flight *f);
 
 /*
- * config.c: fills in the configuration message m for this session, with these patterns. kernel: for the
+ * config.c: fills in the configuration message m for this recorder, with these patterns. kernel: for the
  * kernel. Returns the bytes in use.
  */
-size_t hodo_config_make(const struct hodo_session *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
+size_t hodo_config_make(const struct hodo_recorder *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m);
 
 #endif

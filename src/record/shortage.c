@@ -2,7 +2,7 @@
 /* shortage.c - see shortage.h. */
 #include "shortage.h"
 
-void hodo_shortage_look(struct hodo_shortage *s, uint64_t lost, bool caught_up)
+void hodo_ring_size_hint_look(struct hodo_ring_size_hint *s, uint64_t lost, bool caught_up)
 {
 	/* Shared memory may contain anything: a decreasing count is not a burst. */
 	uint64_t more = lost > s->lost ? lost - s->lost : 0;
@@ -10,12 +10,12 @@ void hodo_shortage_look(struct hodo_shortage *s, uint64_t lost, bool caught_up)
 	s->lost = lost;
 	if (more == 0 && caught_up)
 		s->burst = 0;
-	s->burst += more < HODO_SHORTAGE_MAX - s->burst ? more : HODO_SHORTAGE_MAX - s->burst;
+	s->burst += more < HODO_RING_SIZE_HINT_MAX - s->burst ? more : HODO_RING_SIZE_HINT_MAX - s->burst;
 	if (s->burst > s->longest)
 		s->longest = s->burst;
 }
 
-uint64_t hodo_shortage_ring(const struct hodo_shortage *s, uint64_t ring_size, uint32_t packet_size)
+uint64_t hodo_ring_size_hint_bytes(const struct hodo_ring_size_hint *s, uint64_t ring_size, uint32_t packet_size)
 {
 	uint64_t held = s->packets ? s->events / s->packets : 0, packets, room = ring_size;
 
@@ -25,6 +25,6 @@ uint64_t hodo_shortage_ring(const struct hodo_shortage *s, uint64_t ring_size, u
 	/* A packet is returned as a whole, and a larger ring has larger packets: by default a 16th. */
 	do
 		room *= 2;
-	while (room < HODO_SHORTAGE_MAX && (room - room / 16 - ring_size) / packet_size < packets);
+	while (room < HODO_RING_SIZE_HINT_MAX && (room - room / 16 - ring_size) / packet_size < packets);
 	return room;
 }

@@ -32,7 +32,7 @@ struct seen_thread {
 struct snapshot {
 	const struct hodo_snapshot_source *source;
 	struct hodo_snapshot_result *result;
-	struct hodo_ring_images images;
+	struct hodo_ring_copies images;
 	struct hodo_catalog catalog;
 	struct hodo_ctf_thread *thread; /* ours, if the source has none */
 	uint32_t threads;
@@ -41,7 +41,7 @@ struct snapshot {
 	struct hodo_text lost; /* metadata lines about losses */
 	int64_t real_ns;
 	int dirfd;
-	struct hodo_stream stream; /* the stream being written */
+	struct hodo_stream_file stream; /* the stream being written */
 	int err;                   /* why it could not be written */
 };
 
@@ -70,32 +70,33 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 	uint32_t len = (uint32_t)(h->content_size / 8) - (uint32_t)sizeof(*h);
 
 	if (!s->err)
-		s->err = hodo_stream_write(&s->stream, s->dirfd, h, body);
+		s->err = hodo_stream_file_write(&s->stream, s->dirfd, h, body);
 	if (!s->err)
 		hodo_walk_count(&s->catalog.walk, body, len, &counter);
 }
 
-static int write_stream(struct snapshot *s, struct hodo_ring_image *image)
+static int write_stream(struct snapshot *s, struct hodo_ring_copy *image)
 {
 	const struct hodo_ring_sink sink = { sink_packet, sink_table, s };
 	const struct hodo_snapshot_source *src = s->source;
 	/* A memory written long ago, perhaps elsewhere, does not use our clock. */
-	uint64_t ts = src->why && !src->taken_real_ns ? hodo_clock_now((enum hodo_clock)src->flight->clock) : 0;
-	struct hodo_stream *stream = &s->stream;
+	uint64_t ts = src->why && !src->taken_real_ns ? hodo_clock_ticks((enum hodo_clock)src->flight->clock) : 0;
+	struct hodo_stream_file *stream = &s->stream;
 	struct hodo_ring_reader r;
 
-	hodo_stream_init(stream, src->flight->uuid, image->number, s->images.layout.rings - 1);
+	hodo_stream_file_init(stream, src->flight->uuid, image->number, s->images.layout.rings - 1);
 	stream->compressor = src->compressor;
-	hodo_ring_image_reader(&s->images, image, &r);
+	hodo_ring_copy_reader(&s->images, image, &r);
 	hodo_ring_finish(&r, &sink, false);
 	if (!s->err)
-		s->err = hodo_stream_settle(stream, s->dirfd, r.discarded, ts > r.ts_end ? ts : r.ts_end);
-	hodo_stream_end(stream);
+		s->err = hodo_stream_file_settle(stream, s->dirfd, r.discarded, ts > r.ts_end ? ts : r.ts_end);
+	hodo_stream_file_end(stream);
 	s->result->events += stream->events;
 	s->result->bytes += stream->bytes;
 	s->result->damaged_rings += r.broken || r.damage > 0;
 	hodo_lost_add(&s->result->lost, &r.lost);
-	hodo_ctf_add_lost(&s->lost, stream->name, &r.lost, hodo_shortage_ring(&r.shortage, r.ring_size, r.packet_size));
+	hodo_ctf_add_lost(&s->lost, stream->name, &r.lost,
+			  hodo_ring_size_hint_bytes(&r.size_hint, r.ring_size, r.packet_size));
 	return s->err;
 }
 
@@ -196,7 +197,7 @@ static int take(struct snapshot *s)
 	int err;
 
 	s->real_ns = src->taken_real_ns ? src->taken_real_ns : hodo_clock_ns(CLOCK_REALTIME);
-	err = hodo_ring_images_take(&s->images, src->shm, &src->layout, src->fd, (enum hodo_clock)src->flight->clock,
+	err = hodo_ring_copies_take(&s->images, src->shm, &src->layout, src->fd, (enum hodo_clock)src->flight->clock,
 				    hodo_shm_load32(&shm->flags) & HODO_SHM_SNAPSHOT);
 	if (!err)
 		err = hodo_catalog_read(&s->catalog, src->shm + HODO_SHM_CATALOG, hodo_shm_load64(&shm->catalog_used));
@@ -243,7 +244,7 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 		if (err)
 			hodo_fail_errno(error, error_size, err, "the snapshot cannot be written");
 	}
-	hodo_ring_images_free(&s.images);
+	hodo_ring_copies_free(&s.images);
 	hodo_catalog_free(&s.catalog);
 	free(s.thread);
 	free(s.tally);

@@ -33,7 +33,7 @@ static const struct hodo_shm *shm_of(const struct hodo_process *p)
 static int write_into(struct hodo_process *p, int fd, uint32_t number, const char *why,
 		      struct hodo_snapshot_result *result, char *error, size_t size)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	struct hodo_snapshot_source source = {
 		.shm = p->shm, .layout = p->layout, .fd = p->kernel ? -1 : p->memfd, .flight = &p->id.flight,
 		.pid = p->id.vpid, .kernel = p->kernel ? s->release : NULL,
@@ -43,16 +43,16 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	int err;
 
 	hodo_process_read_threads(p, false);
-	source.clock = hodo_session_clock_map(s);
+	source.clock = hodo_recorder_clock_map(s);
 	source.thread = p->threads.entries;
 	source.threads = p->threads.n;
 	err = hodo_snapshot_write(&source, fd, result, error, size);
-	if (hodo_session_free_files(s, err))
+	if (hodo_recorder_free_files(s, err))
 		err = hodo_snapshot_write(&source, fd, result, error, size);
 	return err;
 }
 
-static void tell_failure(struct hodo_session *s, const char *name, const char *why)
+static void tell_failure(struct hodo_recorder *s, const char *name, const char *why)
 {
 	if (!s->snapshots.failed)
 		hodo_report(&s->config.reporter, "%s/%s: %s", s->config.out_path, name, why);
@@ -61,7 +61,7 @@ static void tell_failure(struct hodo_session *s, const char *name, const char *w
 
 static void take(struct hodo_process *p, const char *why)
 {
-	struct hodo_session *s = p->session;
+	struct hodo_recorder *s = p->recorder;
 	struct hodo_snapshots_made *made = &s->snapshots;
 	uint32_t number = s->total.snapshots + 1;
 	struct hodo_snapshot_result result;
@@ -81,7 +81,7 @@ static void take(struct hodo_process *p, const char *why)
 		tell_failure(s, name, strerror(-fd));
 		return;
 	}
-	fd = hodo_session_open_dir(s, name);
+	fd = hodo_recorder_open_dir(s, name);
 	if (fd < 0) {
 		tell_failure(s, name, strerror(-fd));
 	} else if (write_into(p, fd, number, why, &result, error, sizeof(error)) < 0) {
@@ -103,7 +103,8 @@ static void take_wanted(struct hodo_process *p)
 	uint32_t wanted = hodo_shm_load32(&shm_of(p)->snapshots);
 	char why[sizeof(shm_of(p)->why)];
 
-	if (wanted == p->snapshots.seen || p->session->config.mode != HODO_MODE_OVERWRITE || p->session->config.packet)
+	if (wanted == p->snapshots.seen || p->recorder->config.mode != HODO_MODE_OVERWRITE ||
+	    p->recorder->config.packet)
 		return;
 	p->snapshots.seen = wanted;
 	hodo_shm_copy(why, shm_of(p)->why, sizeof(why));
@@ -114,7 +115,7 @@ static void take_wanted(struct hodo_process *p)
 /* -------------------------------------------------------------------- look, end */
 
 /* What this recording's triggers can want; damaged memory may claim more. */
-static uint32_t triggers_want(const struct hodo_session *s)
+static uint32_t triggers_want(const struct hodo_recorder *s)
 {
 	const struct hodo_conditions *c = s->config.conditions;
 
@@ -124,18 +125,18 @@ static uint32_t triggers_want(const struct hodo_session *s)
 
 uint32_t hodo_snapshots_look(struct hodo_process *p)
 {
-	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & triggers_want(p->session);
+	uint32_t wants = hodo_shm_load32(&shm_of(p)->wants) & triggers_want(p->recorder);
 
 	take_wanted(p);
 	if (wants & HODO_WANTS_EXIT)
-		p->session->snapshots.ended = p->session->total.ended = true;
+		p->recorder->snapshots.ended = p->recorder->total.ended = true;
 	p->snapshots.asked |= wants != 0;
 	return wants;
 }
 
 static enum hodo_ending ending_of(const struct hodo_process *p)
 {
-	const struct hodo_session *s = p->session;
+	const struct hodo_recorder *s = p->recorder;
 	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 
 	/* Its program was replaced by exec, or only the recording ended. */
@@ -148,7 +149,7 @@ static enum hodo_ending ending_of(const struct hodo_process *p)
 
 static bool is_wanted(struct hodo_process *p)
 {
-	const struct hodo_session *s = p->session;
+	const struct hodo_recorder *s = p->recorder;
 	enum hodo_ending ending;
 
 	if (s->config.snapshots.on_exit || p->snapshots.asked || s->snapshots.ended)
@@ -162,7 +163,7 @@ static bool is_wanted(struct hodo_process *p)
 	ending = ending_of(p);
 	if (ending == HODO_ENDING_UNKNOWN)
 		hodo_process_report(p, "this kernel does not say whether it crashed: its buffers are written");
-	p->session->snapshots.crashed |= ending != HODO_ENDING_EXIT;
+	p->recorder->snapshots.crashed |= ending != HODO_ENDING_EXIT;
 	return ending != HODO_ENDING_EXIT;
 }
 
@@ -172,7 +173,7 @@ bool hodo_snapshots_end(struct hodo_process *p)
 	if (!p->snapshots.withheld)
 		return true;
 	if (!is_wanted(p)) {
-		p->session->total.unwritten++;
+		p->recorder->total.unwritten++;
 		return false;
 	}
 	p->snapshots.withheld = false;

@@ -17,7 +17,7 @@ struct hodo_process;
 #define HODO_SNAPSHOTS_MAX 9999u /* of one recording */
 #define HODO_SNAPSHOTS_LOOK_NS 2000000
 
-/* The session's state. */
+/* The recorder's state. */
 struct hodo_snapshots_made {
 	bool failed, too_many;   /* reported once */
 	bool ended;              /* a trigger has ended the recording */

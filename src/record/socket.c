@@ -37,7 +37,7 @@ static int open_path(const char *path, int (*use)(int fd, const struct sockaddr 
 	return open_at(&a, sizeof(a), use);
 }
 
-int hodo_socket_connect(const char *path)
+int socket_connect(const char *path)
 {
 	return open_path(path, connect);
 }
@@ -51,12 +51,12 @@ static int listen_on(int bound)
 	return listen(fd, SOMAXCONN) < 0 ? -errno : hodo_take_fd(&fd);
 }
 
-int hodo_socket_listen(const char *path)
+int socket_listen(const char *path)
 {
 	return listen_on(open_path(path, bind));
 }
 
-int hodo_socket_listen_abstract(const char *prefix, const char *name, size_t len)
+int socket_listen_abstract(const char *prefix, const char *name, size_t len)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int bytes = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s%.*s", prefix, (int)len, name);
@@ -64,14 +64,14 @@ int hodo_socket_listen_abstract(const char *prefix, const char *name, size_t len
 	return listen_on(open_at(&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes), bind));
 }
 
-bool hodo_socket_is_stale(const char *path)
+bool socket_is_stale(const char *path)
 {
-	HODO_AUTO_CLOSE int fd = hodo_socket_connect(path);
+	HODO_AUTO_CLOSE int fd = socket_connect(path);
 
 	return fd == -ECONNREFUSED;
 }
 
-ssize_t hodo_socket_receive(int fd, void *message, size_t size, int *passed)
+ssize_t socket_receive(int fd, void *message, size_t size, int *passed)
 {
 	union {
 		struct cmsghdr align;
@@ -109,7 +109,7 @@ ssize_t hodo_socket_receive(int fd, void *message, size_t size, int *passed)
 	return len;
 }
 
-int hodo_socket_send(int fd, const void *message, size_t size, int passed)
+int socket_send(int fd, const void *message, size_t size, int passed)
 {
 	struct iovec iov = { (void *)message, size };
 	union {
@@ -132,7 +132,7 @@ int hodo_socket_send(int fd, const void *message, size_t size, int passed)
 	return n < 0 ? -errno : n == (ssize_t)size ? 0 : -EMSGSIZE;
 }
 
-int hodo_socket_peer(int fd)
+int socket_peer(int fd)
 {
 	socklen_t len = sizeof(int);
 	int pidfd = -1;

@@ -20,13 +20,13 @@
 struct hodo_ring_reader;
 
 /* For all rings, before each poll. */
-struct hodo_space_round {
+struct hodo_give_back_round {
 	int64_t now_ns;
 	uint64_t zero_bytes; /* left to zero in this round */
 };
 
 struct hodo_ring_pages {
-	struct hodo_space_round *round; /* NULL: pages are neither removed nor zeroed */
+	struct hodo_give_back_round *round; /* NULL: pages are neither removed nor zeroed */
 	int64_t since_ns;      /* when the present second began */
 	uint64_t taken;        /* packets read in it */
 	bool quiet;            /* there were few in the previous one */

@@ -16,7 +16,7 @@
 #include <base/scope.h>
 #include <pack/frames.h>
 
-void hodo_stream_init(struct hodo_stream *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback)
+void hodo_stream_file_init(struct hodo_stream_file *s, const uint8_t uuid[16], uint32_t ring, uint32_t fallback)
 {
 	memset(s, 0, sizeof(*s));
 	memcpy(s->uuid, uuid, 16);
@@ -53,7 +53,7 @@ static int write_all(int fd, struct iovec *iov, int n, uint64_t offset)
 }
 
 /* All or nothing. */
-static int append_bytes(struct hodo_stream *s, struct iovec *iov, int n)
+static int append_bytes(struct hodo_stream_file *s, struct iovec *iov, int n)
 {
 	int err = write_all(s->fd, iov, n, s->bytes);
 
@@ -64,7 +64,7 @@ static int append_bytes(struct hodo_stream *s, struct iovec *iov, int n)
 }
 
 /* Appends the packet as a frame. Returns its size, or a negative errno. */
-static ssize_t append_frame(struct hodo_stream *s, const struct hodo_packet *h, const uint8_t *body)
+static ssize_t append_frame(struct hodo_stream_file *s, const struct hodo_packet *h, const uint8_t *body)
 {
 	size_t size = h->packet_size / 8;
 	const uint8_t *frame;
@@ -83,7 +83,7 @@ static ssize_t append_frame(struct hodo_stream *s, const struct hodo_packet *h, 
 }
 
 /* All or nothing. */
-static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *body)
+static int append(struct hodo_stream_file *s, struct hodo_packet *h, const uint8_t *body)
 {
 	struct iovec iov[2] = { { h, sizeof(*h) }, { (void *)body, h->content_size / 8 - sizeof(*h) } };
 	ssize_t len = (ssize_t)(h->packet_size / 8);
@@ -111,7 +111,7 @@ static int append(struct hodo_stream *s, struct hodo_packet *h, const uint8_t *b
  * For losses before the first packet: readers count by the difference of two packets, so there must be one
  * with no losses before it. It begins before the other: see HODO_STREAM_APART.
  */
-static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
+static int append_origin(struct hodo_stream_file *s, const struct hodo_packet *first)
 {
 	struct hodo_packet h = *first;
 
@@ -124,7 +124,7 @@ static int append_origin(struct hodo_stream *s, const struct hodo_packet *first)
 }
 
 /* Reopens an existing file that was closed because too many were open. */
-static int open_file(struct hodo_stream *s, int dirfd)
+static int open_file(struct hodo_stream_file *s, int dirfd)
 {
 	char name[sizeof(s->name) + sizeof(HODO_FRAMES_SUFFIX)];
 	int fd;
@@ -138,7 +138,7 @@ static int open_file(struct hodo_stream *s, int dirfd)
 	return 0;
 }
 
-int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
+int hodo_stream_file_write(struct hodo_stream_file *s, int dirfd, const struct hodo_packet *header, const uint8_t *body)
 {
 	struct hodo_packet h = *header;
 	int err = 0;
@@ -159,7 +159,7 @@ int hodo_stream_write(struct hodo_stream *s, int dirfd, const struct hodo_packet
 	return err;
 }
 
-int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uint64_t ts)
+int hodo_stream_file_settle(struct hodo_stream_file *s, int dirfd, uint64_t discarded, uint64_t ts)
 {
 	struct hodo_packet h = { .magic = HODO_CTF_MAGIC };
 
@@ -169,12 +169,12 @@ int hodo_stream_settle(struct hodo_stream *s, int dirfd, uint64_t discarded, uin
 	h.content_size = h.packet_size = 8 * sizeof(h);
 	h.events_discarded = discarded;
 	h.events_before = s->events_before + s->events;
-	return hodo_stream_write(s, dirfd, &h, (const uint8_t *)"");
+	return hodo_stream_file_write(s, dirfd, &h, (const uint8_t *)"");
 }
 
-void hodo_stream_next_file(struct hodo_stream *s)
+void hodo_stream_file_next(struct hodo_stream_file *s)
 {
-	hodo_stream_end(s);
+	hodo_stream_file_end(s);
 	s->events_before += s->events;
 	s->discarded_before += s->discarded;
 	s->bytes = s->packets = s->events = s->discarded = 0;
@@ -182,7 +182,7 @@ void hodo_stream_next_file(struct hodo_stream *s)
 }
 
 /* hodo does not need it. */
-static void append_table(struct hodo_stream *s)
+static void append_table(struct hodo_stream_file *s)
 {
 	HODO_AUTO_FREE uint8_t *table = NULL;
 	ssize_t len = hodo_seek_table_make(&s->table, &table);
@@ -192,17 +192,17 @@ static void append_table(struct hodo_stream *s)
 		append_bytes(s, &iov, 1);
 }
 
-void hodo_stream_close(struct hodo_stream *s)
+void hodo_stream_file_close(struct hodo_stream_file *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
 }
 
-void hodo_stream_end(struct hodo_stream *s)
+void hodo_stream_file_end(struct hodo_stream_file *s)
 {
 	if (s->fd >= 0 && s->compressor)
 		append_table(s);
-	hodo_stream_close(s);
+	hodo_stream_file_close(s);
 	hodo_seek_table_free(&s->table);
 }

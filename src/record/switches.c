@@ -6,7 +6,7 @@
  * processes, its reader: so parts, limits, losses and compression work as everywhere.
  *
  *              | take | hodo_process_poll() and others that read rings
- *   take       | one thread, the recorder's | before them: it writes while none of the session's threads drains
+ *   take       | one thread, the recorder's | before them: it writes while none of the recorder's threads drains
  *
  * The records have CLOCK_MONOTONIC's time. Each take samples both clocks, and what came between two samples
  * is interpolated: exact to the error of a sample, some tens of nanoseconds, whatever NTP does.
@@ -34,7 +34,7 @@
 enum { WATCHED = 1, IN, OUT };
 
 struct hodo_switches {
-	struct hodo_session *session;
+	struct hodo_recorder *recorder;
 	struct hodo_process *process;
 	struct hodo_perf *perf;
 	struct hodo_ring_config config;
@@ -55,7 +55,7 @@ static uint64_t ticks_at(const struct hodo_switches *w, int64_t mono_ns)
 	const struct hodo_clock_sample *a = &w->before, *b = &w->now;
 	__int128 ticks = (__int128)(b->ticks - a->ticks) * (mono_ns - b->mono_ns);
 
-	if (w->session->clock == HODO_CLOCK_MONOTONIC)
+	if (w->recorder->clock == HODO_CLOCK_MONOTONIC)
 		return (uint64_t)mono_ns & ~3ull;
 	if (b->mono_ns <= a->mono_ns)
 		return b->ticks & ~3ull;
@@ -151,7 +151,7 @@ static void take_record(void *arg, uint32_t cpu, const struct hodo_perf_record *
 	}
 }
 
-int hodo_switches_take(struct hodo_session *s)
+int hodo_switches_take(struct hodo_recorder *s)
 {
 	struct hodo_switches *w = s->switches;
 	int most = 0;
@@ -184,7 +184,7 @@ static int watch_thread(struct hodo_switches *w, uint32_t pid, uint32_t tid, int
 	hodo_file_line(tasks, path, comm, sizeof(comm));
 	hodo_process_name_thread(w->process, tid, pid, comm[0] ? comm : "?");
 	/* Earlier records come first: times in a ring must not run back. */
-	hodo_switches_take(w->session);
+	hodo_switches_take(w->recorder);
 	put(w, 0, WATCHED, tid, w->now.ticks & ~3ull, false);
 	return 0;
 }
@@ -212,7 +212,7 @@ static int watch_threads(struct hodo_switches *w, uint32_t pid, int tasks)
 	return err ? err : n;
 }
 
-void hodo_switches_watch(struct hodo_session *s, pid_t pid)
+void hodo_switches_watch(struct hodo_recorder *s, pid_t pid)
 {
 	char path[64];
 	int n = -ESRCH;
@@ -286,11 +286,11 @@ static int make_memory(struct hodo_process *p)
 
 static int begin(struct hodo_switches *w)
 {
-	struct hodo_session *s = w->session;
+	struct hodo_recorder *s = w->recorder;
 	struct hodo_process_id id = { 0 };
 	int err;
 
-	hodo_session_choose_clock(s, true);
+	hodo_recorder_choose_clock(s, true);
 	hodo_config_describe(s, s->total.processes, &id.flight);
 	id.flight.start = HODO_START_ATTACH;
 	strcpy(id.flight.comm, "kernel");
@@ -315,13 +315,13 @@ static int begin(struct hodo_switches *w)
 	return err;
 }
 
-int hodo_session_record_switches(struct hodo_session *s, char *why, size_t size)
+int hodo_recorder_add_switches(struct hodo_recorder *s, char *why, size_t size)
 {
 	struct hodo_switches *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM;
 
 	if (w) {
-		w->session = s;
+		w->recorder = s;
 		err = begin(w);
 	}
 	if (err) {
@@ -335,7 +335,7 @@ int hodo_session_record_switches(struct hodo_session *s, char *why, size_t size)
 	return 0;
 }
 
-void hodo_switches_end(struct hodo_session *s)
+void hodo_switches_end(struct hodo_recorder *s)
 {
 	char number[32];
 

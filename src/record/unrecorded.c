@@ -10,7 +10,7 @@
 
 #define TOLD_MAX 20u
 
-static uint32_t find(const struct hodo_session_stats *t, const char *why)
+static uint32_t find(const struct hodo_recorder_stats *t, const char *why)
 {
 	uint32_t i = 0;
 
@@ -20,9 +20,9 @@ static uint32_t find(const struct hodo_session_stats *t, const char *why)
 }
 
 /* Adds that many images to the reason. */
-static const struct hodo_unrecorded *count(struct hodo_session *s, const char *why, const char *other, uint64_t images)
+static const struct hodo_unrecorded *count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images)
 {
-	struct hodo_session_stats *t = &s->total;
+	struct hodo_recorder_stats *t = &s->total;
 	uint32_t i = find(t, why);
 
 	if (i == t->reasons && other && i >= HODO_UNRECORDED_REASONS / 2) {
@@ -38,14 +38,14 @@ static const struct hodo_unrecorded *count(struct hodo_session *s, const char *w
 	return &t->unrecorded[i];
 }
 
-void hodo_unrecorded_count(struct hodo_session *s, const char *why, const char *other, uint64_t images)
+void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images)
 {
 	count(s, why, other, images);
 }
 
-void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
+void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why)
 {
-	struct hodo_session_stats *t = &s->total;
+	struct hodo_recorder_stats *t = &s->total;
 	const struct hodo_unrecorded *u = count(s, why, NULL, 1);
 
 	t->refused++;
@@ -57,7 +57,7 @@ void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why)
 		hodo_report(&s->config.reporter, "more processes are not recorded: %s", u->why);
 }
 
-void hodo_unrecorded_text(const struct hodo_session *s, struct hodo_text *t)
+void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t)
 {
 	for (uint32_t i = 0; i < s->total.reasons; i++) {
 		hodo_text_printf(t, "/*@unrecorded images=%llu why=",

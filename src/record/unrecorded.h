@@ -8,7 +8,7 @@
 #include <base/text.h>
 #include <sys/types.h>
 
-struct hodo_session;
+struct hodo_recorder;
 
 #define HODO_UNRECORDED_REASONS 16u /* the last one stands for all beyond */
 
@@ -18,11 +18,11 @@ struct hodo_unrecorded {
 };
 
 /* Counts that many. other: replaces `why` once half of the reasons are in use; NULL: `why` may use any. */
-void hodo_unrecorded_count(struct hodo_session *s, const char *why, const char *other, uint64_t images);
+void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images);
 /* Counts one that connected, and reports it to the user, up to a bound. */
-void hodo_unrecorded_add(struct hodo_session *s, pid_t pid, const char *why);
+void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why);
 
 /* Appends their metadata lines. */
-void hodo_unrecorded_text(const struct hodo_session *s, struct hodo_text *t);
+void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t);
 
 #endif

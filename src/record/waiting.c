@@ -6,8 +6,8 @@
 
 void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r)
 {
-	r->waits = p->session->config.wait_ns != 0;
-	r->pages.round = &p->session->space;
+	r->waits = p->recorder->config.wait_ns != 0;
+	r->pages.round = &p->recorder->give_back;
 }
 
 void hodo_process_wake(struct hodo_process *p)
@@ -29,20 +29,20 @@ void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *
 void hodo_process_add_waited(struct hodo_process *p)
 {
 	uint64_t ns = p->kernel ? 0 : hodo_ring_count(&((const struct hodo_shm *)p->shm)->waited_ns);
-	uint64_t *sum = &p->session->total.waited_ns;
+	uint64_t *sum = &p->recorder->total.waited_ns;
 
 	*sum = ns < HODO_RING_COUNT_MAX - *sum ? *sum + ns : HODO_RING_COUNT_MAX;
 }
 
 uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
 {
-	return hodo_shortage_ring(&r->shortage, p->layout.ring_size, p->layout.packet_size);
+	return hodo_ring_size_hint_bytes(&r->size_hint, p->layout.ring_size, p->layout.packet_size);
 }
 
 void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r)
 {
 	uint64_t room = hodo_process_room(p, r);
 
-	if (room > p->session->total.room)
-		p->session->total.room = room;
+	if (room > p->recorder->total.room)
+		p->recorder->total.room = room;
 }

@@ -65,7 +65,7 @@ static bool make_place(struct input *in, const char *program, struct hodo_image 
 	return true;
 }
 
-static void check_counted(const struct hodo_session *s, uint64_t announced)
+static void check_counted(const struct hodo_recorder *s, uint64_t announced)
 {
 	uint64_t images = 0;
 
@@ -85,8 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	static uint8_t memory[HODO_SHM_RINGS] __attribute__((aligned(4096)));
 	struct hodo_images *head = (struct hodo_images *)(memory + HODO_SHM_IMAGES_HEAD);
 	struct hodo_image *place = (struct hodo_image *)(memory + HODO_SHM_IMAGES);
-	struct hodo_session s = { .command = 1, .cpus = 1, .joining.answers_fd = -1, .abstract.watched = true };
-	struct hodo_process p = { .session = &s, .shm = memory, .pidfd = -1,
+	struct hodo_recorder s = { .command = 1, .cpus = 1, .joining.answers_fd = -1, .second_socket.watched = true };
+	struct hodo_process p = { .recorder = &s, .shm = memory, .pidfd = -1,
 				  .id = { .pid = 1 << 30, .vpid = OWN, .flight.uid = geteuid() } };
 	struct input in = { data, len };
 	const char *program = folder_path("program");

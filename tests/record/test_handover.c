@@ -16,7 +16,7 @@ static const char *said(uint32_t step, int error, uint64_t as, uint64_t data)
 	struct hodo_msg_failed m = { .step = step, .error = error, .bytes = 32 << 20,
 				     .limit = { 1 << 20, as, data, 65536, 7 } };
 
-	hodo_handover_failed(&m, why, sizeof(why));
+	hodo_no_buffers_why(&m, why, sizeof(why));
 	return why;
 }
 
@@ -37,7 +37,7 @@ TEST(the_longest_is_whole)
 	struct hodo_msg_failed m = { .step = HODO_FAILED_FILE, .error = -EFBIG, .bytes = (1ull << 60) - 1,
 				     .limit = { (1ull << 60) - 1 } };
 
-	hodo_handover_failed(&m, why, sizeof(why));
+	hodo_no_buffers_why(&m, why, sizeof(why));
 	assert_true(strlen(why) < sizeof(why) - 1);
 	assert_true(strcmp(why + strlen(why) - 12, "a smaller -m") == 0);
 }

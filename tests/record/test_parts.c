@@ -157,52 +157,52 @@ TEST(test_stream)
 {
 	uint8_t uuid[16] = { 1, 2, 3 }, body[240] = { 0 };
 	struct hodo_packet h = packet(20, 0), seen;
-	struct hodo_stream s;
+	struct hodo_stream_file s;
 	int dirfd;
 
 	dirfd = open(folder(), O_RDONLY | O_DIRECTORY);
-	hodo_stream_init(&s, uuid, 3, 8);
-	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
+	hodo_stream_file_init(&s, uuid, 3, 8);
+	assert_int_equal(hodo_stream_file_write(&s, dirfd, &h, body), 0);
 	assert_int_equal(s.bytes, 88 + 240);
-	hodo_stream_close(&s);
+	hodo_stream_file_close(&s);
 	h = packet(20, 7);
-	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
+	assert_int_equal(hodo_stream_file_write(&s, dirfd, &h, body), 0);
 	read_header(dirfd, "cpu3", 328, &seen);
 	assert_int_equal(seen.packet_seq_num, 1);
 	assert_int_equal(seen.cpu_id, 3);
 	assert_int_equal(seen.events_discarded, 7);
 	assert_memory_equal(seen.uuid, uuid, 16);
 	/* Nothing more is missing: no packet; three more are missing: one packet. */
-	assert_int_equal(hodo_stream_settle(&s, dirfd, 7, 20), 0);
+	assert_int_equal(hodo_stream_file_settle(&s, dirfd, 7, 20), 0);
 	assert_int_equal(s.packets, 2);
-	assert_int_equal(hodo_stream_settle(&s, dirfd, 10, 20), 0);
+	assert_int_equal(hodo_stream_file_settle(&s, dirfd, 10, 20), 0);
 	read_header(dirfd, "cpu3", 656, &seen);
 	assert_int_equal(seen.events_discarded, 10);
 	assert_int_equal(seen.events, 0);
-	hodo_stream_close(&s);
+	hodo_stream_file_close(&s);
 	unlinkat(dirfd, "cpu3", 0);
 
 	/* Losses before the first packet: a packet without losses precedes it. */
-	hodo_stream_init(&s, uuid, 8, 8);
+	hodo_stream_file_init(&s, uuid, 8, 8);
 	h = packet(20, 7);
-	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
+	assert_int_equal(hodo_stream_file_write(&s, dirfd, &h, body), 0);
 	read_header(dirfd, "fallback", 0, &seen);
 	assert_int_equal(seen.events_discarded, 0);
 	read_header(dirfd, "fallback", 88, &seen);
 	assert_int_equal(seen.cpu_id, HODO_CPU_ANY);
 	assert_int_equal(seen.events_discarded, 7);
-	hodo_stream_close(&s);
+	hodo_stream_file_close(&s);
 	unlinkat(dirfd, "fallback", 0);
 
 	/* What cannot be written is counted, and the next packet shows it. */
-	hodo_stream_init(&s, uuid, 0, 8);
-	assert_true(hodo_stream_write(&s, -1, &h, body) < 0);
+	hodo_stream_file_init(&s, uuid, 0, 8);
+	assert_true(hodo_stream_file_write(&s, -1, &h, body) < 0);
 	s.unwritten += h.events;
 	assert_int_equal(s.unwritten, 40);
-	assert_int_equal(hodo_stream_write(&s, dirfd, &h, body), 0);
+	assert_int_equal(hodo_stream_file_write(&s, dirfd, &h, body), 0);
 	read_header(dirfd, "cpu0", 88, &seen);
 	assert_int_equal(seen.events_discarded, 47);
-	hodo_stream_close(&s);
+	hodo_stream_file_close(&s);
 	unlinkat(dirfd, "cpu0", 0);
 	close(dirfd);
 }

@@ -149,7 +149,7 @@ static uint64_t bursts(struct fixture *f, uint32_t packet_size, uint32_t packets
 		}
 	}
 	finish(f, false);
-	room = hodo_shortage_ring(&f->r.shortage, f->layout.ring_size, packet_size);
+	room = hodo_ring_size_hint_bytes(&f->r.size_hint, f->layout.ring_size, packet_size);
 	free_ring(f);
 	return room;
 }
@@ -176,8 +176,8 @@ TEST(test_room)
 	assert_true(bursts(&f, 1024, 4, 1000) > 50000 * 10);
 	assert_true(f.r.lost.full > 50000);
 	/* Numbers that cannot be true still give a size. */
-	f.r.shortage = (struct hodo_shortage){ .packets = 1, .events = 0, .longest = HODO_SHORTAGE_MAX };
-	assert_int_equal(hodo_shortage_ring(&f.r.shortage, 4096, 1024), HODO_SHORTAGE_MAX);
+	f.r.size_hint = (struct hodo_ring_size_hint){ .packets = 1, .events = 0, .longest = HODO_RING_SIZE_HINT_MAX };
+	assert_int_equal(hodo_ring_size_hint_bytes(&f.r.size_hint, 4096, 1024), HODO_RING_SIZE_HINT_MAX);
 }
 
 /* The open packet is given piece by piece: nothing twice, each later piece only what is new, the losses exact. */

@@ -124,7 +124,7 @@ static void check_json(const struct hodo_table *t, const char *wanted)
 
 static void arrange(struct hodo_table *t, const char *names, const char *sort, uint64_t limit)
 {
-	const struct hodo_look look = { .columns = names, .sort = sort, .limit = limit };
+	const struct hodo_show look = { .columns = names, .sort = sort, .limit = limit };
 
 	hodo_table_arrange(t, &look);
 }
@@ -232,7 +232,7 @@ TEST(difference)
 		{ "new", "", 5, 10, .until_ns = INT64_MAX }, { "beta", "", 1234567, 3000, .until_ns = INT64_MAX },
 		{ "\xc3\xa4lpha", "", 14, 0, .until_ns = INT64_MAX },
 	};
-	const struct hodo_look text_look = { .limit = 3 }, json_look = { .limit = 1, .json = true, .columns = "count",
+	const struct hodo_show text_look = { .limit = 3 }, json_look = { .limit = 1, .json = true, .columns = "count",
 									  .sort = "total" };
 	struct hodo_table a = table_of(rows, 3), b = table_of(after, 3);
 	struct hodo_text text = { 0 };
@@ -255,22 +255,22 @@ TEST(difference)
 
 static const struct hodo_columns *const both[] = { &schema, &points, NULL };
 
-static int look_at(struct hodo_look look)
+static int look_at(struct hodo_show look)
 {
 	static const struct hodo_verb verb = { .name = "verb" };
 	struct hodo_args a = { .verb = &verb, .look = look };
 
-	return hodo_look_make(&a, both);
+	return hodo_show_make(&a, both);
 }
 
 TEST(names)
 {
-	assert_int_equal(look_at((struct hodo_look){ .columns = "x,total,name" }), HODO_GO_ON);
-	assert_int_equal(look_at((struct hodo_look){ .columns = "name,z" }), 2);
+	assert_int_equal(look_at((struct hodo_show){ .columns = "x,total,name" }), HODO_GO_ON);
+	assert_int_equal(look_at((struct hodo_show){ .columns = "name,z" }), 2);
 	assert_non_null(strstr(said, "no column 'z'"));
-	assert_int_equal(look_at((struct hodo_look){ .columns = "name," }), 2);
-	assert_int_equal(look_at((struct hodo_look){ .sort = "x,y" }), 2);
-	assert_int_equal(look_at((struct hodo_look){ .sort = "y" }), HODO_GO_ON);
+	assert_int_equal(look_at((struct hodo_show){ .columns = "name," }), 2);
+	assert_int_equal(look_at((struct hodo_show){ .sort = "x,y" }), 2);
+	assert_int_equal(look_at((struct hodo_show){ .sort = "y" }), HODO_GO_ON);
 	assert_string_equal(hodo_columns_key(both, 0), "name");
 	assert_string_equal(hodo_columns_key(both, 12), "y");
 	assert_null(hodo_columns_key(both, 13));
