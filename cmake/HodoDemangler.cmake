@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# HODO_DEMANGLER: libiberty's demangler of C++ as an object file for traced programs (src/func/mangled.c).
+# HODO_DEMANGLER: libiberty's demangler of C++ as an object file for traced programs (src/func/names/mangled.c).
 # What it uses of libc is renamed: malloc() and the like become functions of mangled.c, memcpy() and the like
-# those of src/user/libc_string.c. The remaining references are only needed to print a whole name, which
+# those of src/user/libc/libc_string.c. The remaining references are only needed to print a whole name, which
 # nobody does; musl has no __sprintf_chk(). None of its names can clash with the program's, not even in
 # libhodo.a.
 set(HODO_DEMANGLER ${PROJECT_BINARY_DIR}/demangler.o)

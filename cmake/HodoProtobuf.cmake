@@ -5,9 +5,10 @@
 function(hodo_protobuf target)
   foreach(schema IN LISTS ARGN)
     get_filename_component(name ${schema} NAME_WE)
+    get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR}/${schema} DIRECTORY)
     set(made ${CMAKE_CURRENT_BINARY_DIR}/${name}.pb-c)
     add_custom_command(OUTPUT ${made}.c ${made}.h
-      COMMAND ${HODO_PROTOC_C} --c_out=${CMAKE_CURRENT_BINARY_DIR} --proto_path=${CMAKE_CURRENT_SOURCE_DIR}
+      COMMAND ${HODO_PROTOC_C} --c_out=${CMAKE_CURRENT_BINARY_DIR} --proto_path=${folder}
         ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
       DEPENDS ${schema}
       VERBATIM

@@ -72,7 +72,7 @@ HODO_HIDDEN int hodo_x86_switch(const struct hodo_switch *plan);
  * is 64 bytes. */
 HODO_HIDDEN int hodo_x86_count(uint64_t *counts, const uint32_t *open);
 
-/* One attempt to write an event that has texts or arrays (user/emit.h); 0: left to hodo_x86_gather_slow(). */
+/* One attempt to write an event that has texts or arrays (user/event/emit.h); 0: left to hodo_x86_gather_slow(). */
 HODO_HIDDEN int hodo_x86_gather(struct hodo_state *state, const void *values);
 
 /* Where sites jump (hodo/trace_user.h): not callable from C. They call these; the third argument is what

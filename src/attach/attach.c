@@ -3,7 +3,7 @@
  * attach.c - brings libhodo into a running process: inspects it from outside, then briefly stops one thread
  * after the other until one is at a place where it can be made to call.
  *
- * A child of the caller does all of this (apart.c). If the tracer is killed anyway, the thread finds its way
+ * A child of the caller does all of this (without_terminal.c). If the tracer is killed anyway, the thread finds its way
  * back by itself (call.c).
  */
 #ifdef __x86_64__
@@ -23,7 +23,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
-#include "internal.h"
+#include "attach_impl.h"
 
 /*
  * How long to search for a safe place; on a busy machine, where threads rarely stop, until that many were

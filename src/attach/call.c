@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "internal.h"
+#include "attach_impl.h"
 
 #define STACK_BYTES    (256u << 10)
 #define DATA_BYTES     (24u << 10) /* at its end */

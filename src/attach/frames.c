@@ -9,7 +9,7 @@
  */
 #ifdef __x86_64__
 
-#include "internal.h"
+#include "attach_impl.h"
 
 #include <errno.h>
 #include <stddef.h>

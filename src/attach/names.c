@@ -7,7 +7,7 @@
  * Names of parts (malloc.cold) and versions count as the function.
  */
 #include <string.h>
-#include "internal.h"
+#include "attach_impl.h"
 
 static const char *const exact[] = {
 	/* allocators */

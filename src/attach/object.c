@@ -13,7 +13,7 @@
 #include <base/rights.h>
 #include <base/scope.h>
 
-#include "internal.h"
+#include "attach_impl.h"
 
 #define OBJECTS_MAX   16384u
 #define NESTED_MAX    8u /* how many functions and labels may start inside one that covers an address */

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "internal.h"
+#include "attach_impl.h"
 
 #include <base/file.h>
 #include <base/scope.h>

@@ -22,7 +22,7 @@
 
 #include <base/clock.h>
 
-#include "internal.h"
+#include "attach_impl.h"
 
 #include <elf.h>
 
@@ -45,7 +45,7 @@ static uint64_t bit(int signal)
 
 /*
  * Its status from waitpid(2) at the next stop; or -ETIMEDOUT, -ESRCH. A timer's signal comes every few
- * milliseconds (apart.c), so that no wait is forever.
+ * milliseconds (without_terminal.c), so that no wait is forever.
  */
 static int wait_stop(struct hodo_attach_tracee *e, unsigned int ms)
 {

@@ -15,7 +15,7 @@
 
 #include <hodo/abi_plan.h>
 
-#include "internal.h"
+#include "attach_impl.h"
 
 #define STACK_MAX   (256u << 10)
 #define FRAMES_MAX  512u

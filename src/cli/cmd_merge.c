@@ -2,8 +2,8 @@
 /* cmd_merge.c - hodo merge: recordings of several hosts on one timeline. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "hosts.h"
-#include "output_aside.h"
+#include "host_table.h"
+#include <cli/output/output_aside.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_pack.c - hodo pack: a recording as one file. */
 #include "cli.h"
-#include "output_file.h"
+#include <cli/output/output_file.h>
 
 #include <string.h>
 #include <sys/file.h>

@@ -2,7 +2,7 @@
 /* cmd_print.c - hodo print. */
 #include "cli.h"
 #include "selection.h"
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
  */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "record_send.h"
-#include "stop.h"
+#include <cli/record/record_send.h>
+#include "on_signal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include <base/file.h>
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 #include <pack/compress.h>
 #include <pack/pack.h>
-#include <read/hosts.h>
+#include <read/file/hosts.h>
 #include <send/leftover.h>
 #include <send/send_link.h>
 

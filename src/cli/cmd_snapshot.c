@@ -6,7 +6,7 @@
  * before an earlier recording is moved out of the way.
  */
 #include "cli.h"
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 #include "target.h"
 
 #include <errno.h>

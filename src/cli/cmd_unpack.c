@@ -2,7 +2,7 @@
 /* cmd_unpack.c - hodo unpack: a packed or compressed recording as it was. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "output_aside.h"
+#include <cli/output/output_aside.h>
 
 #include <errno.h>
 #include <limits.h>

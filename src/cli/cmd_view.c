@@ -2,9 +2,9 @@
 /* cmd_view.c - hodo view. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "output_file.h"
+#include <cli/output/output_file.h>
 #include "selection.h"
-#include <export/view.h>
+#include <export/view/view.h>
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * word). Nothing named on the command line is ever run: hodo list reads events from files, recordings and
  * processes, in a child process that has one second.
  */
-#include "list.h"
+#include <cli/list/list.h>
 
 #include <ctype.h>
 #include <errno.h>

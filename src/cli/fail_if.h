@@ -3,7 +3,7 @@
 #ifndef HODO_CLI_FAIL_IF_H
 #define HODO_CLI_FAIL_IF_H
 
-#include "table.h"
+#include <cli/output/table.h>
 
 #define HODO_FAIL_IFS_MAX 16u
 

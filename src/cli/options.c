@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include <base/near.h>
-#include <read/pattern.h>
+#include <read/event/pattern.h>
 
 #include "cli.h"
 #include "selection.h"
-#include "table.h"
+#include <cli/output/table.h>
 
 #define OPTIONS_MAX 48
 #define LONG_BASE   256 /* what getopt_long() returns for the first option; letters are below */

@@ -3,8 +3,8 @@
 #include "cli.h"
 #include "selection.h"
 
-#include <export/symbols.h>
-#include <export/symbols_dir.h>
+#include <sym/recording_symbols.h>
+#include <sym/symbols_dir.h>
 #include <errno.h>
 #include <string.h>
 #include <sym/debuginfod.h>

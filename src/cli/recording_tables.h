@@ -6,7 +6,7 @@
 #ifndef HODO_CLI_RECORDING_TABLES_H
 #define HODO_CLI_RECORDING_TABLES_H
 
-#include "table.h"
+#include <cli/output/table.h>
 #include <base/map.h>
 
 /* The classes of one name in all processes. */

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include <base/map.h>
-#include <read/event_filter.h>
-#include <read/select.h>
+#include <read/event/event_filter.h>
+#include <read/event/select.h>
 
 #include "cli.h"
 

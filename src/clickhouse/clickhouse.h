@@ -11,7 +11,7 @@
 #ifndef HODO_CLICKHOUSE_CLICKHOUSE_H
 #define HODO_CLICKHOUSE_CLICKHOUSE_H
 
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 #include <hodo/read.h>
 #include <signal.h>
 #include <stdbool.h>

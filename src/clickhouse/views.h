@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* views.h - the questions that have names (duck/questions.c), as views in a database. */
+/* views.h - the questions that have names (duck/named_queries.c), as views in a database. */
 #ifndef HODO_CLICKHOUSE_VIEWS_H
 #define HODO_CLICKHOUSE_VIEWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* database.c - a database of DuckDB's in memory, and statements for it. */
-#include "impl.h"
+#include "duck_impl.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include <rows/schema.h>
 
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 #include <stddef.h>
 
 #define HODO_DUCK_MEMORY (1ull << 30) /* bytes that DuckDB may take, if nothing else is said */

@@ -3,7 +3,7 @@
 #ifndef HODO_DUCK_HINTS_H
 #define HODO_DUCK_HINTS_H
 
-#include "impl.h"
+#include "duck_impl.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef HODO_DUCK_PARAMETERS_H
 #define HODO_DUCK_PARAMETERS_H
 
-#include "impl.h"
+#include "duck_impl.h"
 
 #include <base/near.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  *	                       reader                 a hand's thread
  *	hand, batch.n == 0     reads and writes       waits; changes nothing
  *	hand, batch.n != 0     waits; reads batch.n   reads and writes; makes batch.n 0
- *	names of the rows      adds to them           does not look: they are in the hand's dictionaries (gathered.h)
+ *	names of the rows      adds to them           does not look: they are in the hand's dictionaries
  *	the writer's members   reads and writes       reads over, with the mutex
  *	the database           nothing                a connection of its own
  */

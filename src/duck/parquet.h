@@ -3,7 +3,7 @@
 #ifndef HODO_DUCK_PARQUET_H
 #define HODO_DUCK_PARQUET_H
 
-#include "gathered.h"
+#include "batch_function.h"
 
 /* Of a file, which is one group: a question needs memory for each group of all files, an export for one's rows. */
 #define DUCK_FILE_ROWS 245760

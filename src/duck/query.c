@@ -202,7 +202,7 @@ static bool is_of(const char *folder, const char *encoded, const char *name)
 	return strcasecmp(folder, encoded) == 0 || (hodo_percent_decode(decoded) && strcasecmp(decoded, name) == 0);
 }
 
-/* The first columns of a class's table: files have text and function only where a row has one (gathered.c). */
+/* The first columns of a class's table: files have text and function only where a row has one (batch_function.c). */
 #define CLASS_HEAD "SELECT NULL::BIGINT AS ts, NULL::VARCHAR AS host, NULL::VARCHAR AS process, NULL::UINTEGER AS pid, " \
 		   "NULL::VARCHAR AS thread, NULL::UINTEGER AS tid, NULL::INTEGER AS cpu, NULL::VARCHAR AS text, " \
 		   "NULL::VARCHAR AS function WHERE false UNION ALL BY NAME "

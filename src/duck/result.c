@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* result.c - the rows of a result, chunk by chunk, as text, JSON or CSV. */
-#include "impl.h"
+#include "duck_impl.h"
 #include "value.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  *	scan()    fetch_add         read
  *	others    before the threads begin, in init()
  */
-#include "impl.h"
+#include "duck_impl.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #ifndef HODO_DUCK_VALUE_H
 #define HODO_DUCK_VALUE_H
 
-#include "impl.h"
+#include "duck_impl.h"
 
 /* A column's type, taken apart once. */
 struct duck_value_type {

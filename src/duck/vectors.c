@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* vectors.c - our columns as the library's: see duck_vector_fill(). */
-#include "impl.h"
+#include "duck_impl.h"
 
 #include <core/fields.h>
 #include <errno.h>

@@ -243,7 +243,7 @@ static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role 
 											HODO_ELF_SLOT_MCOUNT);
 }
 
-/* As src/user/imports.c switches them. If gprof profiles the program, which a library cannot know, they stay.
+/* As src/user/objects/imports.c switches them. If gprof profiles the program, which a library cannot know, they stay.
  * */
 static int add_code(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
 {

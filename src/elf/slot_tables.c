@@ -155,7 +155,7 @@ static int add_noops(struct hodo_elf_slots *f, const struct hodo_elf *e, uint64_
 	    (memcmp(code, single, sizeof(single)) != 0 && memcmp(code, whole, sizeof(whole)) != 0))
 		return 0;
 	slot.idle = code[0];
-	/* In a program at low addresses, another byte is changed first (src/func/entry_only.c). */
+	/* In a program at low addresses, another byte is changed first (src/func/slots/entry_only.c). */
 	slot.switched = code[0] != single[0] || !gelf_getehdr(e->elf, &eh) || eh.e_type != ET_EXEC;
 	err = hodo_elf_slots_code(f, &slot);
 	return err ? err : hodo_elf_slots_add(f, function_of(f, e, addr), HODO_ELF_SLOT_PATCHABLE);

@@ -8,13 +8,13 @@
 #define _GNU_SOURCE
 #include "hosts.h"
 #include "export.h"
-#include <read/scheduling.h>
+#include <read/event/scheduling.h>
 
 #include <base/json.h>
 #include <base/map.h>
 #include <errno.h>
 #include <math.h>
-#include <read/text.h>
+#include <read/text/text.h>
 #include <stdio.h>
 
 #define LARGE_BYTES (100ull << 20)

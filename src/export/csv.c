@@ -7,7 +7,7 @@
 #include "export.h"
 #include <base/csv.h>
 #include <base/intern.h>
-#include <read/text.h>
+#include <read/text/text.h>
 
 #include <errno.h>
 #include <locale.h>

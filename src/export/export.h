@@ -3,10 +3,10 @@
 #ifndef HODO_EXPORT_EXPORT_H
 #define HODO_EXPORT_EXPORT_H
 
-#include "symbols.h"
+#include <sym/recording_symbols.h>
 
 #include <base/json.h>
-#include <read/timeline.h>
+#include <read/time/timeline.h>
 
 struct hodo_otlp;
 
@@ -58,7 +58,7 @@ static inline void hodo_export_loss(struct hodo_json *j, const struct hodo_read_
 	hodo_json_u64(j, "damaged", loss->damaged);
 }
 
-/* A text of an event, from a function in <read/text.h> or <hodo/read.h>. Valid until the next call. */
+/* A text of an event, from a function in <read/text/text.h> or <hodo/read.h>. Valid until the next call. */
 static inline const char *hodo_export_text(struct hodo_export *e, const struct hodo_read_event *event, size_t *len,
 					   int (*make)(struct hodo_read_text *, const struct hodo_read_event *))
 {

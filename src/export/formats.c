@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* formats.c - the list of formats, and how one is run. */
 #define _GNU_SOURCE
-#include "call_tree.h"
+#include <export/calls/call_tree.h>
 
 #include <errno.h>
 #include <stdlib.h>

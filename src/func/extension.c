@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* extension.c - libhodo-func as libhodo sees it: one table. */
-#include <engine/engine.h>
+#include <func/engine/engine.h>
 #include "func.h"
 
 static void init(void)
@@ -46,7 +46,7 @@ const struct hodo_extension hodo_extension = {
 	.function_name = hodo_names_function,
 };
 
-#ifndef HODO_SPLIT /* in one library; else user/functions.c */
+#ifndef HODO_SPLIT /* in one library; else user/objects/functions.c */
 HODO_PUBLIC int hodo_tracer_register(struct hodo_tracer *tracer)
 {
 	return hodo_tracers_register(tracer);

@@ -29,8 +29,8 @@
 #include <hodo/tracer.h>
 #include <core/search.h>
 #include <core/shadow.h>
-#include <user/extension.h>
-#include <user/sys.h>
+#include <user/objects/extension.h>
+#include <user/libc/sys.h>
 #include <user/user.h>
 
 /* -------------------------------------------------------------------- slots */

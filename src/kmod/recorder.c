@@ -12,7 +12,7 @@
  *   reader   | beside | beside; a position only grows, and never beyond the open packet: hodo_ring_put_consumed()
  */
 #include "kmod.h"
-#include "kprobes.h"
+#include <kmod/probes/kprobes.h>
 #include "recording.h"
 
 #include <hodo/abi_kernel.h>

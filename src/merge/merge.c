@@ -9,7 +9,7 @@
 
 #include <base/map.h>
 #include <base/vec.h>
-#include <read/wall.h>
+#include <read/file/wall.h>
 
 #include "graph.h"
 

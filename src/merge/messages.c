@@ -9,7 +9,7 @@
 
 #include <base/map.h>
 #include <base/vec.h>
-#include <read/key.h>
+#include <read/event/key.h>
 
 #define CONTEXT_FIELDS 4u
 #define PARENT         2u

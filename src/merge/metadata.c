@@ -14,7 +14,7 @@
 
 #include <base/escape.h>
 #include <base/text.h>
-#include <read/metadata_line.h>
+#include <read/file/metadata_line.h>
 
 #define NS_PER_S 1000000000
 #define FREQ_MAX (1000ll * NS_PER_S)

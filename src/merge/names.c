@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include <base/map.h>
-#include <read/hosts.h>
+#include <read/file/hosts.h>
 
 #define NAME_BYTES 64u /* of a host in a folder's name */
 

@@ -19,8 +19,8 @@
 #include <base/vec.h>
 #include <core/labels.h>
 
-#include "names.h"
-#include "shm.h"
+#include <record/write/names.h>
+#include <record/ring/shm.h>
 
 #define WARNING_MAX 1024    /* bytes of one of ours */
 #define FILE_SHOWN_MAX 300 /* bytes of a file's name in a warning */

@@ -12,7 +12,7 @@
 #include <base/arena.h>
 #include <hodo/abi.h>
 
-#include "event_walk.h"
+#include <record/ring/event_walk.h>
 
 #define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
 #define HODO_CATALOG_LABELS_MAX 4096u      /* label records, and labels of one */

@@ -9,10 +9,10 @@
 
 #include <base/quantity.h>
 #include <core/condition.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 
 #include "message.h"
-#include "shm.h"
+#include <record/ring/shm.h>
 
 #define TEXT_MAX 2560u
 #define RATE_MAX 1000000000u

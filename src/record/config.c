@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #include "conditions.h"
-#include "snapshot.h"
+#include <record/write/snapshot.h>
 
 static void make_uuid(uint64_t salt, uint8_t uuid[16])
 {

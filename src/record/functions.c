@@ -10,7 +10,7 @@
 
 #include <base/quantity.h>
 
-#include "shm.h"
+#include <record/ring/shm.h>
 
 /* "0x1000-0x2000", with the end after the start. */
 static bool is_range(const char *p, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* guard.c - names the processes whose semaphores may be raised to the recording's guard: HODO_WANTS_GUARD. */
 #include "process.h"
-#include "shm.h"
+#include <record/ring/shm.h>
 
 void hodo_process_guard(struct hodo_process *p)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "names.h"
+#include <record/write/names.h>
 
 static const struct {
 	int err;

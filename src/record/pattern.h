@@ -8,7 +8,7 @@
 
 #include "catalog.h"
 
-#include <read/pattern.h>
+#include <read/event/pattern.h>
 
 /* Checks off the events of a catalogue from index first on: their names (a span's also without .begin and
  * .end), or their fields. */

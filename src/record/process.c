@@ -16,8 +16,8 @@
 #include <hodo/abi_kernel.h>
 
 #include "conditions.h"
-#include "own_stream.h"
-#include "shm.h"
+#include <record/write/own_stream.h>
+#include <record/ring/shm.h>
 
 #define WARNINGS_TOLD_MAX 100u /* of one process on the terminal; the metadata has more */
 

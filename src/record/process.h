@@ -9,10 +9,10 @@
 #include <base/map.h>
 
 #include "catalog.h"
-#include "ctf_metadata.h"
-#include "ring_reader.h"
+#include <record/write/ctf_metadata.h>
+#include <record/ring/ring_reader.h>
 #include "session.h"
-#include "stream.h"
+#include <record/write/stream.h>
 
 struct hodo_process_ring {
 	struct hodo_process *process;
@@ -142,7 +142,7 @@ void hodo_process_wake(struct hodo_process *p); /* writers that wait for room ch
 /* A ring no longer read never has room again: from now on nobody waits for it. */
 void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
 void hodo_process_add_waited(struct hodo_process *p); /* to the recorder's sum, at the end */
-uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see shortage.h */
+uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see ring_size_hint.h */
 void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the recorder's sum */
 
 /* Reads the rest, completes the folder, and frees the process. alive: the process may still write. */

@@ -9,29 +9,29 @@
 /* A recording: configuring and running it. */
 #include "conditions.h"
 #include "functions.h"
-#include "kernel.h"
-#include "launch.h"
-#include "out_dir.h"
+#include <record/kernel/kernel.h>
+#include <record/join/launch.h>
+#include <record/write/out_dir.h>
 #include "pattern.h"
 #include "recording.h"
-#include "roots.h"
-#include "switches.h"
+#include <record/join/roots.h>
+#include <record/kernel/switches.h>
 
 /* Recordings of flight recorders' contents, and of what dead processes and interrupted recordings left. */
-#include "flight_memory.h"
-#include "memory.h"
-#include "recover.h"
-#include "snapshot.h"
+#include <record/recover/flight_memory.h>
+#include <record/ring/lend.h>
+#include <record/recover/recover.h>
+#include <record/write/snapshot.h>
 
 /* Processes that listen, and their memory. */
 #include "catalog.h"
 #include "clock.h"
-#include "control.h"
-#include "peer.h"
+#include <record/join/control.h>
+#include <record/join/peer.h>
 #include "proc_status.h"
 #include "process.h"
-#include "runtime_dir.h"
-#include "shm.h"
+#include <record/join/runtime_dir.h>
+#include <record/ring/shm.h>
 
 /* What to do about an errno. */
 #include "message.h"

@@ -17,12 +17,12 @@
 #include <base/file.h>
 
 #include "conditions.h"
-#include "kernel.h"
+#include <record/kernel/kernel.h>
 #include "proc_status.h"
-#include "planning.h"
+#include <record/join/planning.h>
 #include "process.h"
-#include "server.h"
-#include "switches.h"
+#include <record/join/server.h>
+#include <record/kernel/switches.h>
 
 #define MS 1000000ll
 #define INTERVAL_MIN_NS 100000

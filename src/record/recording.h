@@ -19,9 +19,9 @@
 #include "functions.h"
 #include "message.h"
 #include "pattern.h"
-#include "ring_reader.h"
-#include "roots.h"
-#include "unrecorded.h"
+#include <record/ring/ring_reader.h>
+#include <record/join/roots.h>
+#include <record/join/unrecorded.h>
 
 struct hodo_recorder;
 struct hodo_process;

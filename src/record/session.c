@@ -15,7 +15,7 @@
 #include <base/scope.h>
 
 #include "conditions.h"
-#include "ctf_metadata.h"
+#include <record/write/ctf_metadata.h>
 #include "process.h"
 
 #define RESERVE_BYTES (1u << 20)

@@ -7,16 +7,16 @@
 
 #include <base/clock.h>
 
-#include "abstract.h"
+#include <record/join/second_socket.h>
 #include "clock.h"
-#include "drain.h"
-#include "images.h"
-#include "joining.h"
-#include "parts.h"
+#include <record/ring/drain.h>
+#include <record/join/images.h>
+#include <record/join/joining.h>
+#include <record/write/parts.h>
 #include "recording.h"
-#include "snapshots.h"
-#include "space.h"
-#include "wall.h"
+#include <record/write/snapshots.h>
+#include <record/ring/give_back.h>
+#include <record/write/wall.h>
 #include "watch.h"
 
 struct hodo_planning;
@@ -39,7 +39,7 @@ struct hodo_recorder {
 	struct hodo_joining joining;
 	struct hodo_images_awaited images;
 	struct hodo_second_socket second_socket;
-	struct hodo_way_in *joins;    /* join.c */
+	struct hodo_way_in *joins;    /* way_in.c */
 	struct hodo_process *processes;
 	struct hodo_switches *switches; /* NULL: not recorded, or by the kernel's module */
 	struct hodo_parts parts;

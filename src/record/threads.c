@@ -12,7 +12,7 @@
 
 #include "proc_status.h"
 #include "process.h"
-#include "shm.h"
+#include <record/ring/shm.h>
 
 #define REFRESH_MAX 256u /* names looked up at once */
 #define KERNEL_THREADS_MAX (1u << 17) /* as many as a reader keeps */

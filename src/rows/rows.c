@@ -4,8 +4,8 @@
 
 #include <base/escape.h>
 #include <errno.h>
-#include <read/off_cpu.h>
-#include <read/text.h>
+#include <read/event/off_cpu.h>
+#include <read/text/text.h>
 #include <stdlib.h>
 
 /* --------------------------------------------------------------------- batches */

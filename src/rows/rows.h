@@ -15,7 +15,7 @@
 
 #include "batch.h"
 
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 
 #define HODO_ROWS_BATCH   2048u
 #define HODO_ROWS_PENDING (64u << 20)

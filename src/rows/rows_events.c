@@ -4,9 +4,9 @@
 
 #include <core/fields.h>
 #include <errno.h>
-#include <read/column_names.h>
-#include <read/fields.h>
-#include <read/text.h>
+#include <read/table/column_names.h>
+#include <read/event/fields.h>
+#include <read/text/text.h>
 
 /* ----------------------------------------------------------------------- values */
 

@@ -7,8 +7,8 @@
 
 #include <base/map.h>
 #include <base/text.h>
-#include <read/scheduling.h>
-#include <read/slice_rows.h>
+#include <read/event/scheduling.h>
+#include <read/time/slice_rows.h>
 
 extern const struct hodo_rows_column hodo_rows_head[HODO_ROWS_OWN];
 extern const struct hodo_rows_table hodo_rows_fixed[HODO_ROWS_FIXED];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rows_slices.c - spans, calls and times off a CPU as rows. What a row of the first two says is decided in
- * read/slice_rows.c, a row of the third is how a thread waited that runs again.
+ * read/time/slice_rows.c, a row of the third is how a thread waited that runs again.
  */
 #include "rows_impl.h"
 

@@ -9,7 +9,7 @@
 #include <base/map.h>
 #include <base/vec.h>
 #include <errno.h>
-#include <read/column_names.h>
+#include <read/table/column_names.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>

@@ -5,7 +5,7 @@
  * Without parameters overloads look the same. Their mangled names begin alike, up to the parameters, so they
  * are adjacent in sorted order, or separated by a few templates; const ones begin with _ZNK instead of _ZN.
  */
-#include "internal.h"
+#include "sym_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *
  * There are no sizes: a function extends to the next one.
  */
-#include "internal.h"
+#include "sym_impl.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lines.c - source lines from DWARF. A unit's lines are read when they are first asked for. */
-#include "internal.h"
+#include "sym_impl.h"
 
 #include <dwarf.h>
 #include <errno.h>

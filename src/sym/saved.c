@@ -10,7 +10,7 @@
  *	s 1100 8 - 0 main.cold 1040   … and the start of the function that it is a part of
  *	end 2                     symbols
  */
-#include "internal.h"
+#include "sym_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sym.c - an object's functions: where they come from. */
-#include "internal.h"
+#include "sym_impl.h"
 #include "store.h"
 
 #include <errno.h>

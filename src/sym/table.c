@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c - an object's functions by address. */
-#include "internal.h"
+#include "sym_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #include <base/scope.h>
 
 #include "debuginfod.h"
-#include "internal.h"
+#include "sym_impl.h"
 
 #define THREAD 1
 enum { DWARF_RBP = 6, DWARF_RSP = 7 };

@@ -488,7 +488,7 @@ HODO_HIDDEN void hodo_emit_init(void);
 extern HODO_SHARED const struct hodo_ops hodo_user_ops;
 HODO_SHARED void hodo_emit_slow(struct hodo_state *state, const void *data, size_t len);
 
-/* probe.c */
+/* probes.c */
 HODO_HIDDEN const struct hodo_probes *hodo_probe_enter(struct hodo_state *state, uint32_t *token);
 HODO_HIDDEN void hodo_probe_leave(uint32_t token);
 HODO_HIDDEN int hodo_probe_register(const struct hodo_desc *desc, void (*func)(void), void *data);

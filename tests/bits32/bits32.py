@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""32-bit programs run as they do without hodo, and the programs they start are recorded: src/record/preload.c."""
+"""32-bit programs run as they do without hodo, and the programs they start are recorded: src/record/join/preload.c."""
 import os
 import shutil
 

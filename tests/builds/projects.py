@@ -172,7 +172,7 @@ class CMake(Project):
         self.libraries = library.parent
         self.check_monitor(built / "monitor")
         made = self.inputs(built)
-        self.assertIn(f"{SOURCE}/src/user/registry.c", made)
+        self.assertIn(f"{SOURCE}/src/user/event/registry.c", made)
         self.assertEqual([name for name in made if re.match(rf"{SOURCE}/(src/(cli|record|read)|tests|bench|examples)/", name)],
                          [])
         self.assertEqual({path.name for path in built.iterdir() if not path.name.startswith(".ninja")},

@@ -4,7 +4,7 @@
 
 #include <lib/unit.h>
 
-#include <user/counter.h>
+#include <user/event/counter.h>
 
 static struct perf_event_mmap_page page;
 static uint64_t counter_value;

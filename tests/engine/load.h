@@ -3,8 +3,8 @@
 #ifndef HODO_TESTS_ENGINE_LOAD_H
 #define HODO_TESTS_ENGINE_LOAD_H
 
-#include <engine/engine.h>
-#include <probe/build.h>
+#include <func/engine/engine.h>
+#include <probe/patch/build.h>
 
 /* The slots count these. */
 extern uint64_t entries, exits;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <probe/plan.h>
+#include <probe/patch/whole_functions.h>
 
 #include "load.h"
 

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <graph/gen_calls.h>
 
-#include <export/call_tree.h>
+#include <export/calls/call_tree.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@ from exporting import PROTOC, REQUESTS, Case, decode
 from hodo_test import SOURCE
 from otlp_receiver import Receiver
 
-SCHEMA = os.path.join(SOURCE, "src/export/otlp.proto")
+SCHEMA = os.path.join(SOURCE, "src/export/otlp/otlp.proto")
 # Fields that hodo never writes, and that their serializers write empty.
 THEIRS = {"Span": "optional string trace_state = 3; optional uint32 dropped_links_count = 14; "
                   "optional Nothing status = 15;",

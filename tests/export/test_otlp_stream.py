@@ -16,7 +16,7 @@ from otlp_receiver import RESET, Receiver
 
 PACED, SERVED = program("PACED"), program("SERVED")
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-SCHEMA = os.path.join(SOURCE, "src/export/otlp.proto")
+SCHEMA = os.path.join(SOURCE, "src/export/otlp/otlp.proto")
 SENT = re.compile(r"hodo: (\d+) spans? and (\d+) values? of counters sent to ")
 NOT_SENT = re.compile(r"hodo: (http://\S+): (.*): (\d+) spans? and (\d+) values? of counters were sent, "
                       r"(?:at least )?(\d+) spans? and (\d+) values? of counters were not: "

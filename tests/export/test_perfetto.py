@@ -8,7 +8,7 @@ import re
 from exporting import PROTOC, REQUESTS, Case, decode
 from hodo_test import SOURCE, main, skip
 
-SCHEMA = os.path.join(SOURCE, "src/export/perfetto.proto")
+SCHEMA = os.path.join(SOURCE, "src/export/perfetto/perfetto.proto")
 BEGIN, END, INSTANT, COUNTER = "TYPE_SLICE_BEGIN", "TYPE_SLICE_END", "TYPE_INSTANT", "TYPE_COUNTER"
 NAMES = {"event_categories": "category", "event_names": "name", "debug_annotation_names": "note",
          "source_locations": "location"}

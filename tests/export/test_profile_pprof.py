@@ -41,7 +41,7 @@ class Pprof(profiles.Speedscope):
         if "PROTOC" not in os.environ:
             raise unittest.SkipTest("there is no protoc: install Debian's package protobuf-compiler")
         path, warned = self.export("pprof", recording)
-        schema = os.path.join(os.environ["SOURCE"], "src/export")
+        schema = os.path.join(os.environ["SOURCE"], "src/export/calls")
         done = subprocess.run([os.environ["PROTOC"], "--decode=perftools.profiles.Profile", f"--proto_path={schema}",
                                "pprof.proto"], input=gzip.decompress(path.read_bytes()), capture_output=True,
                               check=True)

@@ -3,7 +3,7 @@
 #include "event.h"
 
 #include <core/filter.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <core/filter.h>
 #include <core/glob.h>
 #include <lib/fuzz.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bound.c - what a filter uses besides an event's fields: variables, labels, elements of sequences. */
 #include <core/filter.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 #include "event.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_compile.c - what the compiler refuses, its messages, and its limits. */
 #include <core/filter.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE /* feenableexcept */
 #include <core/filter.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 #include "event.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * that passes is run on an event, in one build under the sanitizers.
  */
 #include <core/filter.h>
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 #include "reference.h"
 
 #include <errno.h>

@@ -16,9 +16,9 @@
 
 #include <hodo/read.h>
 #include <lib/fuzz.h>
-#include <record/flight_memory.h>
-#include <record/out_dir.h>
-#include <record/snapshot.h>
+#include <record/recover/flight_memory.h>
+#include <record/write/out_dir.h>
+#include <record/write/snapshot.h>
 
 #include "honest.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <lib/fuzz.h>
-#include <record/recover.h>
+#include <record/recover/recover.h>
 
 static const uint8_t uuid[16] = { 1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 16 };
 

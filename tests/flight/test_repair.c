@@ -13,8 +13,8 @@
 #include <lib/unit.h>
 
 #include <record/catalog.h>
-#include <record/flight_memory.h>
-#include <record/ring_image.h>
+#include <record/recover/flight_memory.h>
+#include <record/ring/ring_copy.h>
 
 #include "honest.h"
 #include "writer.h"

@@ -19,8 +19,8 @@ GOOD = {
     "src/core/ring.h": DUAL + "#include <hodo/abi.h>\n",
     "src/core/ring.c": DUAL + '#include "ring.h"\n#include <string.h>\n',
     "src/arch/x86_64/writer.c": MIT + '#include <core/ring.h>\n',
-    "src/user/emit.c": MIT + "#include <errno.h>\n#include <core/ring.h>\n",
-    "src/read/open.c": MIT + "#include <stdio.h>\n#include <hodo/abi.h>\n",
+    "src/user/event/emit.c": MIT + "#include <errno.h>\n#include <core/ring.h>\n",
+    "src/read/file/open.c": MIT + "#include <stdio.h>\n#include <hodo/abi.h>\n",
     "src/record/record.h": MIT + "#include <hodo/abi.h>\n",
     "src/cli/main.c": MIT + '#include <stdio.h>\n#include <record/record.h>\n\nint main(void)\n{\n\treturn 0;\n}\n',
 }
@@ -35,8 +35,8 @@ BAD = [
     ("read includes record", "arrows", {"src/read/a.c": MIT + '#include <record/record.h>\n'},
      "read may not include record"),
     ("cli includes a header within record", "arrows",
-     {"src/record/stream.h": MIT, "src/cli/a.c": MIT + "#include <record/stream.h>\n"},
-     "src/record/stream.h is internal: others include <record/record.h> alone"),
+     {"src/record/write/stream.h": MIT, "src/cli/a.c": MIT + "#include <record/write/stream.h>\n"},
+     "src/record/write/stream.h is internal: others include <record/record.h> alone"),
     ("user includes read by a way round", "arrows",
      {"src/read/r.h": MIT, "src/user/a.c": MIT + '#include "../read/r.h"\n'}, "user may not include read"),
     ("a header of another module in quotes", "arrows", {"src/user/a.c": MIT + '#include "core/ring.h"\n'},
@@ -114,18 +114,19 @@ def check_build(top, good):
     tree, failed = top / "symbols", 0
     lay(tree, GOOD | {
         "src/arch/x86_64/writer.c": MIT + "void emit(void);\nvoid write_event(void)\n{\n\temit();\n}\n",
-        "src/user/emit.c": MIT + "void wait_for(void);\nvoid emit(void)\n{\n\twait_for();\n}\n",
-        "src/user/wait.c": MIT + "void emit(void);\nvoid wait_for(void)\n{\n\temit();\n}\n",
-        "src/user/clock.c": MIT + "unsigned __int128 ticks, hz;\nvoid scale(void)\n{\n\tticks /= hz;\n}\n",
+        "src/user/event/emit.c": MIT + "void wait_for(void);\nvoid emit(void)\n{\n\twait_for();\n}\n",
+        "src/user/ring/wait.c": MIT + "void emit(void);\nvoid wait_for(void)\n{\n\temit();\n}\n",
+        "src/user/ring/clock.c": MIT + "unsigned __int128 ticks, hz;\nvoid scale(void)\n{\n\tticks /= hz;\n}\n",
     })
     commands = []
-    for source in ("src/arch/x86_64/writer.c", "src/user/emit.c", "src/user/wait.c", "src/user/clock.c"):
+    for source in ("src/arch/x86_64/writer.c", "src/user/event/emit.c", "src/user/ring/wait.c",
+                   "src/user/ring/clock.c"):
         made = source.replace("/", "-") + ".o"
         subprocess.run(["cc", "-c", tree / source, "-o", tree / made], check=True)
         commands.append({"directory": str(tree), "file": str(tree / source), "command": f"cc -c {source} -o {made}"})
     (tree / "compile_commands.json").write_text(json.dumps(commands))
-    wanted = ["arch may not use user (emit of src/user/emit.c)", "src/user: 2 files need each other: emit.c needs",
-              "src/user/clock.c: calls __udivti3 of libgcc"]
+    wanted = ["arch may not use user (emit of src/user/event/emit.c)", "src/user: 2 files need each other: emit.c needs",
+              "src/user/ring/clock.c: calls __udivti3 of libgcc"]
     result = subprocess.run([ROOT / "scripts" / "check-arrows", "--build", tree, tree], capture_output=True, text=True)
     lines = result.stdout.splitlines()
     if result.returncode != 1 or len(lines) != len(wanted) or any(w not in t for w, t in zip(wanted, lines)):

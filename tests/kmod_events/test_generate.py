@@ -27,7 +27,8 @@ def layout(out):
     """As src/kmod/Makefile does, for the files that the events' files include."""
     (out / "events").mkdir(parents=True)
     for link, to in (("include", ROOT / "include"), ("core", ROOT / "src/core"), ("std", KMOD / "std"),
-                     ("stages", KMOD / "events"), ("ring.h", ROOT / "src/core/ring.h"), ("Kbuild", KMOD / "Kbuild")):
+                     ("stages", KMOD / "events"), ("kmod", KMOD), ("ring.h", ROOT / "src/core/ring.h"),
+                     ("Kbuild", KMOD / "Kbuild")):
         (out / link).symlink_to(to)
     for header in KMOD.glob("*.h"):
         (out / header.name).symlink_to(header)

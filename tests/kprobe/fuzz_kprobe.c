@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_kprobe.c - libFuzzer target for a probe's text: what is understood makes a program that hodo.ko accepts. */
 #include <core/kprobe.h>
-#include <kprobe/kprobe.h>
+#include <probe/kernel/kprobe.h>
 #include <lib/fuzz.h>
 
 #include <string.h>

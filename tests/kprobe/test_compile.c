@@ -7,7 +7,7 @@
 
 #include <bpf/btf.h>
 #include <core/kprobe.h>
-#include <kprobe/kprobe.h>
+#include <probe/kernel/kprobe.h>
 
 #include "types.h"
 

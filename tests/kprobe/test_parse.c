@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kprobe/kprobe.h>
+#include <probe/kernel/kprobe.h>
 
 static struct hodo_kprobe_text t;
 static char why[HODO_KPROBE_WHY_MAX];

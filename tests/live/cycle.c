@@ -23,8 +23,8 @@
 #include <lib/records.h>
 #include <record/catalog.h>
 #include <record/conditions.h>
-#include <read/filter_compile.h>
-#include <record/ring_reader.h>
+#include <read/event/filter_compile.h>
+#include <record/ring/ring_reader.h>
 
 #define THREADS_MAX 64
 #define EVENTS_MAX (1u << 22)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo_section.pml - the end of a recording (src/user/section.c, recording.c): writers in restartable
+ * hodo_section.pml - the end of a recording (src/user/event/section.c, recording.c): writers in restartable
  * sequences and in sections on one side; on the other, who closes the sections, waits until
  * nobody is inside, takes the views away, and unmaps the memory; then the next recording
  * begins.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo_spans.pml - the table of open spans (src/user/spans.c): begins claim slots, ends take them.
+ * hodo_spans.pml - the table of open spans (src/user/event/spans.c): begins claim slots, ends take them.
  *
  * What it shows, over every interleaving:
  *   - an end that finds a begin has found its own: a begin is lost, perhaps, but never another's;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hodo_wait.pml - writers that wait for room in a full ring, and the recorder that makes it (user/wait.c; give_back()
- * in record/ring_reader.c). A futex compares and sleeps in one step, and wakes who sleeps.
+ * hodo_wait.pml - writers that wait for room in a full ring, and the recorder that makes it (user/ring/wait.c;
+ * give_back() in record/ring/ring_reader.c). A futex compares and sleeps in one step, and wakes who sleeps.
  *
  * WRITERS threads write EVENTS packets each into a ring of SLOTS, of which one is always open; the recorder takes them.
  * One at a time writes (a CPU's ring), but any number of them may be between its look at the ring and its sleep. A

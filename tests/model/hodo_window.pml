@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hodo_window.pml - a window of a program's code that is replaced by a jump, and put back, while threads run through
- * it (src/engine/apply.c, trap.c).
+ * it (src/func/engine/apply.c, trap.c).
  *
  * What it shows, over every interleaving:
  *   - no core runs an instruction of which it has fetched a part from before a change and a part from behind it;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <func/mangled.h>
+#include <func/names/mangled.h>
 #include <lib/fuzz.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 /* short_names.c - for each line of standard input, its short name. */
 #include <stdio.h>
 #include <string.h>
-#include <func/mangled.h>
+#include <func/names/mangled.h>
 
 int main(void)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <lib/unit.h>
-#include <func/mangled.h>
+#include <func/names/mangled.h>
 
 static const struct {
 	const char *mangled, *want;

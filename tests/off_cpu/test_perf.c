@@ -12,7 +12,7 @@
 
 #include <lib/unit.h>
 #include <base/clock.h>
-#include <record/perf.h>
+#include <record/kernel/perf.h>
 
 #define NAPS 20
 #define CPUS 1024u

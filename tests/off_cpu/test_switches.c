@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include <lib/unit.h>
-#include <read/internal.h>
-#include <read/off_cpu.h>
+#include <read/read_impl.h>
+#include <read/event/off_cpu.h>
 
 static const struct hodo_read_field switch_fields[] = {
 	{ "prev_pid", HODO_TYPE_I32, NULL }, { "prev_state", HODO_TYPE_I64, NULL }, { "next_pid", HODO_TYPE_I32, NULL },

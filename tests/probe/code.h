@@ -3,7 +3,7 @@
 #ifndef HODO_TESTS_PROBE_CODE_H
 #define HODO_TESTS_PROBE_CODE_H
 
-#include <probe/window.h>
+#include <probe/patch/window.h>
 
 #define CODE_AT 0x10000u
 

@@ -21,8 +21,8 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <hodo/abi.h>
-#include <probe/object.h>
-#include <probe/resolve.h>
+#include <probe/code/object.h>
+#include <probe/value/resolve.h>
 
 #define PROBES_MAX 128u
 #define STOPS_MAX  1024u

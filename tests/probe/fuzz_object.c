@@ -2,8 +2,8 @@
 /* fuzz_object.c - ELF files of any bytes: their functions, windows, the windows' copies and their places. */
 #include <lib/folder.h>
 #include <lib/fuzz.h>
-#include <probe/place.h>
-#include <probe/plan.h>
+#include <probe/patch/place.h>
+#include <probe/patch/whole_functions.h>
 #include <unistd.h>
 
 #define PROBES_MAX 256u

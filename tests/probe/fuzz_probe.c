@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <lib/fuzz.h>
-#include <probe/parts.h>
-#include <probe/plan.h>
+#include <probe/code/code_impl.h>
+#include <probe/patch/whole_functions.h>
 #include <string.h>
 
 #define AT 0x400000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_spec.c - any text as the text of a probe. */
 #include <lib/fuzz.h>
-#include <probe/spec.h>
+#include <probe/text/spec.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* fuzz_values.c - values of probes in ELF files of any bytes: the debug information is damaged. */
 #include <lib/folder.h>
 #include <lib/fuzz.h>
-#include <probe/resolve.h>
+#include <probe/value/resolve.h>
 #include <unistd.h>
 
 static const char *const probes[] = {

@@ -6,8 +6,8 @@
 #ifndef HODO_TESTS_PROBE_LIVE_H
 #define HODO_TESTS_PROBE_LIVE_H
 
-#include <probe/place.h>
-#include <probe/plan.h>
+#include <probe/patch/place.h>
+#include <probe/patch/whole_functions.h>
 
 struct live_probe {
 	struct hodo_probe_recipe recipe;

@@ -6,7 +6,7 @@
 #include <lib/unit.h>
 #include <hodo/abi.h>
 #include <hodo/abi_plan.h>
-#include <probe/event_code.h>
+#include <probe/patch/event_code.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <lib/random.h>
 #include <lib/unit.h>
-#include <probe/place.h>
+#include <probe/patch/place.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

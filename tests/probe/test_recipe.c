@@ -2,8 +2,8 @@
 /* test_recipe.c - copies of instructions, byte for byte, and the copies of every window of some libraries. */
 #include <errno.h>
 #include <lib/unit.h>
-#include <probe/plan.h>
-#include <probe/recipe.h>
+#include <probe/patch/whole_functions.h>
+#include <probe/patch/recipe.h>
 #include <stdio.h>
 #include <string.h>
 

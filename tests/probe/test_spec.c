@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <hodo/abi.h>
-#include <probe/spec.h>
+#include <probe/text/spec.h>
 
 /* "function|object|name|number: values", each value NAME=BASE steps[:type]. */
 static const char *parsed(const char *text)

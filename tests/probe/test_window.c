@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_window.c - which bytes a probe replaces, and each reason why it cannot replace them. */
 #include <lib/unit.h>
-#include <probe/plan.h>
-#include <probe/window.h>
+#include <probe/patch/whole_functions.h>
+#include <probe/patch/window.h>
 #include <string.h>
 
 #include "code.h"

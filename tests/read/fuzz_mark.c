@@ -8,7 +8,7 @@
 #include "help.h"
 
 #include <lib/fuzz.h>
-#include <read/internal.h>
+#include <read/read_impl.h>
 
 #define HEAD_BYTES (RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_follow.c - a recording that grows while it is read (read/follow.h): a copy of a finished one, of which each
+ * test_follow.c - a recording that grows while it is read (read/file/follow.h): a copy of a finished one, of which each
  * step has more bytes, cut anywhere, and of its metadata more lines. What was read of it in steps is what the whole
  * one has.
  */
@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <read/follow.h>
+#include <read/file/follow.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

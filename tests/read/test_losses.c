@@ -3,7 +3,7 @@
 #include "help.h"
 
 #include <errno.h>
-#include <read/losses.h>
+#include <read/event/losses.h>
 
 struct seen {
 	struct hodo_read_loss loss[32];

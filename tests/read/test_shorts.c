@@ -2,7 +2,7 @@
 /* test_shorts.c - calls and returns of 8 bytes: the address and the frame that each stands for. */
 #include "help.h"
 
-#include <read/internal.h>
+#include <read/read_impl.h>
 
 #define SPAN (1ull << 27)
 #define ALWAYS 0, UINT64_MAX

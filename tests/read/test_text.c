@@ -7,7 +7,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include <read/text.h>
+#include <read/text/text.h>
 #include <lib/random.h>
 
 static uint64_t seed = 0x853c49e6748fea9bull;

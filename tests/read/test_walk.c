@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include <read/layout.h>
+#include <read/file/layout.h>
 
 struct body {
 	uint8_t data[4096];

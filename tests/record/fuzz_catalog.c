@@ -11,7 +11,7 @@
 
 #include <lib/fuzz.h>
 #include <record/catalog.h>
-#include <record/ctf_metadata.h>
+#include <record/write/ctf_metadata.h>
 
 static void check_metadata(const struct hodo_catalog *c)
 {

@@ -12,7 +12,7 @@
 
 #include <lib/folder.h>
 #include <lib/fuzz.h>
-#include <record/images.h>
+#include <record/join/images.h>
 #include <record/process.h>
 
 #define OWN 77u

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include <lib/fuzz.h>
-#include <record/ring_reader.h>
+#include <record/ring/ring_reader.h>
 
 #include "writer.h"
 

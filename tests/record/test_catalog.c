@@ -11,7 +11,7 @@
 #include <lib/unit.h>
 
 #include <record/catalog.h>
-#include <record/ctf_metadata.h>
+#include <record/write/ctf_metadata.h>
 
 #include "writer.h"
 

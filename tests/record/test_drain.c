@@ -9,7 +9,7 @@
 
 #include <lib/unit.h>
 
-#include <record/drain.h>
+#include <record/ring/drain.h>
 
 #define THREADS 4u
 #define ROUNDS 2000

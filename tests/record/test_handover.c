@@ -5,8 +5,8 @@
 
 #include <lib/unit.h>
 
-#include <record/handover.h>
-#include <record/unrecorded.h>
+#include <record/join/no_buffers.h>
+#include <record/join/unrecorded.h>
 
 #define NONE UINT64_MAX
 

@@ -13,13 +13,13 @@
 
 #include <lib/folder.h>
 #include <lib/unit.h>
-#include <read/ctf_names.h>
+#include <read/file/ctf_names.h>
 
 #include <record/clock.h>
-#include <record/ctf_metadata.h>
+#include <record/write/ctf_metadata.h>
 #include <record/pattern.h>
-#include <record/stream.h>
-#include <record/names.h>
+#include <record/write/stream.h>
+#include <record/write/names.h>
 
 #include "writer.h"
 

@@ -8,8 +8,8 @@
 
 #include <lib/unit.h>
 
-#include <record/ring_reader.h>
-#include <record/stream.h>
+#include <record/ring/ring_reader.h>
+#include <record/write/stream.h>
 
 #include "writer.h"
 

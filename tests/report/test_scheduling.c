@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include <lib/unit.h>
-#include <read/scheduling.h>
-#include <read/internal.h>
+#include <read/event/scheduling.h>
+#include <read/read_impl.h>
 
 static char got[8192];
 static uint64_t reported;

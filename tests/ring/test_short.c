@@ -2,7 +2,7 @@
 /* test_short.c - which objects have short calls: no two of these may have addresses that a call's record confuses. */
 #include <string.h>
 #include <lib/unit.h>
-#include <user/extension.h>
+#include <user/objects/extension.h>
 #include <user/user.h>
 
 #define MIB (1ull << 20)

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <core/atomic.h>
-#include <user/spans.h>
+#include <user/event/spans.h>
 
 #define THREADS 6
 #define NAMES 2

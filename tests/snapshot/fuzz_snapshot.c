@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include <lib/fuzz.h>
-#include <record/ring_image.h>
-#include <record/snapshot.h>
+#include <record/ring/ring_copy.h>
+#include <record/write/snapshot.h>
 
 #include "writer.h"
 

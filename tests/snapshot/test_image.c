@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <record/ring_image.h>
-#include <record/snapshot.h>
+#include <record/ring/ring_copy.h>
+#include <record/write/snapshot.h>
 
 #include "writer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_symbols.c - src/export/symbols.c: which object an address is in, at which
+ * test_symbols.c - src/sym/recording_symbols.c: which object an address is in, at which
  * time; ids; that the cache finds an earlier address fast, and correctly.
  */
 #define _GNU_SOURCE
@@ -13,8 +13,8 @@
 #include <lib/folder.h>
 #include <lib/unit.h>
 
-#include <export/symbols.h>
-#include <export/symbols_dir.h>
+#include <sym/recording_symbols.h>
+#include <sym/symbols_dir.h>
 
 /* Saves symbols of an object: f at 0x1000, of 0x20 bytes, its part at 0x1100, and g, each with `prefix`. */
 static void save(const char *prefix, uint8_t id)

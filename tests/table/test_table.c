@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - tables of src/cli/table.h: text, JSON, order, choice of columns, difference. */
+/* test_table.c - tables of src/cli/output/table.h: text, JSON, order, choice of columns, difference. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <lib/unit.h>
 
-#include <cli/table.h>
+#include <cli/output/table.h>
 
 /* What the engine needs from the command. */
 bool hodo_use_color(enum hodo_color color, int fd)

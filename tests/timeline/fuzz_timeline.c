@@ -5,8 +5,8 @@
  * Slices nest on each thread, each begin has one end, and the output is discarded.
  */
 #include <export/export.h>
-#include <export/otlp.h>
-#include <export/view.h>
+#include <export/otlp/otlp.h>
+#include <export/view/view.h>
 #include <read/fuzz_recording.h>
 
 struct counts {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_timeline.c - recordings made event by event, and the timelines that are made of them, line by line. */
 #define _GNU_SOURCE
-#include <export/symbols.h>
+#include <sym/recording_symbols.h>
 #include <read/help.h>
-#include <read/timeline.h>
+#include <read/time/timeline.h>
 
 enum { A_BEGIN = 1, A_END, B_BEGIN, B_END, JOB_BEGIN, JOB_END, COUNT, PLAIN, MARK, ENTRY, EXIT, CALL, ENTER_READ,
        EXIT_READ, ENTER_EXECVE, SWITCH };

@@ -8,7 +8,7 @@
 
 #include <hodo/abi.h>
 #include <lib/records.h>
-#include <record/event_walk.h>
+#include <record/ring/event_walk.h>
 
 #define PACKET_BYTES (256u << 10)
 #define ROUNDS 400

@@ -7,7 +7,7 @@
 #include <lib/records.h>
 #include <lib/unit.h>
 
-#include <record/event_walk.h>
+#include <record/ring/event_walk.h>
 
 #define NUMBER 1
 #define TEXT 2

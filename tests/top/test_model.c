@@ -12,7 +12,7 @@
 
 #include <hodo/abi.h>
 
-#include <cli/top.h>
+#include <cli/top/top.h>
 
 #define SECOND 1000000000ll
 

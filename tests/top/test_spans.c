@@ -6,7 +6,7 @@
 #include <lib/records.h>
 #include <lib/unit.h>
 
-#include <cli/top_spans.h>
+#include <cli/top/top_spans.h>
 
 enum { BEGIN = 1, END = 2, VALUE = 3, RINGS = 3, TID = 77 };
 

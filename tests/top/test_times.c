@@ -6,8 +6,8 @@
 
 #include <lib/unit.h>
 
-#include <cli/top.h>
-#include <cli/top_numbers.h>
+#include <cli/top/top.h>
+#include <cli/top/top_numbers.h>
 
 #define SECOND 1000000000ll
 

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <user/sys.h>
+#include <user/libc/sys.h>
 #include <user/user.h>
 
 #define ASSEMBLY_POINTS 9

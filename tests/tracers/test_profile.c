@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <lib/unit.h>
 
-#include <func/profile.c>
+#include <func/tracers/profile.c>
 
 struct hodo_recording hodo_recording;
 

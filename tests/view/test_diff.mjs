@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callPaths } from '../../src/export/view/call_paths.js';
-import { changeOf, Comparison, matchPaths } from '../../src/export/view/compare.js';
-import { Model, takeApart } from '../../src/export/view/data.js';
+import { callPaths } from '../../src/export/view/page/data/call_paths.js';
+import { changeOf, Comparison, matchPaths } from '../../src/export/view/page/data/compare.js';
+import { Model, takeApart } from '../../src/export/view/page/data/data.js';
 import { hodo, run } from './lib.mjs';
 import { makeFew, makeModel, makePage } from './make_model.mjs';
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bucketBegin, bucketOf } from '../../src/export/view/distributions.js';
+import { bucketBegin, bucketOf } from '../../src/export/view/page/panes/distributions.js';
 import { hodo, run } from './lib.mjs';
 import { makeModel, makePage } from './make_model.mjs';
 

@@ -3,11 +3,11 @@
 // test_panes_model.mjs - what the panes compute from a recording, without a browser: call paths and their inverse,
 // distributions, the order of rows, each compared with a simple computation of the same.
 import assert from 'node:assert/strict';
-import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/call_paths.js';
-import { Model, takeApart } from '../../src/export/view/data.js';
-import { bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from '../../src/export/view/distributions.js';
-import { ranksOf } from '../../src/export/view/event_rows.js';
-import { rangeOf } from '../../src/export/view/pane_tools.js';
+import { DEPTH_MAX, addHidden, callPaths, inverse, matching, widest } from '../../src/export/view/page/data/call_paths.js';
+import { Model, takeApart } from '../../src/export/view/page/data/data.js';
+import { bucketBegin, bucketOf, distributions, figuresOf, heightsOf, thinValues } from '../../src/export/view/page/panes/distributions.js';
+import { ranksOf } from '../../src/export/view/page/panes/event_rows.js';
+import { rangeOf } from '../../src/export/view/page/panes/pane_tools.js';
 import { bare, makeModel } from './make_model.mjs';
 
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a), Math.abs(b)), `${what}: ${a} is not ${b}`);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shortened, withoutQualifier } from '../../src/export/view/names.js';
+import { shortened, withoutQualifier } from '../../src/export/view/page/data/names.js';
 import { makeFew, makeModel, makePage } from './make_model.mjs';
 import { run } from './lib.mjs';
 

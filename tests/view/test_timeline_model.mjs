@@ -3,17 +3,17 @@
 // test_timeline_model.mjs - what the timeline computes, without a browser: rows and their sums, statistics, search,
 // steps from slice to slice, least and greatest, the view's bounds, times as text; compared with simple computations.
 import assert from 'node:assert/strict';
-import { Model, printable, takeApart } from '../../src/export/view/data.js';
-import * as format from '../../src/export/view/format.js';
-import { itemAt, placeOf } from '../../src/export/view/hit.js';
-import { Walk } from '../../src/export/view/keyboard.js';
-import { HEADER_HEIGHT, Layout } from '../../src/export/view/layout.js';
-import { Pyramid } from '../../src/export/view/pyramid.js';
-import { ranking } from '../../src/export/view/ranking.js';
-import { firstAbove, firstAboveNear } from '../../src/export/view/rows.js';
-import { Search } from '../../src/export/view/search.js';
-import { statistics } from '../../src/export/view/statistics.js';
-import { View } from '../../src/export/view/view.js';
+import { Model, printable, takeApart } from '../../src/export/view/page/data/data.js';
+import * as format from '../../src/export/view/page/data/format.js';
+import { itemAt, placeOf } from '../../src/export/view/page/timeline/hit.js';
+import { Walk } from '../../src/export/view/page/keyboard.js';
+import { HEADER_HEIGHT, Layout } from '../../src/export/view/page/timeline/layout.js';
+import { Pyramid } from '../../src/export/view/page/data/pyramid.js';
+import { ranking } from '../../src/export/view/page/data/ranking.js';
+import { firstAbove, firstAboveNear } from '../../src/export/view/page/timeline/rows.js';
+import { Search } from '../../src/export/view/page/data/search.js';
+import { statistics } from '../../src/export/view/page/data/statistics.js';
+import { View } from '../../src/export/view/page/timeline/view.js';
 import { bare, makeModel } from './make_model.mjs';
 
 const bufferOf = (bytes) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { criticalPath, sumOf } from '../../src/export/view/critical_path.js';
+import { criticalPath, sumOf } from '../../src/export/view/page/data/critical_path.js';
 import { run } from './lib.mjs';
 
 function make(t, program, ...args) {

@@ -9,8 +9,8 @@
  *	return
  *
  * `to` is NULL until libhodo has started, since IFUNC resolvers call these before libhodo is relocated. It
- * leads to the function that libhodo interposes (user/imports.c), or to a hook while functions are traced
- * (func/instrument.c, func/entry_only.c).
+ * leads to the function that libhodo interposes (user/objects/imports.c), or to a hook while functions are traced
+ * (func/slots/instrument.c, func/slots/entry_only.c).
  */
 #include "x86.inc"
 

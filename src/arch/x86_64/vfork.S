@@ -12,7 +12,7 @@
  *	hodo_tls.table = hodo_no_views, hodo_tls.mode = FALLBACK
  *	pid = vfork()                     the return address in a register meanwhile: the child's
  *	                                  return overwrites its place on the stack
- *	if pid != 0 and the child has not left another one there (user/clone.c): hodo_tls = saved
+ *	if pid != 0 and the child has not left another one there (user/process/clone.c): hodo_tls = saved
  *	return pid, or -1 with errno
  */
 #include "x86.inc"

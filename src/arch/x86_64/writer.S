@@ -45,8 +45,8 @@
  *
  * hodo_x86_gather(state, values)                   one attempt, values as sites hand them over
  *
- *	the same with the payload put together by state.event.plan (user/emit.h), and texts measured while they are
- *	copied: 16 bytes at a time, through the one register that is saved for it. The required room includes
+ *	the same with the payload put together by state.event.plan (user/event/emit.h), and texts measured while they
+ *	are copied: 16 bytes at a time, through the one register that is saved for it. The required room includes
  *	the first 16 of each; more fit as far as the packet goes. 1: done, or it is off; 0: left to C code.
  *
  * hodo_x86_full(total)                             one attempt to count an event lost
@@ -67,7 +67,7 @@
  *   commit:
  *	return 0; fail or abort: return -1
  *
- * hodo_x86_count(counts, open)                     one attempt to count in or out of a section (user/section.c)
+ * hodo_x86_count(counts, open)                     one attempt to count in or out of a section (user/event/section.c)
  *
  *   start:
  *	if *open == 0: closed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * returns.S - where functions return whose return address was replaced (func/returns.c).
+ * returns.S - where functions return whose return address was replaced (func/slots/returns.c).
  *
  * hodo_x86_return        entered by ret: rsp = at + 8
  *

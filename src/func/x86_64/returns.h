@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * returns.h - the table of replaced return addresses, as func/returns.c keeps it and as the unwind data in returns.S
- * reads it: the data must find the table from anywhere, whoever evaluates it (libgcc, gdb). Hence a fixed
+ * returns.h - the table of replaced return addresses, as func/slots/returns.c keeps it and as the unwind data in
+ * returns.S reads it: the data must find the table from anywhere, whoever evaluates it (libgcc, gdb). Hence a fixed
  * address, which no system or sanitizer uses, and arithmetic that DWARF expressions can do.
  */
 #ifndef HODO_ARCH_X86_64_RETURNS_H

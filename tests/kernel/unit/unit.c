@@ -10,7 +10,7 @@
 
 #include <lib/unit.h>
 
-#include <read/filter_compile.h>
+#include <read/event/filter_compile.h>
 
 #include <linux/completion.h>
 #include <linux/kthread.h>

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * files.h - the files of plans. Decoding takes time: a file is decoded once for each recording, however
+ * many processes have it.
+ */
+#ifndef HODO_CLI_PLAN_FILES_H
+#define HODO_CLI_PLAN_FILES_H
+
+#include <probe/value/image.h>
+#include <probe/code/object.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "process_files.h"
+
+struct hodo_plan_file {
+	dev_t dev;
+	ino_t inode;
+	off_t bytes;
+	struct timespec changed;
+	bool decoded;
+	struct hodo_probe_object *object; /* NULL: refused */
+	char *path; /* of the image */
+	struct hodo_probe_image *image; /* NULL: not opened */
+	bool slots_known, slots; /* it has functions built with slots */
+	bool calls_known, calls; /* it may have system calls that libhodo must see */
+	bool landings_known;
+	unsigned landings; /* HODO_PROBE_LANDS_* */
+	bool by_default; /* its functions were selected by default in some process */
+	bool said;       /* why it is refused */
+	bool said_sources; /* that it has no debug information */
+	char *soname;    /* NULL: not looked at */
+	bool seen;       /* in planner->seen */
+	enum hodo_probe_reason why;
+	int err;
+	uint64_t entry; /* of a program */
+	struct hodo_code_segments segments;
+};
+
+/* All zero: none. */
+struct hodo_plan_files {
+	struct hodo_plan_file *list;
+	uint32_t n;
+};
+
+/* By the path to open it. NULL: it is gone, or no memory. */
+struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const char *path);
+void hodo_plan_files_free(struct hodo_plan_files *p);
+
+/* Each looks at the file once. */
+bool hodo_plan_file_has_slots(struct hodo_plan_file *f, const char *path);
+bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path);
+/* HODO_PROBE_LANDS_*, of functions by which calls are left. */
+unsigned hodo_plan_file_landings(struct hodo_plan_file *f, const char *path);
+const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path); /* "": none */
+void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path);
+/* For probes' texts. 0, -ENOMEM, or why it cannot be read. */
+int hodo_plan_file_image(struct hodo_plan_file *f, const char *path);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * planner.c - see planner.h. Examines all files that a process has mapped as code: those with
+ * selected functions, and those with system calls that libhodo must see (src/probe/patch/build.h).
+ */
+#define _GNU_SOURCE
+#include "planner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <base/file.h>
+#include <base/scope.h>
+#include <base/vec.h>
+#include <probe/value/arguments.h>
+#include <probe/patch/build.h>
+#include <probe/value/events.h>
+#include <probe/code/landings.h>
+#include <probe/patch/whole_functions.h>
+#include <probe/value/sdt.h>
+#include <probe/text/select.h>
+
+#include <cli/cli.h>
+#include "traps.h"
+
+#define MAPS_MAX (64u << 20)
+#define PAGE 4096ull
+
+/* A process while its plan is made. */
+struct planning {
+	struct hodo_planner *planner;
+	pid_t pid;
+	struct hodo_plan_request *request;
+	bool by_default;
+	const char **patterns, **arguments, **sdt;
+	struct hodo_probe_target *targets;
+	uint32_t ntargets;
+	uint64_t start;  /* where its program begins, … */
+	uint32_t program; /* … which is that of the targets */
+	bool meant;      /* some file is */
+	bool chosen;     /* of some file, functions with slots are chosen here (probe/text/select.h) */
+	bool traced;     /* functions of some file are: they have slots, or get some */
+	bool lands;      /* some file may leave calls, by exceptions and the like */
+	bool landings;   /* so the places where it does are planned */
+	uint32_t wanted; /* functions */
+};
+
+void hodo_planner_free(struct hodo_planner *p)
+{
+	hodo_plan_files_free(&p->files);
+}
+
+/* ------------------------------------------------------------------------ a process */
+
+static bool is_program(pid_t pid, const struct hodo_plan_file *f)
+{
+	char exe[32];
+	struct stat st;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	return stat(exe, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->inode;
+}
+
+static const char *why_refused(const struct hodo_plan_file *f)
+{
+	return f->err == -EOPNOTSUPP ? hodo_probe_reason_text(f->why) : strerror(-f->err);
+}
+
+/* Once a file. */
+static void say_refused(struct hodo_plan_file *f, const char *path)
+{
+	if (!f->said)
+		hodo_warning("%s: its functions are not traced: %s", path,
+			     why_refused(f));
+	f->said = true;
+}
+
+/* Likewise. */
+static void say_sourceless(struct hodo_plan_file *f, const char *path)
+{
+	if (!f->said_sources)
+		hodo_warning("%s: its functions cannot be chosen by source file: it has no debug information", path);
+	f->said_sources = true;
+}
+
+static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_plan_file *f,
+					  const struct hodo_process_file *mapped)
+{
+	struct hodo_probe_choice choice = { .patterns = p->patterns, .npatterns = p->planner->functions->patterns.n,
+					    .min_bytes = p->planner->min_bytes };
+
+	choice.path = mapped->path;
+	choice.soname = hodo_plan_file_soname(f, mapped->ours);
+	if (is_program(p->pid, f)) {
+		f->by_default |= p->by_default;
+		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
+	}
+	if (hodo_probe_select_by_source(&choice))
+		choice.has_slots = hodo_plan_file_has_slots(f, mapped->ours);
+	/* A slot's call does not have arguments. */
+	if (p->planner->arguments->n && hodo_plan_file_has_slots(f, mapped->ours)) {
+		choice.in_slots = p->arguments;
+		choice.nin_slots = p->planner->arguments->n;
+	}
+	return choice;
+}
+
+static bool is_asked_for(const struct planning *p, const struct hodo_process_file *mapped)
+{
+	const struct hodo_plan_request *r = p->request;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (mapped->start >= (r->object[i].start & ~(PAGE - 1)) && mapped->start < r->object[i].end)
+			return mapped->ours;
+	return r->n == 0 && mapped->ours;
+}
+
+/* NULL: not selected, or gone. */
+static struct hodo_plan_file *file_of(const struct planning *p, const struct hodo_process_file *mapped)
+{
+	return is_asked_for(p, mapped) ? hodo_plan_files_get(&p->planner->files, mapped->ours) : NULL;
+}
+
+/* Whether it may contain something selected. */
+static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice,
+		     const struct hodo_process_file *mapped)
+{
+	return hodo_probe_select_means(choice) || p->planner->sdt->n ||
+	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname) ||
+	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
+}
+
+/* For calls that are left (probe/code/landings.h), which must be of traced functions. */
+static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+			      const struct hodo_probe_choice *choice)
+{
+	const unsigned how = HODO_PROBE_LANDS_REFERS | (is_program(p->pid, f) ? HODO_PROBE_LANDS_DEFINES : 0);
+
+	if (!p->planner->functions->tracers)
+		return;
+	p->traced = p->traced || hodo_probe_select_means(choice) || hodo_plan_file_has_slots(f, mapped->ours);
+	p->lands = p->lands || hodo_plan_file_landings(f, mapped->ours) & how;
+}
+
+/* Before anything is decoded. */
+static int look_at_file(void *arg, const struct hodo_process_file *mapped)
+{
+	struct planning *p = arg;
+	struct hodo_plan_file *f = file_of(p, mapped);
+	struct hodo_probe_choice choice;
+
+	hodo_record_replacements_see(p->planner->replacements, mapped);
+	if (f) {
+		choice = choice_of(p, f, mapped);
+		p->meant |= is_meant(p, &choice, mapped);
+		p->chosen |= hodo_probe_select_means_slots(&choice);
+		look_for_landings(p, f, mapped, &choice);
+	}
+	return 0;
+}
+
+/* t: NULL: it is refused. */
+static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      struct hodo_probe_target *t)
+{
+	struct hodo_record_replacements *replacements = p->planner->replacements;
+	struct hodo_record_probes *probes = p->planner->probes;
+	const char *path = mapped->path, *soname = hodo_plan_file_soname(f, mapped->ours), *flaw;
+	int err;
+
+	if (!hodo_record_probes_mean(probes, path, soname) &&
+	    !hodo_record_replacements_mean(replacements, mapped, soname))
+		return 0;
+	err = f->object ? hodo_plan_file_image(f, mapped->ours) : 0;
+	if (err == -ENOMEM)
+		return err;
+	flaw = f->object ? strerror(-err) : why_refused(f);
+	err = hodo_record_probes_take(probes, path, soname, f->image, flaw, t);
+	return err ? err : hodo_record_replacements_take(replacements, mapped, soname, f->image, flaw, t);
+}
+
+/* For traced functions. A pattern without a match is not reported: there are other files. */
+static int add_arguments(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+			 struct hodo_probe_target *t)
+{
+	const struct hodo_pattern_list *patterns = p->planner->arguments;
+	char error[HODO_SPEC_ERROR] = "";
+	int err = patterns->n && t->nfunctions ? hodo_plan_file_image(f, mapped->ours) : -ENOENT;
+
+	for (uint32_t i = 0; i < patterns->n && !err; i++) {
+		err = hodo_probe_arguments_add(t, f->image, patterns->pattern[i].text, error);
+		if (err == -EINVAL && f->image->debug.dwarf)
+			err = 0;
+	}
+	if (err && err != -ENOENT && err != -ENOMEM && !f->said)
+		hodo_warning("%s: %s", mapped->path, *error ? error : strerror(-err));
+	f->said |= err == -EINVAL;
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Once a file: of functions whose slots stay in use. */
+static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n)
+{
+	if (!f->said && n)
+		hodo_warning("%s: arguments and results of %u function%s are not recorded: the compiler's "
+			     "tracing code there cannot be turned off; build with other flags "
+			     "(docs/functions.md), or none",
+			     mapped->path, n, n == 1 ? "" : "s");
+	f->said |= n > 0;
+}
+
+/* Which functions are wanted. */
+static int choose(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		  struct hodo_probe_choice *choice, struct hodo_probe_target *t)
+{
+	uint32_t *list = NULL;
+	int err = 0;
+
+	p->planner->seen += f->seen ? 0 : f->object->nfunctions;
+	f->seen = true;
+	err = hodo_probe_select(choice, f->object, mapped->ours, &list, &t->nfunctions);
+	t->functions = list;
+	t->slotted = choice->slotted;
+	t->nslotted = choice->nslotted;
+	if (choice->sourceless)
+		say_sourceless(f, mapped->path);
+	say_fixed(f, mapped, choice->fixed);
+	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
+		hodo_probe_function_take_slots(f->object, &f->object->functions[list[i]]);
+	return err;
+}
+
+/* Of a program that has just started, where it asks again (look_at_libraries()), whatever it is that is replaced. */
+static bool may_ask_again(const struct planning *p, const struct hodo_plan_file *f)
+{
+	return p->request->starts && p->planner->replacements->n && is_program(p->pid, f);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where the target's events are, if they may be where slots are: the caller frees choice->probed. */
+static int see_probed(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      const struct hodo_probe_target *t, struct hodo_probe_choice *choice)
+{
+	uint64_t *list;
+
+	if (!p->planner->functions->tracers || !t->nevents || !hodo_plan_file_has_slots(f, mapped->ours))
+		return 0;
+	list = calloc(t->nevents, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nevents; i++)
+		list[i] = t->events[i].addr;
+	qsort(list, t->nevents, sizeof(*list), compare);
+	choice->probed = list;
+	choice->nprobed = t->nevents;
+	return 0;
+}
+
+static int add_file(void *arg, const struct hodo_process_file *mapped)
+{
+	struct planning *p = arg;
+	struct hodo_plan_file *f = file_of(p, mapped);
+	struct hodo_probe_choice choice;
+	struct hodo_probe_target *t;
+	bool landings, functions;
+	int err;
+
+	if (!f)
+		return 0;
+	choice = choice_of(p, f, mapped);
+	functions = hodo_probe_select_means(&choice) || hodo_probe_select_means_slots(&choice);
+	landings = p->landings && hodo_plan_file_landings(f, mapped->ours) & HODO_PROBE_LANDS_DEFINES;
+	if (!functions && !is_meant(p, &choice, mapped) && !landings && !may_ask_again(p, f) &&
+	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))
+		return 0;
+	hodo_plan_file_decode(f, mapped->ours);
+	if (!f->object) {
+		if (functions)
+			say_refused(f, mapped->path);
+		return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
+	}
+	t = hodo_vec_add(p->targets, p->ntargets);
+	if (!t)
+		return -ENOMEM;
+	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = p->meant, .landings = landings };
+	if (f->entry && is_program(p->pid, f)) {
+		p->start = f->entry;
+		p->program = p->ntargets - 1;
+	}
+	if (!hodo_code_segments_bias(&f->segments, mapped, &t->bias)) {
+		p->ntargets--;
+		return 0;
+	}
+	err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
+	if (!err)
+		err = add_probes(p, f, mapped, t);
+	if (!err)
+		err = see_probed(p, f, mapped, t, &choice);
+	if (!err && (functions || hodo_probe_select_means(&choice)))
+		err = choose(p, f, mapped, &choice, t);
+	free((void *)choice.probed);
+	if (!err)
+		err = add_arguments(p, f, mapped, t);
+	p->wanted += t->nfunctions + t->nslotted + t->nevents + t->nreplacements;
+	return err;
+}
+
+/* ------------------------------------------------------------------------- the plan */
+
+static int read_space(struct hodo_probe_space *space, pid_t pid)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text maps = { 0 };
+	HODO_AUTO_CLOSE int fd = -1;
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = fd < 0 ? -errno : hodo_file_read(fd, MAPS_MAX, &maps);
+	return err ? err : hodo_probe_space_maps(space, hodo_text_string(&maps));
+}
+
+static int build(const struct planning *p, struct hodo_probe_built *built)
+{
+	HODO_AUTO(hodo_probe_space_free) struct hodo_probe_space space = { 0 };
+	int err = read_space(&space, p->pid);
+
+	if (!err)
+		err = hodo_probe_build(p->targets, p->ntargets, &space, built);
+	for (uint32_t i = 0; i < p->ntargets; i++)
+		hodo_probe_plan_forget(p->targets[i].object);
+	return err;
+}
+
+/* only_left: only the places where calls are left were to be planned. */
+static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built, bool only_left)
+{
+	if (only_left)
+		hodo_warning("process %d: calls that exceptions and longjmp() leave are noticed late, and "
+			     "seem to last longer: %s", (int)pid,
+			     err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err));
+	else if (err == -EOPNOTSUPP)
+		hodo_warning("process %d: nothing is patched in it: the system call at 0x%llx of its file, "
+			     "which may change signal masks, cannot be replaced: %s",
+			     (int)pid, (unsigned long long)built->call,
+			     hodo_probe_reason_text(built->reason));
+	else
+		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
+			     (int)pid,
+			     strerror(-err));
+}
+
+static const char **texts_of(const struct hodo_pattern_list *list)
+{
+	const char **texts = calloc(list->n + 1, sizeof(*texts));
+
+	for (uint32_t i = 0; texts && i < list->n; i++)
+		texts[i] = list->pattern[i].text;
+	return texts;
+}
+
+static void free_target(struct hodo_probe_target *t)
+{
+	free(t->replacements);
+	free((void *)t->functions);
+	free((void *)t->slotted);
+	hodo_probe_events_free(t);
+}
+
+/*
+ * Libraries with replacement functions are loaded first, even if they are already loaded, so that they stay;
+ * if the process cannot load them yet, at the program's first instruction.
+ */
+static int look_at_libraries(struct planning *p)
+{
+	struct hodo_plan_request *r = p->request;
+
+	if (r->n || !hodo_record_replacements_load(p->planner->replacements, r->load))
+		return 0;
+	if (r->starts && p->start) {
+		p->targets[p->program].start = p->start;
+		p->wanted++;
+	}
+	return r->loads ? -ELIBACC : 0;
+}
+
+static void say_missing(const struct planning *p)
+{
+	const struct hodo_planner *planner = p->planner;
+	bool attached = p->request->came && !p->request->n;
+
+	hodo_record_probes_look(planner->probes, p->targets, p->ntargets, attached);
+	hodo_record_replacements_look(planner->replacements, p->targets, p->ntargets,
+				      p->request->starts && p->start ? 0 : p->pid, attached);
+}
+
+int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
+{
+	struct hodo_planner *planner = arg;
+	const pid_t pid = request->pid;
+	struct planning p = { .planner = planner, .pid = pid, .request = request,
+			      .by_default = planner->functions->tracers && (request->came || pid == planner->command) };
+	const struct hodo_pattern_list *patterns = &planner->functions->patterns;
+	struct hodo_probe_built built = { .fd = -1 };
+	int err = -ENOMEM;
+
+	p.patterns = texts_of(patterns);
+	p.arguments = texts_of(planner->arguments);
+	p.sdt = texts_of(planner->sdt);
+	hodo_record_replacements_begin(planner->replacements);
+	if (p.patterns && p.arguments && p.sdt)
+		err = hodo_process_files(pid, look_at_file, &p);
+	/* With an earlier plan there are traps: the system calls of opened libraries must be seen. */
+	p.meant |= request->n > 0;
+	/* An opened library may land in calls of functions in earlier files. */
+	p.landings = planner->functions->tracers && ((p.traced && p.lands) || request->n);
+	p.meant |= p.landings;
+	if (!err && (p.meant || p.chosen))
+		err = hodo_process_files(pid, add_file, &p);
+	err = err ? err : look_at_libraries(&p);
+	if (!err)
+		err = p.wanted || p.landings || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
+	if (!err || err == -ENOENT)
+		say_missing(&p);
+	if (!err && (!(built.windows || built.slotted) || !(p.wanted || request->n || built.landings))) {
+		close(built.fd);
+		err = -ENOENT;
+	}
+	if (!err)
+		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
+	if (!err && !planner->quiet)
+		hodo_record_missed_look(&built, &planner->said_missed);
+	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
+		say_flaw(pid, err, &built, !p.wanted && !request->n);
+	for (uint32_t i = 0; i < p.ntargets; i++)
+		free_target(&p.targets[i]);
+	free(p.targets);
+	free(p.patterns);
+	free(p.arguments);
+	free(p.sdt);
+	return err ? err : built.fd;
+}

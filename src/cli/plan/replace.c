@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replace.c - see replace.h. The replacement's address in a process follows from its file and
+ * the file's mapping; so it need not be exported.
+ */
+#define _GNU_SOURCE
+#include "replace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <base/vec.h>
+#include <elf/symbols.h>
+#include <probe/patch/reason.h>
+#include <probe/value/resolve.h>
+
+#include <cli/cli.h>
+
+#define VERB     "record"
+#define POINTER  "_original"
+
+/* --------------------------------------------------------------------- the library */
+
+/* Whether it stays writable while the program runs. */
+static bool is_variable(Elf *elf, const GElf_Sym *symbol)
+{
+	bool writable = false, later = false;
+	size_t n;
+
+	if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size != sizeof(uint64_t) ||
+	    symbol->st_value % sizeof(uint64_t) || elf_getphdrnum(elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(elf, (int)i, &p) || symbol->st_value - p.p_vaddr >= p.p_memsz)
+			continue;
+		writable |= p.p_type == PT_LOAD && p.p_flags & PF_W;
+		later |= p.p_type == PT_GNU_RELRO;
+	}
+	return writable && !later;
+}
+
+static int find_functions(struct hodo_record_replacement *x, Elf *elf)
+{
+	HODO_AUTO_FREE char *pointer = NULL;
+	GElf_Sym symbol;
+
+	if (asprintf(&pointer, "%s" POINTER, x->name) < 0)
+		return hodo_no_memory();
+	if (!hodo_elf_find_symbol(elf, x->name, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+		return hodo_usage(VERB, "--replace %s: %s has no function %s", x->text, x->library, x->name);
+	x->to = symbol.st_value;
+	if (!hodo_elf_find_symbol(elf, pointer, &symbol))
+		return 0;
+	if (!is_variable(elf, &symbol))
+		return hodo_usage(VERB, "--replace %s: %s of %s receives the address of the replaced "
+				  "function: declare it as a non-const pointer",
+				  x->text, pointer, x->library);
+	x->original = symbol.st_value;
+	return 0;
+}
+
+static int open_library(struct hodo_record_replacement *x, const char *path)
+{
+	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
+	struct stat st;
+	int err;
+
+	x->library = realpath(path, NULL);
+	err = x->library ? hodo_elf_open(&e, x->library) : -errno;
+	if (err == -ENOEXEC)
+		return hodo_usage(VERB, "--replace %s: %s is not a library: build one with cc -shared -fPIC",
+				  x->text, path);
+	if (err)
+		return hodo_cannot_read(path, err);
+	if (strchr(x->library, '\n') || strlen(x->library) >= PATH_MAX / 4)
+		return hodo_usage(VERB, "--replace: the path of the library is too long, or has a newline");
+	hodo_code_segments_find(&x->segments, e.elf);
+	if (stat(x->library, &st) < 0 || !x->segments.n)
+		return hodo_usage(VERB, "--replace %s: %s has no code", x->text, path);
+	x->dev = st.st_dev;
+	x->inode = st.st_ino;
+	return find_functions(x, e.elf);
+}
+
+/* ------------------------------------------------------------------------ the text */
+
+/* FUNCTION may be operator==, LIBRARY may have an = or a : in it. */
+static int split(struct hodo_record_replacement *x, char *text)
+{
+	char *colon = strrchr(text, ':'), *equals, error[HODO_SPEC_ERROR];
+	int err;
+
+	if (colon)
+		*colon = 0;
+	equals = strrchr(text, '=');
+	if (!colon || !equals || equals == text || !equals[1] || !colon[1])
+		return hodo_usage(VERB, "--replace %s: give it as F=LIB:G, as in"
+				  " --replace 'hash=./mine.so:my_hash'", x->text);
+	*equals = 0;
+	x->name = hodo_must(strdup(colon + 1));
+	err = hodo_spec_parse(&x->spec, text, error);
+	if (err)
+		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "--replace %s: %s", x->text, error);
+	if ((x->spec.place != HODO_SPEC_FUNCTION && x->spec.place != HODO_SPEC_ADDRESS) || x->spec.listed ||
+	    (x->spec.place == HODO_SPEC_FUNCTION && hodo_spec_is_glob(x->spec.name)))
+		return hodo_usage(VERB, "--replace %s: give only a function or its address, nothing else of "
+				  "a probe",
+				  x->text);
+	return open_library(x, equals + 1);
+}
+
+int hodo_record_replacements_add(struct hodo_record_replacements *r, const char *text)
+{
+	struct hodo_record_replacement *x = hodo_must(hodo_vec_add(r->list, r->n));
+	HODO_AUTO_FREE char *copy = hodo_must(strdup(text));
+
+	*x = (struct hodo_record_replacement){ .text = hodo_must(strdup(text)) };
+	return split(x, copy);
+}
+
+void hodo_record_replacements_free(struct hodo_record_replacements *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		hodo_spec_free(&r->list[i].spec);
+		free(r->list[i].text);
+		free(r->list[i].name);
+		free(r->list[i].library);
+		free(r->list[i].why);
+	}
+	free(r->list);
+	*r = (struct hodo_record_replacements){ 0 };
+}
+
+/* -------------------------------------------------------------------------- a plan */
+
+void hodo_record_replacements_begin(struct hodo_record_replacements *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		r->list[i].taken = r->list[i].loaded = false;
+}
+
+static bool is_library(const struct hodo_record_replacement *x, const struct hodo_process_file *mapped)
+{
+	struct stat st;
+
+	return mapped->ours && stat(mapped->ours, &st) == 0 && st.st_dev == x->dev && st.st_ino == x->inode;
+}
+
+void hodo_record_replacements_see(struct hodo_record_replacements *r, const struct hodo_process_file *mapped)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct hodo_record_replacement *x = &r->list[i];
+
+		if (is_library(x, mapped) && hodo_code_segments_bias(&x->segments, mapped, &x->bias))
+			x->loaded = true;
+	}
+}
+
+static bool means(const struct hodo_record_replacement *x, const struct hodo_process_file *mapped, const char *soname)
+{
+	return hodo_spec_is_of(&x->spec, mapped->path, soname) && !is_library(x, mapped);
+}
+
+bool hodo_record_replacements_mean(const struct hodo_record_replacements *r, const struct hodo_process_file *mapped,
+				   const char *soname)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (means(&r->list[i], mapped, soname))
+			return true;
+	return false;
+}
+
+/* A compiler's clone of a function for some callers, f.constprop.0, has another calling convention. */
+static bool is_copy(const struct hodo_record_replacement *x, const struct hodo_probe_point *p)
+{
+	return p->inlined || (x->spec.place == HODO_SPEC_FUNCTION && strchr(p->function, '.'));
+}
+
+/* The entry that is meant; NULL, and why not. */
+static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, const struct hodo_probe_points *points,
+					     char why[HODO_SPEC_ERROR])
+{
+	const struct hodo_probe_point *chosen = NULL;
+	uint32_t n = 0;
+
+	x->copies = 0;
+	for (uint32_t i = 0; i < points->n; i++) {
+		const struct hodo_probe_point *p = &points->list[i];
+
+		if (is_copy(x, p)) {
+			x->copies++;
+		} else if (p->entry) {
+			chosen = p;
+			n++;
+		}
+	}
+	if (n == 1)
+		return chosen;
+	if (n)
+		snprintf(why, HODO_SPEC_ERROR, "%" PRIu32 " functions have that name: give the address of "
+			 "one, as 'hodo probe show' prints it", n);
+	else
+		snprintf(why, HODO_SPEC_ERROR, points->n ? "it has only copies, inlined or made for some "
+			 "callers" :
+			 "no function begins there");
+	return NULL;
+}
+
+static int add_to(struct hodo_record_replacement *x, uint32_t number, uint64_t addr, struct hodo_probe_target *t)
+{
+	struct hodo_probe_replacement *to = hodo_vec_add(t->replacements, t->nreplacements);
+
+	if (!to)
+		return -ENOMEM;
+	*to = (struct hodo_probe_replacement){ .addr = addr, .to = x->to + x->bias, .number = number };
+	if (x->original)
+		to->original = x->original + x->bias;
+	return 0;
+}
+
+static int keep_why(struct hodo_record_replacement *x, const char *path, const char *why)
+{
+	if (x->why)
+		return 0;
+	return asprintf(&x->why, "%s: %s", path, why) < 0 ? -ENOMEM : 0;
+}
+
+static int take(struct hodo_record_replacement *x, uint32_t number, const struct hodo_process_file *mapped,
+		const struct hodo_probe_image *image, struct hodo_probe_target *t)
+{
+	struct hodo_probe_points points = { 0 };
+	const struct hodo_probe_point *p = NULL;
+	char error[HODO_SPEC_ERROR];
+	int err = hodo_probe_resolve(&points, image, &x->spec, error);
+
+	if (!err)
+		p = choose(x, &points, error);
+	x->taken = p;
+	if (p && x->loaded)
+		err = add_to(x, number, p->address, t);
+	else if (!p && err != -ENOMEM)
+		err = keep_why(x, mapped->path, error);
+	hodo_probe_points_free(&points);
+	return err == -ENOMEM ? err : 0;
+}
+
+int hodo_record_replacements_take(struct hodo_record_replacements *r, const struct hodo_process_file *mapped,
+				  const char *soname, const struct hodo_probe_image *image, const char *flaw,
+				  struct hodo_probe_target *t)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < r->n && !err; i++) {
+		struct hodo_record_replacement *x = &r->list[i];
+
+		if (x->taken || !means(x, mapped, soname))
+			continue;
+		err = image && t ? take(x, i + 1, mapped, image, t) : keep_why(x, mapped->path, flaw);
+	}
+	return err;
+}
+
+/* Whether the library is one of an earlier replacement that the process has, too. */
+static bool is_listed(const struct hodo_record_replacements *r, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (r->list[k].taken && strcmp(r->list[k].library, r->list[i].library) == 0)
+			return true;
+	return false;
+}
+
+bool hodo_record_replacements_load(const struct hodo_record_replacements *r, char load[HODO_PLAN_LOAD_MAX])
+{
+	size_t at = 0;
+
+	load[0] = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const char *path = r->list[i].library;
+		size_t len = strlen(path);
+
+		/* What has no room is not loaded, which is said then. */
+		if (r->list[i].taken && at + len + 2 <= HODO_PLAN_LOAD_MAX && !is_listed(r, i))
+			at += (size_t)sprintf(load + at, "%s\n", path);
+	}
+	return at;
+}
+
+static void say_nowhere(struct hodo_record_replacement *x)
+{
+	if (x->found || x->said || !x->why)
+		return;
+	hodo_warning("--replace %s: it cannot be replaced: %s", x->text, x->why);
+	x->said = true;
+}
+
+static void say_copies(struct hodo_record_replacement *x)
+{
+	if (x->copies && !x->said)
+		hodo_warning("--replace %s: %" PRIu32 " cop%s of it, inlined or made for some callers, %s not replaced",
+			     x->text, x->copies, x->copies == 1 ? "y" : "ies", x->copies == 1 ? "is" : "are");
+}
+
+static void look(struct hodo_record_replacement *x, const struct hodo_probe_replacement *p)
+{
+	if (p->reason && !x->said)
+		hodo_warning("--replace %s: it cannot be replaced: %s",
+			     x->text, hodo_probe_reason_text(p->reason));
+	else if (!p->reason)
+		say_copies(x);
+	if (!p->reason && p->trap && !x->said)
+		hodo_warning("--replace %s: it takes a breakpoint, which costs 2 us for each call: %s",
+			     x->text,
+			     hodo_probe_reason_text(p->trap));
+	x->found = x->said = true;
+}
+
+void hodo_record_replacements_look(struct hodo_record_replacements *r, const struct hodo_probe_target *targets,
+				   uint32_t n, pid_t pid, bool attached)
+{
+	for (uint32_t t = 0; t < n; t++)
+		for (uint32_t k = 0; k < targets[t].nreplacements; k++)
+			look(&r->list[targets[t].replacements[k].number - 1], &targets[t].replacements[k]);
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct hodo_record_replacement *x = &r->list[i];
+
+		if (pid && x->taken && !x->loaded && !x->said) {
+			hodo_warning("--replace %s: process %d cannot load %s: 'LD_PRELOAD=%s PROGRAM' says why", x->text,
+				     (int)pid, x->library, x->library);
+			x->said = true;
+		}
+		if (attached)
+			say_nowhere(x);
+	}
+}
+
+void hodo_record_replacements_end(struct hodo_record_replacements *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		say_nowhere(&r->list[i]);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* view.c - reads a recording for the page: see view.h. */
+#define _GNU_SOURCE
+#include <export/hosts.h>
+#include "view_work.h"
+#include <read/event/scheduling.h>
+
+#include <base/file.h>
+#include <base/vec.h>
+#include <errno.h>
+#include <read/event/off_cpu.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX        2048u /* bytes of an event's fields */
+#define PROGRESS_EVENTS 65536u
+
+/* ----------------------------------------------------------------------- tracks */
+
+/* user of a track: its index + 1, or this if it is not wanted. */
+#define UNWANTED ((void *)UINTPTR_MAX)
+
+static bool wanted(const struct hodo_view_work *w, const struct hodo_read_process *process, uint32_t pid,
+		   uint32_t tid, const char *comm)
+{
+	return !w->view->wanted || w->view->wanted(w->view->wanted_data, process, pid, tid, comm);
+}
+
+static bool wants_event(const struct hodo_view_work *w, const struct hodo_read_event *e)
+{
+	return wanted(w, e->process, e->pid, e->tid, e->comm);
+}
+
+/* 1: *index is the track's; 0: its events are not wanted. For tracks other than threads', that is decided for
+ * each event. -ENOMEM. */
+static int track_of(struct hodo_view_work *w, const struct hodo_track *track, uint32_t *index)
+{
+	/* The caller's part of it may be written. */
+	struct hodo_track *t = (struct hodo_track *)(uintptr_t)track;
+	struct hodo_view_track *added;
+
+	if (t->user == UNWANTED)
+		return 0;
+	if (!t->user) {
+		if (t->kind == HODO_TRACK_THREAD && !wanted(w, t->process, t->pid, t->tid, t->name)) {
+			t->user = UNWANTED;
+			return 0;
+		}
+		*index = w->ntracks;
+		added = hodo_vec_add(w->tracks, w->ntracks);
+		if (!added || hodo_view_rows_track(&w->rows) == UINT32_MAX)
+			return -ENOMEM;
+		*added = (struct hodo_view_track){ .track = t, .name = hodo_strings_add_fixed(&w->names, t->name) };
+		if (added->name == UINT32_MAX)
+			return -ENOMEM;
+		t->user = (void *)(uintptr_t)(*index + 1u);
+	}
+	*index = (uint32_t)(uintptr_t)t->user - 1;
+	return 1;
+}
+
+/* ------------------------------------------------------------------------- text */
+
+/* What follows the name in a line of text; len 0: nothing. Valid until the next call. */
+static int fields_of(struct hodo_view_work *w, const struct hodo_read_event *e, const char **data, size_t *len)
+{
+	*len = 0;
+	if (e->cls->kind != HODO_KIND_MARK && e->cls->nfields == 0 && e->cls->ncontext == 0)
+		return 0;
+	hodo_read_text_clear(w->text);
+	if (hodo_read_text_line(w->text, e, HODO_READ_FIELDS) < 0)
+		return -ENOMEM;
+	*data = hodo_read_text_data(w->text, len);
+	while (*len > 0 && (*data)[*len - 1] == '\n')
+		--*len;
+	while (*len > 0 && **data == ' ') {
+		++*data;
+		--*len;
+	}
+	if (*len <= TEXT_MAX)
+		return 0;
+	*len = TEXT_MAX;
+	while (*len > 0 && ((unsigned char)(*data)[*len] & 0xc0) == 0x80)
+		--*len;
+	return 0;
+}
+
+/* --------------------------------------------------------------------- the timeline */
+
+/* user of a slice; NULL: it is not wanted. */
+struct begun {
+	uint32_t name, track;
+	uint32_t len;
+	char text[];
+};
+
+static int64_t since_begin(const struct hodo_view_work *w, int64_t ns)
+{
+	return (int64_t)((uint64_t)ns - (uint64_t)w->begin_ns);
+}
+
+static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+	const char *text = NULL;
+	struct begun *b;
+	uint32_t track;
+	size_t len = 0;
+	int got;
+
+	s->user = NULL;
+	if (s->track->kind == HODO_TRACK_CPU && !wanted(w, s->track->kernel, s->pid, (uint32_t)s->id, s->name))
+		return 0;
+	if (s->track->kind == HODO_TRACK_ASYNC && e && !wants_event(w, e))
+		return 0;
+	got = track_of(w, s->track, &track);
+	if (got <= 0)
+		return got;
+	/* A call's event has addresses; the name is better. */
+	if (e && s->kind != HODO_SLICE_CALL && fields_of(w, e, &text, &len) < 0)
+		return -ENOMEM;
+	b = malloc(sizeof(*b) + len);
+	if (!b)
+		return -ENOMEM;
+	b->name = hodo_strings_add_fixed(&w->names, s->name);
+	b->track = track;
+	b->len = (uint32_t)len;
+	if (len)
+		memcpy(b->text, text, len);
+	s->user = b;
+	if (b->name == UINT32_MAX)
+		return -ENOMEM;
+	if (!e || s->kind != HODO_SLICE_SPAN)
+		return 0;
+	return hodo_view_links_begin(&w->links, e, track, since_begin(w, s->begin_ns));
+}
+
+/* How a thread on a CPU is shown: its name alone may not be unique. */
+static uint32_t running(const struct hodo_slice *s, char text[64])
+{
+	return (uint32_t)snprintf(text, 64, "pid=%u tid=%llu why=\"%s\"", s->pid, (unsigned long long)s->id,
+				  hodo_sched_why_text(s->sched_why));
+}
+
+/* An id-paired span that ended on another thread than it began on: their tracks are on the page, also if nothing else
+ * is on them. 0 or -ENOMEM. */
+static int flow_of(struct hodo_view_work *w, const struct hodo_slice *s, struct hodo_view_row *row)
+{
+	int got;
+
+	row->from = row->to = HODO_VIEW_NO_TRACK;
+	if (!s->ended_on || s->ended_on == s->began_on)
+		return 0;
+	got = track_of(w, s->began_on, &row->from);
+	if (got > 0)
+		got = track_of(w, s->ended_on, &row->to);
+	if (got <= 0)
+		row->from = row->to = HODO_VIEW_NO_TRACK;
+	return got < 0 ? got : 0;
+}
+
+/* How a thread waited before it ran. */
+static int add_wait(struct hodo_view_work *w, uint32_t track, const struct hodo_sched_off *off)
+{
+	bool woken = off->woken_ns != INT64_MIN;
+	int64_t from_ns = off->off_ns != INT64_MIN ? off->off_ns : woken ? off->woken_ns : off->on_ns;
+	struct hodo_view_row row = {
+		.kind = HODO_VIEW_WAIT,
+		.begin = since_begin(w, from_ns),
+		.duration = off->on_ns > from_ns ? (uint64_t)off->on_ns - (uint64_t)from_ns : 0,
+		.woken = woken ? since_begin(w, off->woken_ns) : HODO_VIEW_NEVER,
+		.id = hodo_number_apart(off->kernel, off->tid) |
+		      (uint64_t)(off->waker ? hodo_number_apart(off->kernel, off->waker) : 0) << 32,
+		.track = track,
+		.flags = (uint8_t)off->why,
+	};
+
+	w->counts[HODO_VIEW_WAITS]++;
+	return hodo_view_rows_keeps(&w->rows, &row) ? hodo_view_rows_add(&w->rows, &row, NULL, 0) : 0;
+}
+
+/* A span's begin's fields, and behind them how long its thread did not run, as print has it. Of calls that is left out:
+ * most have no text, which takes room, and where it is long the CPUs' tracks show it. */
+static int text_of(struct hodo_view_work *w, const struct hodo_slice *s, const struct hodo_read_event *e,
+		   const char **text, size_t *len)
+{
+	const struct begun *b = s->user;
+
+	*text = b->text;
+	*len = b->len;
+	if (s->kind == HODO_SLICE_CALL || !e || !e->off_cpu || e->begin->ts_ns != s->begin_ns)
+		return 0;
+	w->off_cpu.len = 0;
+	hodo_text_bytes(&w->off_cpu, b->text, b->len);
+	hodo_read_add_off_cpu(&w->off_cpu, e->off_cpu);
+	if (w->off_cpu.error)
+		return w->off_cpu.error;
+	*text = w->off_cpu.data + (b->len == 0); /* without the space */
+	*len = w->off_cpu.len - (b->len == 0);
+	return 0;
+}
+
+static int on_end(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_figure *figure = NULL;
+	struct begun *b = s->user;
+	struct hodo_view_row row;
+	const char *text;
+	char run[64];
+	size_t len;
+	int err;
+
+	if (!b)
+		return 0;
+	err = text_of(w, s, e, &text, &len);
+	s->user = NULL;
+	row = (struct hodo_view_row){
+		.begin = since_begin(w, s->begin_ns),
+		.duration = s->end_ns > s->begin_ns ? (uint64_t)s->end_ns - (uint64_t)s->begin_ns : 0,
+		.self = s->self_ns,
+		.id = s->kind == HODO_SLICE_RUNNING ? hodo_number_apart(s->track->kernel, (uint32_t)s->id) : s->id,
+		.track = b->track,
+		.name = b->name,
+		.depth = (uint16_t)(s->depth < UINT16_MAX ? s->depth : UINT16_MAX),
+		.kind = (uint8_t)s->kind,
+		.flags = (uint8_t)s->flags,
+	};
+	if (!err && s->kind == HODO_SLICE_ASYNC)
+		err = flow_of(w, s, &row);
+	w->counts[HODO_VIEW_SLICES]++;
+	/* The others' duration is not known, nor that of a left span. Pieces count once, with the last. */
+	if (!err && !(s->flags & (HODO_SLICE_OPEN | HODO_SLICE_NO_EXIT | HODO_SLICE_END_LOST | HODO_SLICE_SPLIT)) &&
+	    (!(s->flags & HODO_SLICE_LEFT) || s->kind == HODO_SLICE_CALL))
+		figure = hodo_view_figure(&w->figures, row.name, row.track, &err);
+	if (figure)
+		err = hodo_view_figure_add(figure, row.duration + s->earlier_ns, s->self_ns + s->earlier_self_ns);
+	if (!err && hodo_view_rows_keeps(&w->rows, &row))
+		err = s->kind == HODO_SLICE_RUNNING ? hodo_view_rows_add(&w->rows, &row, run, running(s, run))
+						    : hodo_view_rows_add(&w->rows, &row, text, len);
+	if (!err && s->sched_off)
+		err = add_wait(w, b->track, s->sched_off);
+	free(b);
+	return err;
+}
+
+static int on_instant(void *data, const struct hodo_track *t, const struct hodo_read_event *e, uint32_t depth)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_row row = { .kind = HODO_VIEW_INSTANT, .begin = since_begin(w, e->ts_ns) };
+	const char *text;
+	unsigned shift;
+	size_t len;
+	int err = track_of(w, t, &row.track);
+
+	if (err <= 0)
+		return err;
+	row.name = hodo_strings_add_fixed(&w->names, e->cls->name);
+	if (row.name == UINT32_MAX)
+		return -ENOMEM;
+	w->counts[HODO_VIEW_INSTANTS]++;
+	shift = w->rows.shares[row.track].shift[HODO_VIEW_INSTANTS];
+	if (shift) {
+		struct hodo_view_figure *f = hodo_view_figure(&w->figures, row.name, row.track, &err);
+		uint64_t cell = (uint64_t)row.begin >> shift;
+
+		if (!err && f && f->last_cell == cell)
+			hodo_view_omitted_add(&w->rows.shares[row.track].omitted, row.begin);
+		if (err || (f && f->last_cell == cell))
+			return err;
+		if (f)
+			f->last_cell = cell;
+	}
+	err = fields_of(w, e, &text, &len);
+	return err ? err : hodo_view_rows_add(&w->rows, &row, text, len);
+}
+
+static int on_counter(void *data, const struct hodo_track *t, const struct hodo_read_event *e, double value)
+{
+	struct hodo_view_work *w = data;
+	struct hodo_view_row row = { .kind = HODO_VIEW_VALUE, .begin = since_begin(w, e->ts_ns), .value = value };
+	int got = wants_event(w, e) ? track_of(w, t, &row.track) : 0;
+
+	if (got <= 0)
+		return got;
+	row.name = w->tracks[row.track].name;
+	w->counts[HODO_VIEW_VALUES]++;
+	return hodo_view_rows_add(&w->rows, &row, NULL, 0);
+}
+
+static int on_event(void *data, const struct hodo_read_event *e)
+{
+	struct hodo_view_work *w = data;
+
+	if (++w->events % PROGRESS_EVENTS == 0 && w->view->progress)
+		w->view->progress(w->view->progress_data, w->events);
+	w->last_ns = e->ts_ns;
+	return 0;
+}
+
+/* -------------------------------------------------------------------------- all */
+
+static int take_in(struct hodo_view_work *w, struct hodo_timeline **timeline)
+{
+	static const struct hodo_timeline_ops ops = { .begin = on_begin, .end = on_end, .instant = on_instant,
+						      .counter = on_counter, .event = on_event,
+						      .loss = hodo_view_loss };
+	int err;
+
+	*timeline = hodo_timeline_new(w->view->reader, hodo_symbols_places(w->view->symbols), &ops, w);
+	w->text = hodo_read_text_new();
+	if (!*timeline || !w->text)
+		return -ENOMEM;
+	if (hodo_off_cpu_recorded(w->view->reader) && hodo_read_spans(w->view->reader) < 0)
+		return -ENOMEM;
+	err = hodo_timeline_read(*timeline, w->view->since_ns, w->view->until_ns);
+	if (!err)
+		err = hodo_view_rows_finish(&w->rows);
+	if (!err)
+		err = hodo_view_losses_finish(w);
+	if (!err)
+		err = hodo_view_links_find(&w->links);
+	return err ? err : hodo_view_lanes(w);
+}
+
+static int put_recording(struct hodo_view *v, bool after)
+{
+	struct hodo_view_work *w = calloc(1, sizeof(*w));
+	struct hodo_timeline *timeline = NULL;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	w->view = v;
+	w->figures = (struct hodo_view_figures)HODO_VIEW_FIGURES;
+	w->begin_ns = hodo_read_begin_ns(v->reader);
+	if (v->since_ns > w->begin_ns)
+		w->begin_ns = v->since_ns;
+	w->last_ns = w->begin_ns;
+	hodo_view_rows_init(&w->rows, v->limit);
+	err = take_in(w, &timeline);
+	if (!err)
+		err = hodo_view_write_data(w, after);
+	v->events = w->events;
+	v->rows = w->counts[HODO_VIEW_SLICES] + w->counts[HODO_VIEW_INSTANTS] + w->counts[HODO_VIEW_VALUES];
+	v->shown = 0;
+	for (uint32_t i = 0; i < w->rows.n; i++)
+		v->shown += hodo_view_class(&w->rows.rows[i]) != HODO_VIEW_WAITS;
+	hodo_timeline_free(timeline);
+	hodo_read_text_free(w->text);
+	hodo_text_free(&w->off_cpu);
+	free(w->losses);
+	hodo_view_links_free(&w->links);
+	hodo_view_figures_free(&w->figures);
+	hodo_strings_free(&w->names);
+	hodo_view_rows_free(&w->rows);
+	free(w->tracks);
+	free(w);
+	return err;
+}
+
+bool hodo_view_is(int fd)
+{
+	static const char mark[] = "<meta name=\"generator\" content=\"hodo\">";
+	char head[512];
+	ssize_t n = hodo_file_read_at(fd, head, sizeof(head), 0);
+
+	return n > 0 && memmem(head, (size_t)n, mark, sizeof(mark) - 1) != NULL;
+}
+
+int hodo_view_write(struct hodo_view *v)
+{
+	int err = hodo_view_write_head(v->out, v->title);
+
+	if (!err)
+		err = put_recording(v, false);
+	if (!err && v->after) {
+		v->after->out = v->out;
+		err = put_recording(v->after, true);
+	}
+	return err ? err : hodo_view_write_tail(v->out);
+}

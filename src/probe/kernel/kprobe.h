@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kprobe.h - probes in the kernel: `kprobe:vfs_read(count, file->f_path.dentry->d_name.name)`, parsed, then
+ * compiled for hodo.ko with the kernel's type information (BTF).
+ *
+ *	kprobe:FUNCTION[+OFFSET][%return][(VALUE, ...)]
+ *	VALUE: [NAME=]['*']ROOT{->MEMBER | .MEMBER | [NUMBER]}[:TYPE]
+ *	ROOT: an argument's name, $arg1 ..., $retval, $duration, $stack0 ..., %REGISTER
+ */
+#ifndef HODO_PROBE_KERNEL_KPROBE_H
+#define HODO_PROBE_KERNEL_KPROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hodo/abi_kernel.h>
+
+#define HODO_KPROBE_WHY_MAX 512u
+
+/* A parsed one: its parts are in text. */
+struct hodo_kprobe_step {
+	const char *member; /* NULL: an element */
+	uint32_t number;
+};
+#define HODO_KPROBE_STEPS_TEXT_MAX 16
+struct hodo_kprobe_text_value {
+	const char *name; /* NULL: derived from the others */
+	const char *root; /* with its $ or % */
+	const char *type; /* NULL: from the kernel's types */
+	bool follows;     /* there was a '*' in front */
+	uint32_t nsteps;
+	struct hodo_kprobe_step step[HODO_KPROBE_STEPS_TEXT_MAX];
+};
+struct hodo_kprobe_text {
+	char *text;
+	const char *function;
+	uint64_t offset;
+	bool returns;
+	bool listed; /* there are parentheses */
+	uint32_t n;
+	struct hodo_kprobe_text_value value[HODO_FIELDS_MAX];
+	char event[HODO_NAME_MAX + 1]; /* kprobe:vfs_read%return, without the values */
+};
+
+/* Those of a recording. All zero: none. */
+struct hodo_kprobe_list {
+	struct hodo_kprobe_text *probe;
+	uint32_t n;
+};
+
+/* Whether an argument of -e is a probe: kprobe:..., and not an exclusion. */
+bool hodo_kprobe_is(const char *text);
+
+/* Parses one. 0; or a negative errno and a line for the user in why. */
+int hodo_kprobe_parse(struct hodo_kprobe_text *p, const char *text, char *why, size_t size);
+void hodo_kprobe_text_free(struct hodo_kprobe_text *p);
+/* Parses one and adds it to the list. As hodo_kprobe_parse(); -EEXIST: the event exists. */
+int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, char *why, size_t size);
+void hodo_kprobe_list_free(struct hodo_kprobe_list *list);
+
+/*
+ * Compiles it for hodo.ko, to k->size bytes; k has room for HODO_KPROBE_SIZE_MAX. btf: the types with the
+ * function's, NULL: not available. 0; or a negative errno and a line for the user in why.
+ */
+struct btf;
+int hodo_kprobe_compile(const struct hodo_kprobe_text *p, const struct btf *btf, struct hodo_kprobe *k, char *why,
+			size_t size);
+
+/* Sets them all: fd is /dev/hodo's, which has no recording yet. 0; or a negative errno and a line for the user
+ * in why. */
+int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, char *why, size_t size);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* set.c - sets the probes of a recording in the kernel: the kernel's and modules' types, and its answers. */
+#include "kernel_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include <bpf/libbpf.h>
+
+#define KALLSYMS "/proc/kallsyms"
+
+/* The kernel's types, and those of the module that was needed last. */
+struct types {
+	struct btf *kernel, *module;
+	char module_name[64];
+};
+
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+static void types_open(struct types *t)
+{
+	libbpf_set_print(say_nothing);
+	memset(t, 0, sizeof(*t));
+	t->kernel = btf__load_vmlinux_btf();
+	if (libbpf_get_error(t->kernel))
+		t->kernel = NULL;
+}
+
+static void types_close(struct types *t)
+{
+	btf__free(t->module);
+	btf__free(t->kernel);
+}
+
+/* --------------------------------------------------------------- functions */
+
+/* One line of the kernel's list of symbols: ADDRESS TYPE NAME[\t[MODULE]]. False: not a function. */
+static bool read_line(char *line, const char **name, const char **module)
+{
+	char *save, *word = strtok_r(line, " ", &save), *type = word ? strtok_r(NULL, " ", &save) : NULL;
+	char *symbol = type ? strtok_r(NULL, " \t\n", &save) : NULL, *in = symbol ? strtok_r(NULL, " \t\n", &save) : NULL;
+
+	if (!symbol || !strchr("tTwW", type[0]))
+		return false;
+	*name = symbol;
+	*module = "";
+	if (in && in[0] == '[') {
+		in[strcspn(in, "]")] = '\0';
+		*module = in + 1;
+	}
+	return true;
+}
+
+/* The function's module, "": the kernel itself. near: collects similar names, NULL: not wanted. -ENOENT: not
+ * found. If the list cannot be read, assumes the kernel. */
+static int find_function(const char *function, char *module, size_t size, struct hodo_near *near)
+{
+	FILE *f = fopen(KALLSYMS, "re");
+	const char *name, *in;
+	bool found = !f;
+	char *line = NULL;
+	size_t room = 0;
+
+	*module = '\0';
+	while (!found && getline(&line, &room, f) > 0) {
+		if (!read_line(line, &name, &in))
+			continue;
+		found = strcmp(name, function) == 0;
+		if (found)
+			snprintf(module, size, "%s", in);
+		else if (near)
+			hodo_near_look(near, name);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found ? 0 : -ENOENT;
+}
+
+/* The types of the function's module. NULL: not available. */
+static const struct btf *module_types(struct types *t, const char *module)
+{
+	if (strcmp(module, t->module_name) != 0) {
+		btf__free(t->module);
+		t->module = btf__load_module_btf(module, t->kernel);
+		if (libbpf_get_error(t->module))
+			t->module = NULL;
+		snprintf(t->module_name, sizeof(t->module_name), "%s", module);
+	}
+	return t->module;
+}
+
+/* ----------------------------------------------------------------- answers */
+
+static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t size)
+{
+	switch (-err) {
+	case ENOENT:
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel has no function %s", p->event, p->function);
+	case EINVAL:
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel forbids probes there (the kprobe "
+					"blacklist, or code that it changes itself): probe a caller, or a "
+					"function that it calls", p->event);
+	case EILSEQ:
+	case ERANGE:
+		return hodo_kprobe_fail(why, size, err, "%s: no instruction of %s begins there: look at its "
+					"disassembly",
+					p->event, p->function);
+	case EOPNOTSUPP:
+		return hodo_kprobe_fail(why, size, err, "%s: this kernel was built without CONFIG_KPROBES", p->event);
+	case EPERM:
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel is locked down (confidentiality), "
+					"which forbids probes", p->event);
+	case EEXIST:
+		return hodo_kprobe_fail(why, size, err, "%s: another recorder of the kernel has this probe: "
+					"wait until it ends", p->event);
+	case ENODATA:
+	case ENOTTY:
+	case EBADMSG:
+		return hodo_kprobe_fail(why, size, err, "the loaded kernel module hodo is another version "
+					"than this hodo: load the one that came with it");
+	}
+	return hodo_kprobe_fail(why, size, err, "%s cannot be set: %s", p->event, strerror(-err));
+}
+
+static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, struct hodo_kprobe *k, char *why,
+	       size_t size)
+{
+	struct hodo_near near = { .wanted = p->function };
+	const struct btf *btf = types->kernel;
+	char module[sizeof(types->module_name)];
+	int err;
+
+	if (!hodo_kprobe_prototype(btf, p->function)) {
+		/* Search for similar names only if that helps: there are two hundred thousand. */
+		if (find_function(p->function, module, sizeof(module), NULL) < 0 &&
+		    find_function(p->function, module, sizeof(module), &near) < 0)
+			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,
+						p->function, hodo_near_text(&near));
+		if (btf && *module)
+			btf = module_types(types, module);
+	}
+	err = hodo_kprobe_compile(p, btf, k, why, size);
+	if (!err && ioctl(fd, HODO_IOC_KPROBE, k) < 0)
+		err = refused(p, -errno, why, size);
+	return err;
+}
+
+int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, char *why, size_t size)
+{
+	struct hodo_kprobe *k = list->n ? malloc(HODO_KPROBE_SIZE_MAX) : NULL;
+	struct types types;
+	int err = 0;
+
+	if (list->n == 0)
+		return 0;
+	if (!k)
+		return hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
+	types_open(&types);
+	for (uint32_t i = 0; i < list->n && !err; i++)
+		err = set(&list->probe[i], &types, fd, k, why, size);
+	types_close(&types);
+	free(k);
+	return err;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* build_impl.h - shared by build.c and the other build_….c, which make windows. */
+#ifndef HODO_PROBE_PATCH_BUILD_IMPL_H
+#define HODO_PROBE_PATCH_BUILD_IMPL_H
+
+#include <base/arena.h>
+#include <base/map.h>
+#include <base/vec.h>
+
+#include "build_file.h"
+#include "whole_functions.h"
+
+/* The state of making one plan. */
+struct hodo_build {
+	const struct hodo_probe_target *target; /* in hand */
+	struct hodo_plan_data *data; /* of the target */
+	struct hodo_plan_item *items;
+	uint32_t nitems;
+	struct hodo_map windows; /* of the target */
+	struct hodo_arena hooks;
+	struct hodo_plan_function *functions;
+	uint32_t nfunctions;
+	struct hodo_plan_function *slotted;
+	uint32_t nslotted;
+	struct hodo_probe_built *built;
+};
+
+/* -------------------------------------------------------------------- build_windows.c */
+
+extern const struct hodo_map hodo_build_no_windows;
+
+/*
+ * Adds a window with that many own bytes before its hooked instruction. -EAGAIN: it has a system call, which
+ * only HODO_PLAN_ALWAYS may; -EINVAL, -E2BIG, -ENOMEM. On an error, adds none.
+ */
+int hodo_build_add_item(struct hodo_build *b, const struct hodo_probe_window *w, uint8_t flags, unsigned own_bytes);
+
+/* Where to run something: an instruction of a window, which may already have existed. */
+struct hodo_build_place {
+	uint32_t item;
+	uint8_t instruction;
+	bool is_new;    /* the window */
+	uint8_t trap;   /* why it uses a breakpoint, and not a jump; else HODO_PROBE_FINE */
+	uint8_t reason; /* why it is not possible; else HODO_PROBE_FINE */
+};
+
+/* At a function's entry, after its endbr64 (jump: not by a breakpoint), at an exit (by a jump), at an
+ * instruction. 0, also if it is not possible, or -ENOMEM. */
+int hodo_build_entry(struct hodo_build *b, const struct hodo_probe_function *f, bool jump,
+		     struct hodo_build_place *place);
+int hodo_build_exit(struct hodo_build *b, const struct hodo_probe_exit *exit, struct hodo_build_place *place);
+int hodo_build_at(struct hodo_build *b, uint64_t addr, struct hodo_build_place *place);
+
+/* Adds it after the existing ones. If it is too long, or empty, the place gets that reason, and a new window
+ * is removed. 0 or -ENOMEM. */
+int hodo_build_add_hook(struct hodo_build *b, struct hodo_build_place *place, const struct hodo_plan_hook *hook);
+/* Removes the windows after the first that many, and the event's hooks in the others; e: NULL: no event. */
+void hodo_build_take_back(struct hodo_build *b, uint32_t items, const struct hodo_probe_event *e);
+
+/* --------------------------------------------------------------------- build_events.c */
+
+/* The most hooks that its events can have, each with a state. */
+uint64_t hodo_build_states(const struct hodo_probe_target *t);
+/* Adds an event of the target: an impossible one is left out, with the reason. 0 or -ENOMEM. */
+int hodo_build_add_event(struct hodo_build *b, struct hodo_probe_event *e);
+/* Writes an event's hook. Returns how many bytes it has. */
+size_t hodo_build_put_event(const struct hodo_plan_item *x, const struct hodo_plan_hook *h, uint64_t address,
+			    uint8_t *to);
+
+/* ------------------------------------------------------------------- build_landings.c */
+
+/* All those of the target that can have a window. 0 or -ENOMEM. */
+int hodo_build_landings(struct hodo_build *b);
+/* Writes the hook. Returns how many bytes it has. */
+size_t hodo_build_put_landing(const struct hodo_plan_item *x, const struct hodo_plan_hook *h, uint64_t address,
+			      uint8_t *to);
+
+/* --------------------------------------------------------------- build_replacements.c */
+
+/* All of the target, and its start. 0 or -ENOMEM. */
+int hodo_build_replacements(struct hodo_build *b);
+/* Writes the hook. Returns how many bytes it has. */
+size_t hodo_build_put_replacement(const struct hodo_plan_item *x, struct hodo_plan_hook *h, uint64_t address,
+				  uint8_t *to);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * whole_functions.h - the windows of whole functions: their entries and exits; at most one probe replaces each byte. An
+ * exit in the window of the entry, or of another exit, is a hook of that window.
+ */
+#ifndef HODO_PROBE_PATCH_WHOLE_FUNCTIONS_H
+#define HODO_PROBE_PATCH_WHOLE_FUNCTIONS_H
+
+#include "window.h"
+
+struct hodo_probe_planned {
+	struct hodo_probe_window window;
+	uint32_t function; /* of the object's */
+	uint8_t entry;     /* its hook at the entry; 0xff: none */
+	uint8_t exits;     /* hooks that are exits, a bit each */
+};
+
+#define HODO_PROBE_NO_ENTRY 0xff
+
+struct hodo_probe_plan {
+	struct hodo_probe_planned *list; /* by function; those of the kind HODO_PROBE_NONE as well, with the reason */
+	uint32_t n;
+};
+
+/* Plans a function's entry, its exits, or both, after those already in the plan. 0 or -ENOMEM. */
+int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_object *o, uint32_t function,
+			     bool entry, bool exits);
+/* Forgets everything planned for the object, so that all of it can be planned again. */
+void hodo_probe_plan_forget(const struct hodo_probe_object *o);
+void hodo_probe_plan_free(struct hodo_probe_plan *p);
+
+#endif

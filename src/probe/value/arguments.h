@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* arguments.h - the arguments and results of traced functions, as events of a target (build.h). */
+#ifndef HODO_PROBE_VALUE_ARGUMENTS_H
+#define HODO_PROBE_VALUE_ARGUMENTS_H
+
+#include <probe/patch/build.h>
+#include "resolve.h"
+
+#define HODO_PROBE_ARGS   "args" /* providers */
+#define HODO_PROBE_RESULT "result"
+
+/*
+ * For the target's functions that match the glob: args:FUNCTION at the entry, with the function's address and
+ * its parameters, and result:FUNCTION at each exit, with the address and the result. Functions without
+ * parameters, or without a result, have no such event. 0; -EINVAL: the file does not describe parameters,
+ * with a line in error; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
+ */
+int hodo_probe_arguments_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const char *glob,
+			     char error[HODO_SPEC_ERROR]);
+
+#endif

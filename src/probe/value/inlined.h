@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* inlined.h - where functions were inlined, by the debug information. */
+#ifndef HODO_PROBE_VALUE_INLINED_H
+#define HODO_PROBE_VALUE_INLINED_H
+
+#include "image.h"
+#include <probe/text/names.h>
+
+/* Calls each for the entry of every inlined copy of a matching function; die: the copy's debug information. 0
+ * or what each returned. */
+typedef int (*hodo_inlined_fn)(void *arg, uint64_t address, const char *function, Dwarf_Off die);
+int hodo_inlined_each(const struct hodo_probe_image *i, const struct hodo_names *names, hodo_inlined_fn each,
+		      void *arg);
+
+#endif

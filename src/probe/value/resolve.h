@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resolve.h - the meaning of a probe's text in a file: the places, and the fields of each.
+ *
+ * A function's entry includes inlined copies. A return only includes the function's own exits.
+ */
+#ifndef HODO_PROBE_VALUE_RESOLVE_H
+#define HODO_PROBE_VALUE_RESOLVE_H
+
+#include "value.h"
+
+#define HODO_PROBE_POINTS_MAX 1048576u
+
+struct hodo_probe_point {
+	uint64_t address;     /* in the file; for a return, the entry of the function whose exits it is at */
+	const char *function; /* the function that contains it, as symbols show it; "": none. Owned by the image */
+	uint64_t start;       /* of the function; past the address if none is known */
+	const char *inlined;  /* the function whose requested copy begins there; else NULL */
+	uint64_t copy;        /* … the debug information's entry of it */
+	bool entry, result;   /* the function's entry; its exits */
+	struct hodo_probe_field *fields;
+	uint32_t nfields;
+};
+
+struct hodo_probe_points {
+	struct hodo_probe_point *list; /* by address */
+	uint32_t n;
+	uint32_t inlined; /* copies that a return leaves out */
+};
+
+/* 0; -EINVAL, with a line in error; -ENOMEM. Free it in any case. */
+int hodo_probe_resolve(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
+		       char error[HODO_SPEC_ERROR]);
+/* The same with all variables available there, instead of the text's values. */
+int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
+			   char error[HODO_SPEC_ERROR]);
+/* For hodo_probe_field_make(): the place of a point. */
+void hodo_probe_point_scope(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s);
+void hodo_probe_points_free(struct hodo_probe_points *p);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* select.c - see select.h. */
+#include "select.h"
+#include "event_filter.h"
+#include <read/read_impl.h>
+
+#include <base/map.h>
+#include <base/quantity.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Programs of an earlier version have fewer members. */
+#define HODO_SELECTION_HAS(s, member) \
+	((s)->size >= offsetof(struct hodo_read_selection, member) + sizeof((s)->member))
+
+struct hodo_select {
+	struct hodo_pattern_list events;
+	struct hodo_event_filter *filter;
+	char *host, *process, *thread;
+	struct hodo_map classes; /* struct hodo_select_known */
+	bool whole; /* spans */
+};
+
+void hodo_select_free(struct hodo_select *s)
+{
+	if (!s)
+		return;
+	hodo_pattern_free(&s->events);
+	hodo_event_filter_free(s->filter);
+	hodo_map_free(&s->classes);
+	free(s->host);
+	free(s->process);
+	free(s->thread);
+	free(s);
+}
+
+/* ------------------------------------------------------------------------ whose */
+
+static bool name_is(const char *wanted, uint32_t number, const char *name)
+{
+	uint64_t n;
+
+	if (hodo_parse_number(wanted, UINT32_MAX, &n) == 0)
+		return n == number;
+	return fnmatch(wanted, name, 0) == 0;
+}
+
+static bool is_host(const char *wanted, const struct hodo_read_process *of)
+{
+	return !wanted || fnmatch(wanted, of && of->hostname ? of->hostname : "", 0) == 0;
+}
+
+void hodo_select_hosts(struct hodo_read *r, const char *wanted)
+{
+	for (uint32_t i = 0; i < r->ntraces; i++)
+		r->traces[i]->left_out = !is_host(wanted, &r->traces[i]->pub);
+}
+
+bool hodo_select_thread(const struct hodo_select_names *names, const struct hodo_read_process *of, uint32_t pid,
+			uint32_t tid, const char *comm)
+{
+	/* Of a process that the kernel saw, its threads' names are all that is known. */
+	const char *name = !of || of->kernel ? comm : of->comm;
+
+	return is_host(names->host, of) && (!names->process || name_is(names->process, pid, name)) &&
+	       (!names->thread || name_is(names->thread, tid, comm));
+}
+
+bool hodo_select_whose(const struct hodo_select_names *names, const struct hodo_read_event *e)
+{
+	const struct hodo_read_begin *b = e->begin;
+	const struct hodo_read_thread *t = NULL;
+
+	if (hodo_select_any(names))
+		return true;
+	if (!b || (b->tid == e->tid && b->pid == e->pid))
+		return hodo_select_thread(names, e->process, e->pid, e->tid, e->comm);
+	for (uint32_t i = 0; i < e->process->nthreads && !t; i++)
+		t = e->process->threads[i].tid == b->tid ? &e->process->threads[i] : NULL;
+	return hodo_select_thread(names, e->process, b->pid, b->tid, t ? t->comm : e->process->comm);
+}
+
+static struct hodo_select_names names_of(const struct hodo_select *s)
+{
+	return (struct hodo_select_names){ s->host, s->process, s->thread };
+}
+
+/* ------------------------------------------------------------------------- which */
+
+bool hodo_select_has_class(const struct hodo_select *s, const struct hodo_read_class *cls)
+{
+	return !s || !s->events.n || hodo_select_class(&s->events, cls);
+}
+
+bool hodo_select_has_thread(const struct hodo_select *s, const struct hodo_read_process *of, uint32_t pid, uint32_t tid,
+			    const char *comm)
+{
+	struct hodo_select_names names;
+
+	if (!s)
+		return true;
+	names = names_of(s);
+	return hodo_select_thread(&names, of, pid, tid, comm);
+}
+
+static int takes(void *select, const struct hodo_read_event *e)
+{
+	struct hodo_select *s = select;
+	const struct hodo_select_names names = names_of(s);
+	int taken = hodo_select_whose(&names, e);
+
+	if (taken && s->events.n)
+		taken = hodo_select_named(&s->events, &s->classes, e, s->whole);
+	if (taken > 0 && s->filter)
+		taken = hodo_event_filter_takes(s->filter, e);
+	return taken;
+}
+
+/* ---------------------------------------------------------------------- the reader's */
+
+static int fill(struct hodo_select *s, const struct hodo_read_selection *from, char *error, size_t size)
+{
+	int err = from->events ? hodo_pattern_add(&s->events, from->events, error, size) : 0;
+
+	if (!err && from->filter)
+		err = hodo_event_filter_new(&s->filter, from->filter, error, size);
+	if (err)
+		return err;
+	s->process = from->process ? strdup(from->process) : NULL;
+	s->thread = from->thread ? strdup(from->thread) : NULL;
+	s->host = HODO_SELECTION_HAS(from, host) && from->host ? strdup(from->host) : NULL;
+	return !s->process != !from->process || !s->thread != !from->thread ||
+	       !s->host != !(HODO_SELECTION_HAS(from, host) && from->host) ? -ENOMEM : 0;
+}
+
+int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *selection, bool whole, char *error,
+		     size_t error_bytes)
+{
+	struct hodo_select *s = NULL;
+	int err = 0;
+
+	if (error_bytes)
+		error[0] = 0;
+	if (selection->events || selection->filter || selection->process || selection->thread ||
+	    (HODO_SELECTION_HAS(selection, host) && selection->host)) {
+		s = calloc(1, sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
+		s->whole = whole;
+		hodo_hash_seed();
+		err = fill(s, selection, error, error_bytes);
+	}
+	if (!err && s && (s->filter || s->process || s->thread || s->host))
+		err = hodo_read_spans(r);
+	if (!err && s)
+		err = hodo_select_warn(r, &s->events, s->filter, s->host);
+	if (!err)
+		err = hodo_read_choose(r, s ? takes : NULL, s, whole);
+	if (err) {
+		hodo_select_free(s);
+		if (err == -ENOMEM && error_bytes && !error[0])
+			snprintf(error, error_bytes, "out of memory");
+		return err;
+	}
+	hodo_select_hosts(r, s ? s->host : NULL);
+	hodo_select_free(r->select);
+	r->select = s;
+	return 0;
+}

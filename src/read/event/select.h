@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* select.h - what it means that an event is one of those asked for: for hodo_read_select(), and for the command. */
+#ifndef HODO_READ_EVENT_SELECT_H
+#define HODO_READ_EVENT_SELECT_H
+
+#include <hodo/columns.h>
+
+#include <base/map.h>
+
+#include "pattern.h"
+
+struct hodo_event_filter;
+
+struct hodo_select;
+
+void hodo_select_free(struct hodo_select *select); /* NULL is allowed */
+
+/* select_names.c: by the patterns, a class by its name or its base name. */
+bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls);
+/* What they say of each class is kept in a map of these, by class. */
+struct hodo_select_known {
+	const struct hodo_read_class *cls;
+	bool known;
+	enum hodo_pattern_says says;
+};
+/*
+ * Whether they select an event, by its class. whole: an end by the class of its begin, too, so that a name of
+ * either is one of the span. Or -ENOMEM.
+ */
+int hodo_select_named(const struct hodo_pattern_list *events, struct hodo_map *known,
+		      const struct hodo_read_event *event, bool whole);
+/* Whether the reader's selection, which may be NULL, has the class. */
+bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_read_class *cls);
+/* … and the thread, by what it says of processes and threads. */
+bool hodo_select_has_thread(const struct hodo_select *select, const struct hodo_read_process *of, uint32_t pid,
+			    uint32_t tid, const char *comm);
+/* Whose events: each a glob for a name, or of process and thread a number; NULL: any. */
+struct hodo_select_names {
+	const char *host, *process, *thread;
+};
+
+static inline bool hodo_select_any(const struct hodo_select_names *names)
+{
+	return !names->host && !names->process && !names->thread;
+}
+
+/*
+ * Whether a thread is one of those. of: NULL, or the kernel: its threads are those of others; pid: the thread's own
+ * process.
+ */
+bool hodo_select_thread(const struct hodo_select_names *names, const struct hodo_read_process *of, uint32_t pid,
+			uint32_t tid, const char *comm);
+/* … of an event; of an end by the thread of its begin, if that is known: a span is where it began. */
+bool hodo_select_whose(const struct hodo_select_names *names, const struct hodo_read_event *event);
+
+/* Has the reader leave out the files of all other hosts; NULL: of none. Before it reads. */
+void hodo_select_hosts(struct hodo_read *reader, const char *wanted);
+
+/* Whom to tell of names that nothing in the recording has: "'kv:gte' (near: kv:get)". */
+enum hodo_select_kind { HODO_SELECT_EVENTS, HODO_SELECT_FIELDS, HODO_SELECT_HOST };
+struct hodo_select_unknown {
+	void (*tell)(void *data, enum hodo_select_kind kind, const char *names);
+	void *data;
+};
+
+/* select_names.c: looks for them; filter and host may be NULL. 0 or -ENOMEM. */
+int hodo_select_check(const struct hodo_read *reader, struct hodo_pattern_list *events,
+		      const struct hodo_event_filter *filter, const char *host,
+		      const struct hodo_select_unknown *unknown);
+/* The same as warnings of the reader's. */
+int hodo_select_warn(struct hodo_read *reader, struct hodo_pattern_list *events,
+		     const struct hodo_event_filter *filter, const char *host);
+
+#endif

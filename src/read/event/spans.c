@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spans.c - joins ends with their begins: a begin's fields, and how long its thread had not run, are kept
+ * until its end comes.
+ *
+ * If whole spans are chosen, a first pass over the recording determines whether each end is taken, and notes
+ * that for its begin, by its index among all begins: the second pass meets them in the same order.
+ */
+#include <read/read_impl.h>
+#include "off_cpu.h"
+#include "pairs.h"
+#include "spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct kept {
+	struct hodo_read_begin begin;
+	uint64_t number; /* among all begins */
+	struct hodo_off_mark mark;
+	uint8_t payload[];
+};
+
+/* About a begin, two bits. */
+enum verdict {
+	NO_END,
+	TAKEN,
+	LEFT_OUT
+};
+#define PER_BYTE 4u
+
+struct hodo_spans {
+	struct hodo_pairs *pairs;
+	struct hodo_off_cpu *off;
+	struct hodo_read_off_cpu off_given;
+	struct hodo_text key;
+	struct kept *given; /* of the last event given */
+	struct hodo_read_value values[HODO_FIELDS_MAX];
+	uint64_t begins; /* so far */
+	bool begun;      /* the last event was the latest begin */
+	uint8_t *verdicts;
+	uint64_t room; /* bytes of them */
+};
+
+/* ----------------------------------------------------------------------- begins */
+
+struct hodo_spans *hodo_spans_new(void)
+{
+	struct hodo_spans *s = calloc(1, sizeof(*s));
+
+	if (s && (s->pairs = hodo_pairs_new()) && (s->off = hodo_off_cpu_new()))
+		return s;
+	hodo_spans_free(s);
+	return NULL;
+}
+
+void hodo_spans_rewind(struct hodo_spans *s)
+{
+	struct hodo_pair pair;
+
+	while (hodo_pairs_oldest(s->pairs, &pair))
+		free((struct kept *)pair.user);
+	hodo_off_cpu_rewind(s->off);
+	free(s->given);
+	s->given = NULL;
+	s->begins = 0;
+}
+
+void hodo_spans_free(struct hodo_spans *s)
+{
+	if (!s)
+		return;
+	if (s->pairs && s->off)
+		hodo_spans_rewind(s);
+	hodo_pairs_free(s->pairs);
+	hodo_off_cpu_free(s->off);
+	hodo_text_free(&s->key);
+	free(s->verdicts);
+	free(s);
+}
+
+static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
+{
+	struct kept *kept = malloc(sizeof(*kept) + e->payload_bytes);
+	struct hodo_pair pair = { .begin_ns = e->ts_ns, .base = hodo_pair_base(e), .user = (uintptr_t)kept }, other;
+	int paired;
+
+	if (!kept)
+		return -ENOMEM;
+	kept->begin = (struct hodo_read_begin){ .size = sizeof(kept->begin), .ts_ns = e->ts_ns, .cpu = e->cpu,
+						.pid = e->pid, .tid = e->tid, .cls = e->cls, .values = s->values,
+						.payload = kept->payload, .payload_bytes = e->payload_bytes };
+	kept->number = s->begins++;
+	hodo_off_cpu_mark(s->off, e, &kept->mark);
+	memcpy(kept->payload, e->payload, e->payload_bytes);
+	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, e->process, &other);
+	if (paired < 0)
+		free(kept);
+	else if (paired != HODO_PAIR_NONE)
+		free((struct kept *)other.user);
+	return paired < 0 ? paired : 0;
+}
+
+static int end(struct hodo_spans *s, struct hodo_read_event *e)
+{
+	struct hodo_pair pair;
+	int paired = hodo_pairs_end(s->pairs, &s->key, hodo_pair_base(e), &pair);
+
+	if (paired == HODO_PAIR_LEFT)
+		free((struct kept *)pair.user);
+	if (paired != HODO_PAIR_FOUND)
+		return paired < 0 ? paired : 0;
+	s->given = (struct kept *)pair.user;
+	hodo_read_class_values((const struct hodo_class *)(const void *)s->given->begin.cls, s->given->payload,
+			       s->values);
+	e->begin = &s->given->begin;
+	if (e->begin->tid == e->tid && hodo_off_cpu_since(s->off, e, &s->given->mark, &s->off_given))
+		e->off_cpu = &s->off_given;
+	return 0;
+}
+
+int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e)
+{
+	free(s->given);
+	s->given = NULL;
+	e->begin = NULL;
+	e->off_cpu = NULL;
+	s->begun = false;
+	if (!hodo_pair_key(&s->key, e))
+		return e->process->kernel ? hodo_off_cpu_event(s->off, e) : 0;
+	s->begun = hodo_role_begins(e->cls->role);
+	return s->begun ? begin(s, e) : end(s, e);
+}
+
+/* --------------------------------------------------------------- whole spans */
+
+static enum verdict verdict_of(const struct hodo_spans *s, uint64_t number)
+{
+	return number / PER_BYTE < s->room ? s->verdicts[number / PER_BYTE] >> 2 * (number % PER_BYTE) & 3 : NO_END;
+}
+
+static int set_verdict(struct hodo_spans *s, uint64_t number, enum verdict verdict)
+{
+	uint64_t at = number / PER_BYTE, room = s->room ? 2 * s->room : 4096;
+	uint8_t *verdicts = s->verdicts;
+
+	while (room <= at)
+		room *= 2;
+	if (at >= s->room) {
+		verdicts = realloc(verdicts, room);
+		if (!verdicts)
+			return -ENOMEM;
+		memset(verdicts + s->room, 0, room - s->room);
+		s->verdicts = verdicts;
+		s->room = room;
+	}
+	verdicts[at] |= (uint8_t)(verdict << 2 * (number % PER_BYTE));
+	return 0;
+}
+
+void hodo_spans_forget(struct hodo_spans *s)
+{
+	free(s->verdicts);
+	s->verdicts = NULL;
+	s->room = 0;
+}
+
+int hodo_spans_learn(struct hodo_spans *s, const struct hodo_read_event *e, bool taken)
+{
+	return e->begin ? set_verdict(s, s->given->number, taken ? TAKEN : LEFT_OUT) : 0;
+}
+
+bool hodo_spans_take(const struct hodo_spans *s, bool taken)
+{
+	enum verdict verdict = s->begun ? verdict_of(s, s->begins - 1) : NO_END;
+
+	return verdict == NO_END ? taken : verdict == TAKEN;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_names.h - names in the TSDL that record and export write: those of a structure's members, and those in
+ * quotes.
+ *
+ * Readers of CTF remove one leading underscore from a name. So each is written with one more than it has:
+ * keywords, and names that begin with one, are read back unchanged. babeltrace2 2.0.4 compares a name as
+ * written with earlier ones as read, and refuses the whole trace if they are equal: `x`, written `_x`, cannot
+ * follow `_x`. Such a member gets a number after its name; so do `Bool`, which the underscore makes a
+ * keyword, and a conflicting name of ours.
+ */
+#ifndef HODO_READ_FILE_CTF_NAMES_H
+#define HODO_READ_FILE_CTF_NAMES_H
+
+#include <stdint.h>
+
+#include <base/text.h>
+#include <hodo/abi.h>
+
+#define HODO_CTF_NAME_SIZE (HODO_NAME_MAX + 24) /* "__", "_length", a number, NUL */
+
+/* As they are written. */
+struct hodo_ctf_names {
+	char own[HODO_CTF_NAME_SIZE]; /* of our member before the fields */
+	struct {
+		char length[HODO_CTF_NAME_SIZE], name[HODO_CTF_NAME_SIZE];
+	} field[HODO_FIELDS_MAX]; /* the length of a variable field comes right before it; "": none */
+};
+
+/* For n fields, at most HODO_FIELDS_MAX. own: "" if there is none. */
+void hodo_ctf_names(struct hodo_ctf_names *names, const char *own, const char *const *field, const uint8_t *type,
+		    unsigned n);
+
+/* For a double-quoted string: printable ASCII; quotes, backslashes and others become '_'. */
+void hodo_name_quote(struct hodo_text *t, const char *s);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * images.h - process images that recorded processes have announced (abi.h, struct hodo_image), and those that
+ * have connected.
+ *
+ * An image that has not connected to the socket when its process ends, or when the recording ends, is not
+ * recorded. Only in the recording of a command: children of an attached process are not expected.
+ */
+#ifndef HODO_RECORD_JOIN_IMAGES_H
+#define HODO_RECORD_JOIN_IMAGES_H
+
+#include <base/map.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct hodo_process;
+struct hodo_recorder;
+
+struct hodo_image_came {
+	uint32_t pid;
+	uint64_t number; /* of the latest */
+};
+
+struct hodo_images_awaited {
+	struct hodo_map came;    /* of struct hodo_image_came, by pid */
+	uint64_t number;         /* of images that have connected */
+	struct hodo_map awaited; /* those whose place in the process's memory is free again */
+	uint32_t next;           /* those below it are examined next */
+	uint64_t lost;           /* images of which nothing is known */
+	int64_t looked_ns;
+};
+
+void hodo_images_begin(struct hodo_recorder *s);
+
+/* An image of the recording has connected, whatever becomes of it. Returns its number. */
+uint64_t hodo_image_came(struct hodo_recorder *s, pid_t pid);
+
+/* Examines what a process has announced since; all: also earlier announcements. */
+void hodo_images_look(struct hodo_process *p, bool all);
+/* The process is about to be finished; alive: it may run on. */
+void hodo_images_take(struct hodo_process *p, bool alive);
+
+/* Counts those that have ended and never connected; called now and then. */
+void hodo_images_check(struct hodo_recorder *s, int64_t now_ns);
+/* The recording has ended: nobody can connect any more. Counts the others, and frees all. */
+void hodo_images_end(struct hodo_recorder *s);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* no_buffers.h - why a joining process has no buffers to hand over, and what to do about it. */
+#ifndef HODO_RECORD_JOIN_NO_BUFFERS_H
+#define HODO_RECORD_JOIN_NO_BUFFERS_H
+
+#include <stddef.h>
+
+#include <hodo/abi.h>
+
+/* Writes the reason to why, and returns it. */
+const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, char *why, size_t size);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * roots.c - see roots.h. A descriptor keeps what is mounted there, also where its mount namespace has ended: a
+ * container is gone when the names of its functions are looked for.
+ */
+#define _GNU_SOURCE
+#include <record/proc_status.h>
+#include "roots.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <base/scope.h>
+
+static bool has(const struct hodo_roots *roots, const struct stat *st)
+{
+	struct stat other;
+
+	for (uint32_t i = 0; i < roots->n; i++)
+		if (fstat(roots->fd[i], &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino)
+			return true;
+	return false;
+}
+
+void hodo_roots_add(struct hodo_roots *roots, pid_t pid)
+{
+	HODO_AUTO_CLOSE int fd = -1;
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	if (roots->n < HODO_ROOTS_MAX && hodo_proc_other_root(pid))
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && !has(roots, &st))
+		roots->fd[roots->n++] = hodo_take_fd(&fd);
+}
+
+void hodo_roots_close(struct hodo_roots *roots)
+{
+	while (roots->n > 0)
+		close(roots->fd[--roots->n]);
+}

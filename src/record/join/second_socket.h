@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * second_socket.h - the second socket at which processes join: for those that cannot reach the path of the first.
+ */
+#ifndef HODO_RECORD_JOIN_SECOND_SOCKET_H
+#define HODO_RECORD_JOIN_SECOND_SOCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <hodo/abi.h>
+
+#include <record/watch.h>
+
+struct hodo_connection;
+struct hodo_recorder;
+
+struct hodo_second_socket {
+	struct hodo_watch watch; /* of the listening socket */
+	bool watched;
+	int fd;
+	uint64_t hello_key;  /* which a process must show */
+	uint64_t answer_key; /* which the recorder shows */
+	uint32_t refused;    /* in the present time window, for lack of the key */
+	int64_t window_ns;   /* its end */
+	char suffix[HODO_RECORDER_SUFFIX + 1]; /* #NAME-KEY; empty until it is open */
+};
+
+/* ready: somebody has connected. 0 or negative errno. */
+int hodo_second_socket_open(struct hodo_recorder *s, void (*ready)(struct hodo_watch *w));
+void hodo_second_socket_close(struct hodo_recorder *s);
+/* Whether to accept connections, or leave them in the socket's queue. */
+void hodo_second_socket_watch(struct hodo_recorder *s, bool on);
+
+/* Whether so many strangers were refused that no more are accepted now. */
+bool hodo_second_socket_flooded(const struct hodo_recorder *s);
+void hodo_second_socket_step(struct hodo_recorder *s, int64_t now_ns);
+
+/* For a message of len bytes: whether the connection needs no key, or the message shows it. */
+bool hodo_second_socket_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len);
+
+#endif

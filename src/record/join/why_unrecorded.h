@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* why_unrecorded.h - why libhodo is not in a program, as far as its file shows. */
+#ifndef HODO_RECORD_JOIN_WHY_UNRECORDED_H
+#define HODO_RECORD_JOIN_WHY_UNRECORDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Makes a sentence with the program's path, as in struct hodo_image, printable and cut to size; look: opens
+ * the file, which the user uid has named, with that user's rights. False: the file shows nothing, and the
+ * sentence gives no reason.
+ */
+bool hodo_why_unrecorded(const char *path, uid_t uid, bool look, char *why, size_t size);
+
+#endif

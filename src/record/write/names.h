@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - makes foreign names harmless before they go into metadata, file names or a terminal.
+ */
+#ifndef HODO_RECORD_WRITE_NAMES_H
+#define HODO_RECORD_WRITE_NAMES_H
+
+#include <base/text.h>
+#include <sys/types.h>
+
+/* Percent-encoded, as the metadata's comment lines are (docs/format.md). */
+void hodo_name_encode(struct hodo_text *t, const char *s);
+
+/*
+ * For one line of a terminal: control bytes and all beyond ASCII are written
+ * as \xNN. Always terminates to; cuts what does not fit.
+ */
+void hodo_name_printable(char *to, size_t size, const char *s);
+
+/* For a file name: bytes other than A-Z a-z 0-9 . _ + - become '_', and a leading '.' does too. */
+void hodo_name_file(char *to, size_t size, const char *s);
+
+/* Writes the user's name, or else number, to buffer, and returns it. */
+const char *hodo_user_name(uid_t uid, char *buffer, size_t size);
+
+/* Makes s an identifier in place: A-Z a-z 0-9 _, not beginning with a digit, not empty. size > 1. */
+void hodo_name_identifier(char *s, size_t size);
+
+#endif
