@@ -143,7 +143,7 @@ static struct seen read_file(uint32_t repaired)
 {
 	struct seen s = { .n = 0 };
 	struct hodo_ring_sink sink = { sink_packet, sink_table, &s };
-	struct hodo_ring_images images;
+	struct hodo_ring_copies images;
 	struct hodo_flight_memory m;
 	struct hodo_ring_reader r;
 	char error[200];
@@ -151,13 +151,13 @@ static struct seen read_file(uint32_t repaired)
 	assert_int_equal(hodo_flight_memory_read(&m, flight.fd, error, sizeof(error)), 0);
 	assert_int_equal(m.repaired, repaired);
 	hodo_catalog_read(&s.catalog, m.shm + HODO_SHM_CATALOG, ((struct hodo_shm *)m.shm)->catalog_used);
-	assert_int_equal(hodo_ring_images_take(&images, m.shm, &m.layout, -1, HODO_CLOCK_MONOTONIC, true), 0);
+	assert_int_equal(hodo_ring_copies_take(&images, m.shm, &m.layout, -1, HODO_CLOCK_MONOTONIC, true), 0);
 	assert_int_equal(images.n, 1);
-	hodo_ring_image_reader(&images, &images.image[0], &r);
+	hodo_ring_copy_reader(&images, &images.image[0], &r);
 	hodo_ring_finish(&r, &sink, false);
 	assert_int_equal(r.damage, 0);
 	assert_int_equal(r.lost.damaged, 0);
-	hodo_ring_images_free(&images);
+	hodo_ring_copies_free(&images);
 	hodo_flight_memory_free(&m);
 	hodo_catalog_free(&s.catalog);
 	return s;

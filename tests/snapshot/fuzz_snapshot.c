@@ -58,9 +58,9 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 }, text[] = { HODO_TYPE_STR, HODO_TYPE_U32 };
 	static const uint8_t call[] = { HODO_TYPE_PTR, HODO_TYPE_U32 };
-	struct hodo_ring_images images;
+	struct hodo_ring_copies images;
 
-	if (hodo_ring_images_take(&images, shm, layout, -1, HODO_CLOCK_MONOTONIC, copy) != 0)
+	if (hodo_ring_copies_take(&images, shm, layout, -1, HODO_CLOCK_MONOTONIC, copy) != 0)
 		abort();
 	for (uint32_t i = 0; i < images.n; i++) {
 		struct out out = { .packets = 0 };
@@ -72,11 +72,11 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 		hodo_read_layouts_add(&out.table, WRITER_CALL, call, 2);
 		hodo_read_layouts_add(&out.table, WRITER_RETURN, call, 2);
 		hodo_read_layouts_calls(&out.table, WRITER_CALL, WRITER_RETURN);
-		hodo_ring_image_reader(&images, &images.image[i], &r);
+		hodo_ring_copy_reader(&images, &images.image[i], &r);
 		hodo_ring_finish(&r, &sink, false);
 		hodo_layouts_clear(&out.table);
 	}
-	hodo_ring_images_free(&images);
+	hodo_ring_copies_free(&images);
 }
 
 /* The whole snapshot, with files, in memory. */

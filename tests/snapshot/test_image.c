@@ -74,9 +74,9 @@ static uint8_t *map_memory(uint64_t bytes)
 	return map;
 }
 
-static void take(struct hodo_ring_images *images, const struct fixture *f)
+static void take(struct hodo_ring_copies *images, const struct fixture *f)
 {
-	assert_int_equal(hodo_ring_images_take(images, f->shm, &f->layout, -1, HODO_CLOCK_MONOTONIC, false), 0);
+	assert_int_equal(hodo_ring_copies_take(images, f->shm, &f->layout, -1, HODO_CLOCK_MONOTONIC, false), 0);
 }
 
 static void make_memory(struct fixture *f, uint32_t packet_size, uint32_t packets)
@@ -157,7 +157,7 @@ static void sink_packet(void *arg, struct hodo_ring_reader *r, const struct hodo
 }
 
 /* Checks what the copy holds; returns the number of its events. */
-static uint64_t check_images(struct hodo_ring_images *images)
+static uint64_t check_images(struct hodo_ring_copies *images)
 {
 	static const uint8_t number[] = { HODO_TYPE_U64 };
 	uint64_t events = 0;
@@ -168,7 +168,7 @@ static uint64_t check_images(struct hodo_ring_images *images)
 		struct hodo_ring_reader r;
 
 		hodo_read_layouts_add(&s.table, 1, number, 1);
-		hodo_ring_image_reader(images, &images->image[i], &r);
+		hodo_ring_copy_reader(images, &images->image[i], &r);
 		hodo_ring_finish(&r, &sink, false);
 		assert_false(r.broken);
 		assert_int_equal(r.damage, 0);
@@ -188,7 +188,7 @@ static const uint32_t sizes[][2] = {
 TEST(test_at_full_speed)
 {
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
-		struct hodo_ring_images images;
+		struct hodo_ring_copies images;
 		uint64_t events = 0;
 		struct fixture f;
 
@@ -197,7 +197,7 @@ TEST(test_at_full_speed)
 		for (int i = 0; i < 20; i++) {
 			take(&images, &f);
 			events += check_images(&images);
-			hodo_ring_images_free(&images);
+			hodo_ring_copies_free(&images);
 		}
 		stop(&f);
 		assert_true(events > 0);
@@ -207,7 +207,7 @@ TEST(test_at_full_speed)
 		assert_int_equal(images.image[0].available, sizes[k][1] - 1);
 		events = check_images(&images);
 		assert_true(events > 2 * (sizes[k][1] - 2) * ((sizes[k][0] - 88 - RECORD_ANCHOR_BYTES) / EVENT - 3));
-		hodo_ring_images_free(&images);
+		hodo_ring_copies_free(&images);
 		munmap(f.shm, f.layout.total);
 	}
 }
@@ -224,7 +224,7 @@ TEST(test_copy_of_a_copy)
 		copy = map_memory(f.layout.total);
 		start(&f);
 		for (int i = 0; i < 10; i++) {
-			struct hodo_ring_images images;
+			struct hodo_ring_copies images;
 
 			for (uint32_t c = 0; c < CPUS; c++) {
 				struct hodo_ring *ring = (struct hodo_ring *)(copy + hodo_layout_ring(c));
@@ -235,12 +235,12 @@ TEST(test_copy_of_a_copy)
 				__atomic_thread_fence(__ATOMIC_ACQUIRE);
 				ring->word = __atomic_load_n(&f.w[c].ring->word, __ATOMIC_ACQUIRE);
 			}
-			assert_int_equal(hodo_ring_images_take(&images, copy, &f.layout, -1, HODO_CLOCK_MONOTONIC,
+			assert_int_equal(hodo_ring_copies_take(&images, copy, &f.layout, -1, HODO_CLOCK_MONOTONIC,
 							       true), 0);
 			for (uint32_t c = 0; c < images.n; c++)
 				images.image[c].broken = false; /* completely overwritten */
 			events += check_images(&images);
-			hodo_ring_images_free(&images);
+			hodo_ring_copies_free(&images);
 		}
 		stop(&f);
 		munmap(copy, f.layout.total);
@@ -251,7 +251,7 @@ TEST(test_copy_of_a_copy)
 /* The moment of the copy: events before it are there; later ones are not, and do not count as missing. */
 TEST(test_moment)
 {
-	struct hodo_ring_images images;
+	struct hodo_ring_copies images;
 	struct fixture f;
 
 	make_memory(&f, 1024, 16);
@@ -277,14 +277,14 @@ TEST(test_moment)
 			assert_int_equal(check_images(&images), ++i);
 		}
 	}
-	hodo_ring_images_free(&images);
+	hodo_ring_copies_free(&images);
 	munmap(f.shm, f.layout.total);
 }
 
 /* Copying writes nothing to the memory, and does not touch unused parts. */
 TEST(test_reads_only)
 {
-	struct hodo_ring_images images;
+	struct hodo_ring_copies images;
 	struct fixture f;
 	unsigned char in_core;
 
@@ -296,7 +296,7 @@ TEST(test_reads_only)
 	assert_int_equal(images.n, 1);
 	assert_int_equal(images.image[0].number, 1);
 	assert_int_equal(check_images(&images), 10000);
-	hodo_ring_images_free(&images);
+	hodo_ring_copies_free(&images);
 	assert_int_equal(mincore(f.shm + f.layout.data, HODO_PAGE, &in_core), 0);
 	assert_false(in_core & 1);
 	munmap(f.shm, f.layout.total);
