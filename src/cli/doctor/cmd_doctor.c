@@ -7,6 +7,7 @@
 #include <cli/cli.h>
 #include "doctor.h"
 #include <cli/output/table.h>
+#include <cli/record/run.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,61 +83,55 @@ static void ignore_report(void *arg, const char *line)
 	snprintf(arg, 256, "%s", line);
 }
 
-/* Runs a command under a recorder until it has joined and ended. NULL, or what went wrong. */
-static const char *record_true(struct hodo_recorder *s, const char *library, struct hodo_recorder_stats *stats)
+/* Runs the command under the recorder until it has joined and ended. NULL, or what went wrong. */
+static const char *record_true(struct hodo_run *r)
 {
-	char *command[] = { "true", NULL };
-	struct hodo_launch launch;
 	int64_t left = JOIN_TIMEOUT_NS;
 	sigset_t none;
-	pid_t pid;
-	int status;
 
 	sigemptyset(&none);
-	hodo_launch_prepare(&launch, &none);
-	if (hodo_launch_start(&launch, command, library, hodo_recorder_socket(s), NULL, &pid) < 0) {
-		hodo_recorder_close(s, stats);
+	hodo_launch_prepare(&r->launch, &none);
+	if (hodo_run_command(r, NULL) < 0)
 		return "cannot run the command true";
-	}
-	hodo_recorder_set_command(s, pid);
-	while (left > 0 && (waitpid(pid, &status, WNOHANG) == 0 || hodo_recorder_busy(s))) {
-		hodo_recorder_step(s);
+	for (; left > 0 && (!r->ended || hodo_recorder_busy(r->recorder)); left -= 1000000) {
+		hodo_recorder_step(r->recorder);
 		usleep(1000);
-		left -= 1000000;
+		hodo_run_reap(r);
 	}
-	hodo_recorder_close(s, stats);
+	hodo_run_end(r);
 	if (left <= 0)
 		return "it took too long";
-	return stats->processes ? NULL : "the library did not connect: can it be preloaded?";
+	return r->stats.processes ? NULL : "the library did not connect: can it be preloaded?";
 }
 
 /* Tries everything once: preload, socket, shared memory, folder. */
 static void check_join(struct doctor_finding *f)
 {
-	char dir[64], library[2 * PATH_MAX], why[PATH_MAX + 200] = "", said[256] = "";
+	char *command[] = { "true", NULL }, dir[64], why[PATH_MAX + 200] = "", said[256] = "";
 	struct hodo_pattern_list patterns = { 0 }, fields = { 0 };
 	struct hodo_recorder_config config = {
 		.out_path = dir, .ring_size = 65536, .packet_size = 4096, .patterns = &patterns,
-		.fields = &fields,
-		.packet_age_ns = 3600000000000ull, .reporter = { ignore_report, said },
+		.fields = &fields, .packet_age_ns = 3600000000000ull,
+	};
+	HODO_AUTO(hodo_run_free) struct hodo_run run = {
+		.command = command, .reporter = { ignore_report, said }, .signal_fd = -1, .kernel_fd = -1,
 	};
 	const char *flaw = why, *tmp = getenv("TMPDIR");
-	struct hodo_recorder_stats stats = { 0 };
-	struct hodo_recorder *s = NULL;
 	HODO_AUTO_CLOSE int fd = -1;
 
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
+	if (hodo_launch_library(run.library, sizeof(run.library), why, sizeof(why)) < 0) {
 		doctor_found(f, DOCTOR_BAD, "see libhodo", "not tried: there is no library");
 		return;
 	}
 	if (!tmp || !*tmp || strlen(tmp) > 30)
 		tmp = "/tmp";
 	/* The line libhodo says it if that one is not there. */
-	hodo_launch_add_functions(library, sizeof(library), why, sizeof(why));
+	hodo_launch_add_functions(run.library, sizeof(run.library), why, sizeof(why));
 	snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp, (int)getpid());
 	fd = config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
-	if (fd >= 0 && hodo_recorder_open(&s, &config, why, sizeof(why)) == 0)
-		flaw = record_true(s, library, &stats);
+	if (fd >= 0 && hodo_run_open(&run, &config, why, sizeof(why)) == 0)
+		flaw = record_true(&run);
+	hodo_run_end(&run);
 	if (fd >= 0)
 		hodo_out_dir_remove(fd, dir);
 	if (flaw)

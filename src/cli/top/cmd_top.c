@@ -49,7 +49,7 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 	if (n > command && command >= 0)
 		return hodo_usage(VERB, "either processes or a command, not both");
 	if (command > 0) {
-		t->command = words;
+		t->run.command = words;
 		return 0;
 	}
 	if (words[0][0] < '0' || words[0][0] > '9')
@@ -57,18 +57,6 @@ static int set_target(struct hodo_top_target *t, char **words, int n, int comman
 	for (; *words && !err; words++)
 		err = hodo_attach_options_add(&t->attach, VERB, *words);
 	return err;
-}
-
-/* 0, or the exit status, having said why not. */
-static int open_kernel(struct hodo_top_options *o)
-{
-	struct hodo_top_target *t = &o->target;
-	char why[HODO_KERNEL_WHY_MAX];
-
-	if (hodo_kernel_patterns(&o->patterns, &t->kernel_patterns) < 0)
-		return hodo_no_memory();
-	t->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
-	return t->kernel_fd < 0 ? hodo_error("%s", why) : 0;
 }
 
 static int run(void *options)
@@ -92,12 +80,14 @@ static int run(void *options)
 		    HODO_TOP_SCREEN;
 	/* Names in the table are shown in the terminal's character set. */
 	setlocale(LC_CTYPE, "");
-	if (t->kernel && (err = open_kernel(o)))
+	if (t->kernel && hodo_kernel_patterns(&o->patterns, &t->kernel_patterns) < 0)
+		return hodo_no_memory();
+	if (t->kernel && (err = hodo_run_open_kernel(&t->run)))
 		return err;
-	if (t->command) {
-		err = hodo_launch_find(t->command[0], NULL);
+	if (t->run.command) {
+		err = hodo_run_find(&t->run, o->functions.all);
 		if (err)
-			return hodo_cannot_run(t->command[0], err);
+			return err;
 	} else if (t->attach.n) {
 		hodo_top_find_watched(t);
 		if (hodo_attach_find(&t->attach) == 0 && !t->watches)
@@ -155,7 +145,8 @@ static const struct hodo_option options[] = {
 
 static const struct hodo_top_options defaults = {
 	.interval_ns = 1000000000, .sort = HODO_TOP_RATE, .kind = HODO_TOP_KINDS,
-	.target = { .output = -1, .kernel_fd = -1, .off = HODO_MAP_BYTES(struct hodo_bytes) },
+	.target = { .run = { .signal_fd = -1, .kernel_fd = -1 }, .output = -1,
+		    .off = HODO_MAP_BYTES(struct hodo_bytes) },
 };
 
 const struct hodo_verb hodo_verb_top = {

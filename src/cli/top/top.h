@@ -14,8 +14,7 @@
 #include <record/record.h>
 
 #include <cli/record/record_options.h>
-#include <cli/plan/planner.h>
-#include <cli/target.h>
+#include <cli/record/run.h>
 #include <cli/output/table.h>
 
 /* ------------------------------------------------------------------------- model */
@@ -336,21 +335,14 @@ void hodo_top_screen_stop(void);
 /* ----------------------------------------------------------------------- targets */
 
 struct hodo_top_target {
-	char **command;                   /* NULL: processes */
+	struct hodo_run run; /* its planner is for functions without slots: nothing else is planned */
 	struct hodo_attach_options attach;
 	struct hodo_top_watch *watches; /* of processes that others record */
 	bool kernel;
-	int kernel_fd; /* -1: none, or the recorder has it */
 	struct hodo_pattern_list kernel_patterns;
-	/* For functions without slots; nothing else is planned. */
-	struct hodo_planner planner;
 	struct hodo_pattern_list sdt;
 	struct hodo_record_probes probes;
 	struct hodo_record_replacements replacements;
-	struct hodo_launch launch;
-	pid_t pid;    /* of the command, 0: not started */
-	bool ended;   /* the command */
-	int status;   /* of it, as wait() has it */
 	int output;   /* the command's output, while we have the screen; -1: it writes to our output */
 	uint64_t output_dropped; /* bytes dropped from its beginning */
 	struct hodo_map off; /* struct hodo_bytes: names of events that were switched off here */
@@ -360,7 +352,7 @@ struct hodo_top_target {
  * Starts the command in the recorder. screen: it does not get the terminal; else its standard output goes to
  * our standard error, since ours is data. 0, or the exit status after a message.
  */
-int hodo_top_start(struct hodo_top_target *t, struct hodo_recorder *s, const char *library, bool screen);
+int hodo_top_start(struct hodo_top_target *t, bool screen);
 /* For a recorder that records functions. */
 struct hodo_top_options;
 void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_recorder_config *config);
@@ -369,8 +361,6 @@ void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX]);
 /* Why nothing was seen, and what to try next. looked: else it ended before its events were read. */
 void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked);
 void hodo_top_tell_no_function(const struct hodo_top_target *t);
-/* Notices the command's end. */
-void hodo_top_reap(struct hodo_top_target *t);
 /* Bounds the memory that the command's output takes. */
 void hodo_top_trim_output(struct hodo_top_target *t);
 /* Writes the end of the command's output to ours. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_loop.c - hodo top: records, counts and shows, until it is over. */
 #define _GNU_SOURCE
-#include <cli/record/library_copies.h>
 #include "top.h"
 
 #include <errno.h>
@@ -32,20 +31,16 @@ enum ending {
 struct run {
 	struct hodo_top_options *o;
 	struct hodo_top_target *target;
-	struct hodo_recorder *recorder; /* NULL: closed */
-	struct hodo_recorder_stats stats;
+	struct hodo_run *run; /* the target's */
 	struct hodo_top_model model;
 	struct hodo_top_view view;
 	struct hodo_out out;
 	enum ending ending;
-	int signal_fd, signal;
 	bool on_screen;
-	int64_t start_ns, next_ns;
+	int64_t next_ns;
 	uint64_t iterations;
 	char title[HODO_TOP_TITLE_MAX], listed[PATH_MAX];
 	struct hodo_text messages; /* of the recording, while the screen is open: a line each */
-	char library[2 * PATH_MAX]; /* for the command's LD_PRELOAD */
-	struct hodo_copies copies; /* of these */
 };
 
 static void report(void *arg, const char *line)
@@ -87,7 +82,7 @@ static void show(struct run *r)
 
 static void tick(struct run *r, int64_t now)
 {
-	hodo_top_refresh(&r->model, r->recorder);
+	hodo_top_refresh(&r->model, r->run->recorder);
 	hodo_top_see_cpus(&r->model);
 	hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_trim_output(r->target);
@@ -107,7 +102,7 @@ static void switch_selected(struct run *r)
 	char said[sizeof(v->message)];
 
 	if (v->selected == HODO_TOP_NONE) { /* before the first interval is over */
-		hodo_top_refresh(&r->model, r->recorder);
+		hodo_top_refresh(&r->model, r->run->recorder);
 		hodo_top_view_update(v, &r->model);
 	}
 	if (v->kind != HODO_TOP_EVENTS || v->selected == HODO_TOP_NONE) {
@@ -116,7 +111,7 @@ static void switch_selected(struct run *r)
 	}
 	hodo_top_switch(r->target, &r->model, &r->model.table[HODO_TOP_EVENTS].row[v->selected], said, sizeof(said));
 	snprintf(v->message, sizeof(v->message), "%s", said);
-	hodo_top_refresh(&r->model, r->recorder);
+	hodo_top_refresh(&r->model, r->run->recorder);
 }
 
 static void take_key(struct run *r, int key)
@@ -132,7 +127,7 @@ static void take_key(struct run *r, int key)
 		switch_selected(r);
 		break;
 	case HODO_TOP_RESET:
-		hodo_top_refresh(&r->model, r->recorder);
+		hodo_top_refresh(&r->model, r->run->recorder);
 		hodo_top_reset(&r->model, now);
 		hodo_top_view_update(&r->view, &r->model);
 		break;
@@ -156,12 +151,11 @@ static void take_keys(struct run *r)
 	draw(r);
 }
 
-static void take_signal(struct run *r, const struct signalfd_siginfo *info)
+static void take_signal(void *arg, const struct signalfd_siginfo *info)
 {
+	struct run *r = arg;
+
 	switch (info->ssi_signo) {
-	case SIGCHLD:
-		hodo_top_reap(r->target);
-		return;
 	case SIGWINCH:
 		if (r->on_screen)
 			hodo_top_screen_resize();
@@ -173,19 +167,11 @@ static void take_signal(struct run *r, const struct signalfd_siginfo *info)
 		draw(r);
 		return;
 	}
-	r->signal = (int)info->ssi_signo;
+	r->run->signal = (int)info->ssi_signo;
 	r->ending = INTERRUPTED;
 	/* The command also got signals from the terminal. */
-	if (info->ssi_code <= 0 && r->target->pid > 0 && !r->target->ended)
-		kill(r->target->pid, r->signal);
-}
-
-static void take_signals(struct run *r)
-{
-	struct signalfd_siginfo info;
-
-	while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		take_signal(r, &info);
+	if (info->ssi_code <= 0 && r->run->pid > 0 && !r->run->ended)
+		kill(r->run->pid, r->run->signal);
 }
 
 /* --------------------------------------------------------------------------- the loop */
@@ -197,41 +183,32 @@ static int64_t least(int64_t a, int64_t b)
 
 static void wait_for_something(struct run *r, int64_t ns)
 {
-	struct pollfd fds[3] = {
-		{ .fd = r->signal_fd, .events = POLLIN },
-		{ .fd = r->recorder ? hodo_recorder_fd(r->recorder) : -1, .events = POLLIN },
-		{ .fd = r->on_screen ? hodo_top_screen_fd() : -1, .events = POLLIN },
-	};
-	struct timespec timeout;
+	short keys = hodo_run_wait(r->run, ns < 0 ? 0 : ns, r->on_screen ? hodo_top_screen_fd() : -1);
 
-	ns = ns < 0 ? 0 : ns;
-	timeout = (struct timespec){ ns / 1000000000, ns % 1000000000 };
-	ppoll(fds, 3, &timeout, NULL);
-	take_signals(r);
-	if (r->ending != GOES_ON || !fds[2].revents)
+	if (r->ending != GOES_ON || !keys)
 		return;
 	take_keys(r);
-	if (r->ending == GOES_ON && (fds[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
+	if (r->ending == GOES_ON && (keys & (POLLHUP | POLLERR | POLLNVAL)))
 		r->ending = CANNOT; /* the terminal has been closed */
 }
 
 static bool all_ended(struct run *r, bool watching)
 {
-	hodo_top_reap(r->target);
-	if (r->target->kernel && !r->target->command && !r->target->attach.n)
-		return !watching && !hodo_recorder_has_kernel(r->recorder);
-	return !watching && (!r->target->command || r->target->ended) && !hodo_recorder_busy(r->recorder);
+	hodo_run_reap(r->run);
+	if (r->target->kernel && !r->run->command && !r->target->attach.n)
+		return !watching && !hodo_recorder_has_kernel(r->run->recorder);
+	return !watching && r->run->ended && !hodo_recorder_busy(r->run->recorder);
 }
 
 static void run_loop(struct run *r)
 {
 	const struct hodo_top_options *o = r->o;
 
-	hodo_top_refresh(&r->model, r->recorder);
+	hodo_top_refresh(&r->model, r->run->recorder);
 	hodo_top_view_update(&r->view, &r->model);
 	draw(r);
 	while (r->ending == GOES_ON) {
-		int64_t ns = hodo_recorder_step(r->recorder), watch_ns = hodo_top_watch_step(&r->model), now;
+		int64_t ns = hodo_recorder_step(r->run->recorder), watch_ns = hodo_top_watch_step(&r->model), now;
 
 		if (watch_ns >= 0)
 			ns = least(ns, watch_ns);
@@ -240,7 +217,7 @@ static void run_loop(struct run *r)
 			break;
 		}
 		now = hodo_now_ns();
-		if (o->duration_ns && now - r->start_ns >= o->duration_ns) {
+		if (o->duration_ns && now - r->run->start_ns >= o->duration_ns) {
 			r->ending = ENOUGH;
 			break;
 		}
@@ -250,8 +227,8 @@ static void run_loop(struct run *r)
 			ns = least(ns, r->next_ns - now);
 		}
 		if (o->duration_ns)
-			ns = least(ns, r->start_ns + o->duration_ns - now);
-		if (r->target->ended)
+			ns = least(ns, r->run->start_ns + o->duration_ns - now);
+		if (r->run->command && r->run->ended)
 			ns = least(ns, 10000000); /* check for processes that may yet come */
 		if (r->ending == GOES_ON)
 			wait_for_something(r, ns);
@@ -263,13 +240,11 @@ static void finish(struct run *r)
 {
 	bool shown = r->ending == ENOUGH && r->o->iterations && r->iterations >= r->o->iterations;
 
-	hodo_top_refresh(&r->model, r->recorder);
+	hodo_top_refresh(&r->model, r->run->recorder);
 	hodo_top_switch_back(r->target, &r->model);
-	hodo_recorder_close(r->recorder, &r->stats);
-	hodo_copies_end(&r->copies);
-	r->recorder = NULL;
+	hodo_run_end(r->run);
 	hodo_top_detach(r->target);
-	hodo_top_settle(&r->model, &r->stats);
+	hodo_top_settle(&r->model, &r->run->stats);
 	if (!shown)
 		hodo_top_tick(&r->model, hodo_now_ns());
 	hodo_top_view_update(&r->view, &r->model);
@@ -308,8 +283,6 @@ static int open_recorder(struct run *r)
 		.packet_size = hodo_packet_size(o->ring_size),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
 		.packet_age_ns = PACKET_AGE_NS, .packet = hodo_top_packet, .packet_arg = &r->model,
-		.copy = hodo_copies_make, .copy_arg = &r->copies,
-		.reporter = { report, r },
 	};
 	static struct hodo_pattern_list no_fields;
 
@@ -317,25 +290,7 @@ static int open_recorder(struct run *r)
 	hodo_top_listed(r->target, r->listed);
 	if (o->functions.all)
 		hodo_top_plan(r->target, o, &config);
-	if (hodo_recorder_open(&r->recorder, &config, why, sizeof(why)) == 0)
-		return 0;
-	r->recorder = NULL;
-	return hodo_error("%s", why);
-}
-
-static int open_signals(struct run *r)
-{
-	sigset_t set;
-
-	hodo_launch_signals(&set);
-	if (r->o->output == HODO_TOP_SCREEN) {
-		sigaddset(&set, SIGWINCH);
-		sigaddset(&set, SIGTSTP);
-	}
-	hodo_launch_prepare(&r->target->launch, &set);
-	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signal_fd >= 0 ? 0 :
-	       hodo_error("cannot wait for signals: %s: %s", strerror(errno), hodo_remedy(errno));
+	return hodo_run_open(r->run, &config, why, sizeof(why)) < 0 ? hodo_error("%s", why) : 0;
 }
 
 /* Without a screen, use plain text. */
@@ -359,50 +314,19 @@ static void open_screen(struct run *r)
 	r->o->output = HODO_TOP_BATCH;
 }
 
-static int start_target(struct run *r)
-{
-	struct hodo_top_target *t = r->target;
-	char *library = r->library, why[512];
-	int err;
-
-	hodo_top_watch_begin(&r->model, t->watches);
-	if (t->kernel) {
-		err = hodo_recorder_add_kernel(r->recorder, t->kernel_fd, &t->kernel_patterns, why, sizeof(why));
-
-		t->kernel_fd = -1;
-		if (err)
-			return hodo_error("%s", why);
-	}
-	/* The kernel counts, too. */
-	if (!t->command && t->attach.n)
-		return hodo_attach_record(&t->attach, r->recorder) > t->kernel || t->watches ? 0 : HODO_EXIT_FAILURE;
-	if (!t->command)
-		return 0;
-	if (hodo_launch_library(library, sizeof(r->library), why, sizeof(why)) < 0 ||
-	    (r->o->functions.all && hodo_launch_add_functions(library, sizeof(r->library), why, sizeof(why)) < 0))
-		return hodo_error("%s", why);
-	r->copies.library = library;
-	r->copies.reporter = (struct hodo_reporter){ report, r };
-	return hodo_top_start(t, r->recorder, library, r->o->output == HODO_TOP_SCREEN);
-}
-
 /* Ends the command after q, else waits for its end; a signal ends the wait. */
 static void wait_for_command(struct run *r)
 {
-	struct hodo_top_target *t = r->target;
+	struct hodo_run *run = r->run;
 
-	if (!t->command || t->pid <= 0)
+	if (!run->command || run->pid <= 0)
 		return;
-	hodo_top_reap(t);
-	if (!t->ended && r->ending == LEFT)
-		kill(t->pid, SIGTERM);
-	r->signal = 0;
-	while (!t->ended && r->signal == 0) {
-		struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
-
-		poll(&p, 1, -1);
-		take_signals(r);
-	}
+	hodo_run_reap(run);
+	if (!run->ended && r->ending == LEFT)
+		kill(run->pid, SIGTERM);
+	run->signal = 0;
+	while (!run->ended && run->signal == 0)
+		hodo_run_wait(run, -1, -1);
 }
 
 static void tell_end(struct run *r)
@@ -413,12 +337,12 @@ static void tell_end(struct run *r)
 
 	while ((line = strsep(&lines, "\n")) && *line)
 		hodo_error("%s", line);
-	if (t->command && !r->stats.command && !r->stats.command_refused && r->ending == ALL_ENDED)
+	if (t->run.command && !r->run->stats.command && !r->run->stats.command_refused && r->ending == ALL_ENDED)
 		hodo_error("%s itself was not seen: it never loaded libhodo: is it static, set-user-id or of another"
-			   " architecture?", t->command[0]);
-	if ((r->model.images > 0 || r->stats.processes > 0) && r->model.table[HODO_TOP_EVENTS].n == 0)
+			   " architecture?", t->run.command[0]);
+	if ((r->model.images > 0 || r->run->stats.processes > 0) && r->model.table[HODO_TOP_EVENTS].n == 0)
 		hodo_top_tell_nothing(t, r->model.images > 0);
-	if (r->o->functions.all && r->stats.processes > 0 && r->stats.functions.on == 0)
+	if (r->o->functions.all && r->run->stats.processes > 0 && r->run->stats.functions.on == 0)
 		hodo_top_tell_no_function(t);
 	if (r->o->output == HODO_TOP_JSON || r->ending == CANNOT)
 		return;
@@ -429,36 +353,40 @@ static void tell_end(struct run *r)
 
 static int exit_status(struct run *r)
 {
-	const struct hodo_top_target *t = r->target;
 	int status = hodo_out_finish(&r->out);
 
-	if (t->command ? r->ending == LEFT : r->ending != INTERRUPTED || r->signal == SIGINT)
+	if (r->run->command ? r->ending == LEFT : r->ending != INTERRUPTED || r->run->signal == SIGINT)
 		return status;
-	if (t->command && t->ended && WIFEXITED(t->status))
-		return WEXITSTATUS(t->status);
-	return hodo_launch_die(t->command && t->ended ? WTERMSIG(t->status) : r->signal);
+	return hodo_run_status(r->run);
 }
 
 static int run(struct run *r)
 {
-	int status = open_signals(r);
+	struct hodo_top_target *t = r->target;
+	bool screen = r->o->output == HODO_TOP_SCREEN;
+	int status;
 
+	r->run->attach = &t->attach;
+	r->run->kernel_patterns = &t->kernel_patterns;
+	r->run->reporter = (struct hodo_reporter){ report, r };
+	r->run->take = take_signal;
+	status = hodo_run_catch(r->run, screen);
 	if (!status)
 		status = open_recorder(r);
-	if (!status)
-		status = start_target(r);
-	if (status) {
-		if (r->recorder)
-			hodo_recorder_close(r->recorder, NULL);
-		hodo_copies_end(&r->copies);
-		return status;
+	if (!status) {
+		hodo_top_watch_begin(&r->model, t->watches);
+		status = hodo_run_begin(r->run, t->watches);
 	}
+	if (!status && r->run->command)
+		status = hodo_top_start(t, screen);
+	if (status)
+		return status;
 	hodo_top_title(r->target, r->title, sizeof(r->title));
 	r->view.title = r->title;
 	hodo_out_start(&r->out, false);
 	open_screen(r);
-	r->start_ns = hodo_now_ns();
-	r->next_ns = r->start_ns + r->view.interval_ns;
+	r->run->start_ns = hodo_now_ns();
+	r->next_ns = r->run->start_ns + r->view.interval_ns;
 	run_loop(r);
 	finish(r);
 	wait_for_command(r);
@@ -469,7 +397,7 @@ static int run(struct run *r)
 
 int hodo_top_run(struct hodo_top_options *o)
 {
-	struct run r = { .o = o, .target = &o->target, .signal_fd = -1 };
+	struct run r = { .o = o, .target = &o->target, .run = &o->target.run };
 	int status;
 
 	hodo_top_model_init(&r.model, hodo_now_ns());
@@ -482,8 +410,7 @@ int hodo_top_run(struct hodo_top_options *o)
 			r.view.sort[kind] = o->sort;
 	r.view.columns = o->columns;
 	status = run(&r);
-	if (r.signal_fd >= 0)
-		close(r.signal_fd);
+	hodo_run_end(r.run);
 	hodo_text_free(&r.messages);
 	hodo_top_images_free(&r.model);
 	hodo_top_view_free(&r.view);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cli/cli.h>
@@ -44,7 +43,7 @@ static void redirect(struct hodo_top_target *t, bool screen)
 	close(null);
 }
 
-int hodo_top_start(struct hodo_top_target *t, struct hodo_recorder *s, const char *library, bool screen)
+int hodo_top_start(struct hodo_top_target *t, bool screen)
 {
 	int saved[3], err;
 
@@ -54,26 +53,14 @@ int hodo_top_start(struct hodo_top_target *t, struct hodo_recorder *s, const cha
 		saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	fflush(stdout);
 	redirect(t, screen);
-	err = hodo_launch_start(&t->launch, t->command, library, hodo_recorder_socket(s), NULL, &t->pid);
+	err = hodo_run_command(&t->run, NULL);
 	for (int fd = 0; fd < 3; fd++) {
 		if (saved[fd] < 0)
 			continue;
 		dup2(saved[fd], fd);
 		close(saved[fd]);
 	}
-	if (!err) {
-		hodo_recorder_set_command(s, t->pid);
-		t->planner.command = t->pid;
-		return 0;
-	}
-	t->pid = 0;
-	return hodo_cannot_run(t->command[0], err);
-}
-
-void hodo_top_reap(struct hodo_top_target *t)
-{
-	if (t->pid > 0 && !t->ended)
-		t->ended = waitpid(t->pid, &t->status, WNOHANG) == t->pid;
+	return err ? hodo_cannot_run(t->run.command[0], err) : 0;
 }
 
 static uint64_t output_size(const struct hodo_top_target *t)
@@ -104,14 +91,14 @@ void hodo_top_put_output(struct hodo_top_target *t)
 	char name[32];
 
 	if (from > 0)
-		hodo_error("the last of the %s that %s wrote:", hodo_human_bytes(size, name), t->command[0]);
+		hodo_error("the last of the %s that %s wrote:", hodo_human_bytes(size, name), t->run.command[0]);
 	if (n > 0)
 		hodo_file_write(STDOUT_FILENO, start, (size_t)(text + n - start));
 }
 
 void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct hodo_recorder_config *config)
 {
-	t->planner = (struct hodo_planner){
+	t->run.planner = (struct hodo_planner){
 		.quiet = true,
 		.functions = &o->functions.functions, .sdt = &t->sdt, .probes = &t->probes,
 		.replacements = &t->replacements, .arguments = &o->functions.arguments,
@@ -120,7 +107,7 @@ void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct
 	config->functions = &o->functions.functions;
 	config->plan = hodo_planner_plan;
 	config->plan_still = hodo_planner_still;
-	config->plan_arg = &t->planner;
+	config->plan_arg = &t->run.planner;
 	config->plans = true;
 }
 
@@ -128,8 +115,8 @@ void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX])
 {
 	char path[PATH_MAX];
 
-	if (t->command)
-		snprintf(listed, PATH_MAX, "%s", hodo_find_program(t->command[0], path));
+	if (t->run.command)
+		snprintf(listed, PATH_MAX, "%s", hodo_find_program(t->run.command[0], path));
 	else if (t->attach.n)
 		snprintf(listed, PATH_MAX, "%d", (int)t->attach.target[0].pid);
 	else
@@ -140,7 +127,7 @@ void hodo_top_listed(const struct hodo_top_target *t, char listed[PATH_MAX])
 void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked)
 {
 	pid_t pid = t->attach.n ? t->attach.target[0].pid : hodo_top_watch_pid(t->watches, 0);
-	const char *command = t->command ? t->command[0] : NULL;
+	const char *command = t->run.command ? t->run.command[0] : NULL;
 	char option[32], name[32];
 
 	snprintf(option, sizeof(option), "%d", (int)pid);
@@ -153,7 +140,7 @@ void hodo_top_tell_nothing(const struct hodo_top_target *t, bool looked)
 
 void hodo_top_tell_no_function(const struct hodo_top_target *t)
 {
-	const char *file = t->command ? t->command[0] : "FILE";
+	const char *file = t->run.command ? t->run.command[0] : "FILE";
 
 	hodo_error("no traced function matches --functions: 'hodo list --functions %s' lists the functions",
 		   file);
@@ -289,14 +276,12 @@ void hodo_top_detach(struct hodo_top_target *t)
 
 void hodo_top_target_free(struct hodo_top_target *t)
 {
+	hodo_run_free(&t->run);
 	hodo_top_watch_close(t->watches);
 	hodo_top_switch_back(t, NULL);
 	if (t->output >= 0)
 		close(t->output);
-	if (t->kernel_fd >= 0)
-		close(t->kernel_fd);
 	hodo_pattern_free(&t->kernel_patterns);
-	hodo_planner_free(&t->planner);
 	hodo_attach_options_free(&t->attach);
 }
 
@@ -317,12 +302,12 @@ void hodo_top_title(const struct hodo_top_target *t, char *title, size_t size)
 
 	if (t->kernel)
 		snprintf(plain, sizeof(plain), "the kernel");
-	if (t->command) {
+	if (t->run.command) {
 		size_t n = strlen(plain);
-		const char *name = strrchr(t->command[0], '/');
+		const char *name = strrchr(t->run.command[0], '/');
 
-		snprintf(plain + n, sizeof(plain) - n, "%s%s[%d]", n ? " " : "", name ? name + 1 : t->command[0],
-			 (int)t->pid);
+		snprintf(plain + n, sizeof(plain) - n, "%s%s[%d]", n ? " " : "", name ? name + 1 : t->run.command[0],
+			 (int)t->run.pid);
 	}
 	for (uint32_t i = 0; i < t->attach.n; i++)
 		add_to_title(plain, sizeof(plain), t->attach.target[i].pid);
