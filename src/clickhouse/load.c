@@ -6,6 +6,7 @@
 #include "views.h"
 
 #include <errno.h>
+#include <read/file/identity.h>
 #include <rows/rows.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load 
 {
 	struct hodo_rows_schema *schema = hodo_rows_schema_new();
 	struct ch_blocks b = { .c = c, .schema = schema };
-	struct ch_load load = { .recording = hodo_rows_identity(l->reader), .path = l->recording };
+	struct ch_load load = { .recording = hodo_read_identity(l->reader), .path = l->recording };
 	int err = schema ? hodo_rows_schema_add(schema, l->reader) : -ENOMEM;
 
 	load.load = load.recording ^ l->selection;

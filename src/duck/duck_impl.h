@@ -87,42 +87,30 @@ struct duck_sources {
 bool duck_sources_any(const struct duck_sources *sources); /* whether there is a recording */
 int duck_sources_register(struct duck_sources *sources, struct duck_db *db, struct duck_error *e);
 
-/* A process in a recording. */
-struct duck_process {
-	uint8_t uuid[16];
-	uint32_t recording;
-	uint32_t before; /* the one with this uuid that was added before, plus 1; 0: none */
-	bool known;      /* the times are */
-	uint64_t events; /* as packets say */
-	uint32_t ntimes; /* of the packets of each stream that has any */
-	struct duck_times {
-		int32_t cpu;
-		int64_t begin_ns, end_ns;
-	} *times;
-};
-
-/* All of them, so that no event is counted twice: duplicates.c. */
-struct duck_processes {
-	struct duck_process *all;
-	uint32_t n;
-	struct hodo_map last; /* struct duck_last, by uuid */
+/* Which events there are already, so that none is counted twice: duplicates.c. */
+struct duck_seen {
+	struct hodo_map uuids;   /* of processes */
+	struct hodo_map streams; /* of the first n recordings, once a uuid was there twice */
+	struct duck_run *runs;
+	uint64_t *count;         /* of events, by recording */
+	uint32_t nruns, n;
 	struct hodo_strings stems; /* of recordings, and of those in directories of Parquet */
 };
 
 enum duck_twice {
 	DUCK_NOT_TWICE,
-	DUCK_ADDS_NOTHING, /* others have all processes of the recording, at the same times */
+	DUCK_ADDS_NOTHING, /* others have all events of the recording */
 	DUCK_REPLACES,     /* it has all of others', which are left out from now on */
 	DUCK_IN_FOLDER,    /* a directory of Parquet has it, too, or a part of it: e says so */
 };
-/* Adds those of the recording that will be the next one. enum duck_twice, and then e says what is left out; -EEXIST: it
- * has some of another one's alone; or another negative errno. */
-int duck_processes_add(struct duck_processes *processes, struct duck_sources *sources, const char *path,
-		       struct hodo_read *reader, struct duck_error *e);
+/* Adds the events of the recording that will be the next one. enum duck_twice, and then e says what is left out;
+ * -EEXIST: it has some of another one's events, and each of them has others; or another negative errno. */
+int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
+		  struct duck_error *e);
 /* The recordings of a directory of Parquet, as far as their stems say. How many were there before, and e says so; or
  * -ENOMEM. */
-int duck_processes_add_folder(struct duck_processes *processes, const char *path, int dirfd, struct duck_error *e);
-void duck_processes_free(struct duck_processes *processes);
+int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct duck_error *e);
+void duck_seen_free(struct duck_seen *seen);
 
 /* Rows of a result, to the sink: result.c. */
 int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct duck_error *e);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * duplicates.c - recordings that have the same processes: a copy, or what was merged beside the merge. Parts of a
- * recording and snapshots have the same processes too, at other times, and are not meant: only where a uuid is there
- * twice are packets' headers read, and times compared. A directory of Parquet may have a part of a
- * recording alone: that is said, and nothing is left out.
+ * duplicates.c - recordings that have the same events: a copy, a part, or what was merged beside the merge. Where a
+ * uuid of a process is there twice, packets' headers are read for which events each recording has
+ * (read/file/identity.h). What stays of two that share events is the one that has all of them. A directory of Parquet
+ * may have some tables of a recording alone: that is said, and nothing is left out.
  */
 #include "duck_impl.h"
 
@@ -11,166 +11,114 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <errno.h>
+#include <read/file/identity.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct duck_last {
-	uint8_t uuid[16];
-	uint32_t process; /* plus 1 */
+/* Events of one stream in one recording. */
+struct duck_run {
+	uint64_t from, to; /* their numbers */
+	uint32_t recording, stream;
+	uint32_t before; /* the run of this stream that was added before, plus 1; 0: none */
 };
 
-static int note_times(struct duck_process *to, const struct hodo_read_process *p)
-{
-	for (uint32_t i = 0; i < p->nstreams; i++) {
-		const struct hodo_read_stream *s = p->streams[i];
-		struct duck_times *times;
+struct stream {
+	uint8_t key[24]; /* the process's uuid, and what the stream is called: the names that ours have fit */
+	uint32_t last;   /* run, plus 1 */
+};
 
-		if (!s->packets)
-			continue;
-		times = hodo_vec_add(to->times, to->ntimes);
-		if (!times)
-			return -ENOMEM;
-		to->events += s->events;
-		*times = (struct duck_times){ s->cpu, s->begin_ns, s->end_ns };
+struct uuid {
+	uint8_t uuid[16];
+};
+
+struct adding {
+	struct duck_seen *seen;
+	uint32_t recording;
+	uint64_t *with; /* events that it shares with each recording before */
+};
+
+static int add_run(void *adding, const struct hodo_read_numbers *n)
+{
+	struct adding *a = adding;
+	struct duck_seen *seen = a->seen;
+	uint8_t key[sizeof(((struct stream *)0)->key)] = { 0 };
+	struct stream *stream;
+	struct duck_run *run;
+
+	memcpy(key, n->process->uuid, 16);
+	memcpy(key + 16, n->stream->name, strnlen(n->stream->name, sizeof(key) - 16));
+	stream = hodo_map_add(&seen->streams, key, NULL);
+	run = stream ? hodo_vec_add(seen->runs, seen->nruns) : NULL;
+	if (!run)
+		return -ENOMEM;
+	*run = (struct duck_run){ n->from, n->to, a->recording, hodo_map_index(&seen->streams, stream),
+				  stream->last };
+	for (uint32_t at = stream->last; at; at = seen->runs[at - 1].before) {
+		const struct duck_run *other = &seen->runs[at - 1];
+		uint64_t from = n->from > other->from ? n->from : other->from, to = n->to < other->to ? n->to : other->to;
+
+		if (from < to)
+			a->with[other->recording] += to - from;
 	}
-	to->known = true;
+	stream->last = seen->nruns;
+	seen->count[a->recording] += n->to - n->from;
 	return 0;
 }
 
-/* Of the processes of a recording that was added before. */
-static int find_times(struct duck_processes *all, struct duck_sources *sources, uint32_t recording,
-		      struct duck_error *e)
+static int add_events(struct adding *a, struct hodo_read *reader, const char *path, struct duck_error *e)
+{
+	struct duck_seen *seen = a->seen;
+	int err;
+
+	while (seen->n <= a->recording)
+		if (!hodo_vec_add(seen->count, seen->n))
+			return duck_fail(e, -ENOMEM, "no memory");
+	err = hodo_read_numbers(reader, add_run, a);
+	return err == -ENOMEM ? duck_fail(e, err, "no memory") :
+	       err ? duck_fail(e, -EIO, "%s: cannot be read", path) : 0;
+}
+
+/* Those of a recording that was added before. */
+static int add_earlier(struct adding *a, const struct duck_sources *sources, struct duck_error *e)
 {
 	const struct hodo_duck_options *o = sources->options;
-	const struct hodo_read_process *p;
-	struct hodo_read *reader = NULL;
+	const char *path = sources->recordings[a->recording];
 	struct hodo_symbols *symbols = NULL;
-	int err = o->open(o->data, sources->recordings[recording], &reader, &symbols, e->text, e->bytes);
+	struct hodo_read *reader = NULL;
+	int err = o->open(o->data, path, &reader, &symbols, e->text, e->bytes);
 
-	if (!err && hodo_read_scan(reader) < 0)
-		err = duck_fail(e, -EIO, "%s: cannot be read", sources->recordings[recording]);
-	for (uint32_t i = 0; !err && (p = hodo_read_process(reader, i)); i++)
-		for (uint32_t k = 0; k < all->n && !err; k++)
-			if (all->all[k].recording == recording && !all->all[k].known &&
-			    memcmp(all->all[k].uuid, p->uuid, 16) == 0)
-				err = note_times(&all->all[k], p);
+	if (!err)
+		err = add_events(a, reader, path, e);
 	hodo_symbols_free(symbols);
 	hodo_read_close(reader);
 	return err;
 }
 
-enum relation { UNKNOWN, APART, TOGETHER };
-
-/* By the streams of one CPU each: of a recording in parts, one CPU's packets may end in a part when another one's have
- * begun in the next. Without packets there is no time that would tell them apart. */
-static enum relation compare(const struct duck_process *a, const struct duck_process *b)
+/* Takes the events of this recording, and of those after it, away again. */
+static void forget(struct duck_seen *seen, uint32_t recording)
 {
-	if (!a->ntimes || !b->ntimes)
-		return UNKNOWN;
-	for (uint32_t i = 0; i < a->ntimes; i++) {
-		const struct duck_times *x = &a->times[i];
+	while (seen->nruns && seen->runs[seen->nruns - 1].recording >= recording) {
+		const struct duck_run *run = &seen->runs[--seen->nruns];
+		struct stream *stream = hodo_map_at(&seen->streams, run->stream);
 
-		for (uint32_t k = 0; k < b->ntimes; k++) {
-			const struct duck_times *y = &b->times[k];
-
-			if (x->cpu == y->cpu && ((x->begin_ns < y->end_ns && y->begin_ns < x->end_ns) ||
-						 (x->begin_ns == y->begin_ns && x->end_ns == y->end_ns)))
-				return TOGETHER;
-		}
+		stream->last = run->before;
 	}
-	return APART;
+	seen->n = seen->n < recording ? seen->n : recording;
 }
 
-/* What a new recording has in common with those before. */
-struct shared {
-	struct with {
-		bool apart, together; /* some process is */
-		uint32_t n;           /* processes that both have */
-	} *with;                      /* by recording */
-	uint32_t covered, n; /* of the new one's processes, how many others have; all */
-	uint32_t first;      /* recording that has one */
-};
-
-/* A new process and those with its uuid in recordings before: how they relate, or, once that is known of all, which of
- * them are the same. */
-static int look(struct duck_processes *all, struct duck_sources *sources, struct duck_process *p,
-		       struct shared *shared, bool count, struct duck_error *e)
+/* The new recording stays, those before it go, of which it has all events. first: of n. */
+static int replace(struct duck_sources *sources, const char *path, const uint64_t *with, uint32_t first, uint32_t n,
+		   struct duck_error *e)
 {
-	bool found = false;
+	char more[32] = "";
 
-	for (uint32_t at = p->before; at; at = all->all[at - 1].before) {
-		struct duck_process *other = &all->all[at - 1];
-		struct with *with = &shared->with[other->recording];
-		enum relation relation;
-		int err = 0;
-
-		if (other->recording == p->recording || !sources->recordings[other->recording])
-			continue;
-		if (!other->known)
-			err = find_times(all, sources, other->recording, e);
-		if (err)
-			return err;
-		other->known = true; /* one that is gone since has none */
-		relation = compare(p, other);
-		if (!count) {
-			with->apart |= relation == APART;
-			with->together |= relation == TOGETHER;
-		} else if (relation == TOGETHER || (relation == UNKNOWN && (with->together || !with->apart))) {
-			shared->first = shared->covered || found ? shared->first : other->recording;
-			with->n++;
-			found = true;
-		}
-	}
-	shared->covered += found;
-	shared->n += count;
-	return 0;
-}
-
-static int add_process(struct duck_processes *all, uint32_t recording, const struct hodo_read_process *p)
-{
-	struct duck_last *last = hodo_map_add(&all->last, p->uuid, NULL);
-	struct duck_process *added = last ? hodo_vec_add(all->all, all->n) : NULL;
-
-	if (!added)
-		return -ENOMEM;
-	*added = (struct duck_process){ 0 };
-	memcpy(added->uuid, p->uuid, sizeof(added->uuid));
-	added->recording = recording;
-	added->before = last->process;
-	last->process = all->n;
-	return added->before != 0;
-}
-
-/* Of a recording: its processes, and the events of all of them. */
-static uint32_t count_of(const struct duck_processes *all, uint32_t recording, uint64_t *events)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < all->n; i++) {
-		if (all->all[i].recording != recording)
-			continue;
-		*events += all->all[i].events;
-		n++;
-	}
-	return n;
-}
-
-/* The new one stays, those before that share something with it go. */
-static int replace(struct duck_sources *sources, const char *path, const struct shared *shared, struct duck_error *e)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < sources->nrecordings; i++)
-		n += shared->with[i].n != 0;
 	if (n > 1)
-		duck_fail(e, 0, "%s and %u more are left out: %s has the same events, and others",
-			  sources->recordings[shared->first], n - 1, path);
-	else
-		duck_fail(e, 0, "%s is left out: %s has the same events, and others",
-			  sources->recordings[shared->first], path);
-	for (uint32_t i = 0; i < sources->nrecordings; i++) {
-		if (!shared->with[i].n)
+		snprintf(more, sizeof(more), " and %u more", n - 1);
+	duck_fail(e, 0, "%s%s %s left out: %s has the same events, and others", sources->recordings[first], more,
+		  n > 1 ? "are" : "is", path);
+	for (uint32_t i = first; i < sources->nrecordings; i++) {
+		if (!with[i])
 			continue;
 		free(sources->recordings[i]);
 		sources->recordings[i] = NULL;
@@ -178,105 +126,93 @@ static int replace(struct duck_sources *sources, const char *path, const struct 
 	return DUCK_REPLACES;
 }
 
-/* Those that have nothing of their own go. */
-static int decide(struct duck_processes *all, struct duck_sources *sources, const char *path,
-		  const struct shared *shared, struct duck_error *e)
+/* with: events of the new recording that each one before has, too. */
+static int decide(const struct duck_seen *seen, struct duck_sources *sources, const char *path, const uint64_t *with,
+		  struct duck_error *e)
 {
-	uint64_t before = 0, events = 0;
-	uint32_t other = UINT32_MAX; /* one that has a process more */
+	const char *other = NULL; /* one that has events of its own, too */
+	uint32_t first = 0, n = 0;
+	uint64_t shared = 0;
 
-	if (!shared->covered)
+	for (uint32_t i = 0; i < sources->nrecordings; i++) {
+		if (!with[i] || !sources->recordings[i])
+			continue;
+		first = n++ ? first : i;
+		shared += with[i];
+		if (with[i] < seen->count[i])
+			other = sources->recordings[i];
+	}
+	if (!n)
 		return DUCK_NOT_TWICE;
-	count_of(all, sources->nrecordings, &events);
-	for (uint32_t i = 0; i < sources->nrecordings; i++)
-		if (shared->with[i].n && shared->with[i].n < count_of(all, i, &before))
-			other = i;
-	if (shared->covered == shared->n && (other != UINT32_MAX || events <= before)) {
-		duck_fail(e, 0, "%s is left out: %s has the same events", path, sources->recordings[shared->first]);
+	if (shared >= seen->count[sources->nrecordings]) {
+		duck_fail(e, 0, "%s is left out: %s has the same events", path, sources->recordings[first]);
 		return DUCK_ADDS_NOTHING;
 	}
-	if (other != UINT32_MAX)
-		return duck_fail(e, -EEXIST, "%s and %s have parts of the same recording: leave one out", path,
-				 sources->recordings[other]);
-	return replace(sources, path, shared, e);
+	if (other)
+		return duck_fail(e, -EEXIST, "%s and %s have some of the same events: leave one out", path, other);
+	return replace(sources, path, with, first, n, e);
 }
 
-/* Takes the newest processes away again. */
-static void forget(struct duck_processes *all, uint32_t n)
+static int compare_all(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
+		       struct duck_error *e)
 {
-	while (all->n > n) {
-		struct duck_process *p = &all->all[--all->n];
-		struct duck_last *last = hodo_map_find(&all->last, p->uuid);
+	HODO_AUTO_FREE uint64_t *with = calloc(sources->nrecordings + 1, sizeof(*with));
+	struct adding a = { seen, seen->n, with };
+	int err = with ? 0 : duck_fail(e, -ENOMEM, "no memory");
 
-		if (last)
-			last->process = p->before;
-		free(p->times);
+	for (; !err && a.recording < sources->nrecordings; a.recording++)
+		err = sources->recordings[a.recording] ? add_earlier(&a, sources, e) : 0;
+	if (!err) {
+		memset(with, 0, (sources->nrecordings + 1) * sizeof(*with));
+		err = add_events(&a, reader, path, e);
 	}
+	if (!err)
+		err = decide(seen, sources, path, with, e);
+	if (err < 0 || err == DUCK_ADDS_NOTHING)
+		forget(seen, sources->nrecordings);
+	return err;
 }
+
+/* --------------------------------------------------------------- directories of Parquet */
 
 #define STEM_CHARS 16 /* before the number of a file */
 #define TWICE_TEXT "its rows are counted twice: leave one out"
 
 /* 1: it was there before. */
-static int add_stem(struct duck_processes *all, const char *stem)
+static int add_stem(struct duck_seen *seen, const char *stem)
 {
-	uint32_t before = all->stems.map.n;
+	uint32_t before = seen->stems.map.n;
 
-	if (hodo_strings_add(&all->stems, stem) == HODO_STRINGS_NONE)
+	if (hodo_strings_add(&seen->stems, stem) == HODO_STRINGS_NONE)
 		return -ENOMEM;
-	return all->stems.map.n == before;
+	return seen->stems.map.n == before;
 }
 
-static int compare_all(struct duck_processes *all, struct duck_sources *sources, const char *path, uint32_t before,
-		   struct hodo_read *reader, struct duck_error *e)
-{
-	struct shared shared = { .with = calloc(sources->nrecordings + 1, sizeof(*shared.with)) };
-	const struct hodo_read_process *p;
-	int err = 0;
-
-	if (!shared.with)
-		return duck_fail(e, -ENOMEM, "no memory");
-	if (hodo_read_scan(reader) < 0)
-		err = duck_fail(e, -EIO, "%s: cannot be read", path);
-	for (uint32_t i = 0; !err && (p = hodo_read_process(reader, i)); i++)
-		err = note_times(&all->all[before + i], p);
-	for (uint32_t i = before; !err && i < all->n; i++)
-		err = look(all, sources, &all->all[i], &shared, false, e);
-	for (uint32_t i = before; !err && i < all->n; i++)
-		err = look(all, sources, &all->all[i], &shared, true, e);
-	if (!err)
-		err = decide(all, sources, path, &shared, e);
-	free(shared.with);
-	return err;
-}
-
-int duck_processes_add(struct duck_processes *all, struct duck_sources *sources, const char *path,
-		       struct hodo_read *reader, struct duck_error *e)
+int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
+		  struct duck_error *e)
 {
 	const struct hodo_read_process *p;
 	char stem[HODO_DUCK_STEM];
-	uint32_t before = all->n;
 	bool again = false;
 	int err = 0;
 
-	if (!all->last.entry_bytes)
-		all->last = (struct hodo_map)HODO_MAP(struct duck_last, uuid);
-	for (uint32_t i = 0; err >= 0 && (p = hodo_read_process(reader, i)); i++) {
-		err = add_process(all, sources->nrecordings, p);
-		again |= err > 0;
+	if (!seen->uuids.entry_bytes) {
+		seen->uuids = (struct hodo_map)HODO_MAP(struct uuid, uuid);
+		seen->streams = (struct hodo_map)HODO_MAP(struct stream, key);
 	}
-	if (err < 0)
-		return duck_fail(e, -ENOMEM, "no memory");
+	for (uint32_t i = 0; (p = hodo_read_process(reader, i)); i++) {
+		uint32_t before = seen->uuids.n;
+
+		if (!hodo_map_add(&seen->uuids, p->uuid, NULL))
+			return duck_fail(e, -ENOMEM, "no memory");
+		again |= seen->uuids.n == before;
+	}
 	if (again)
-		err = compare_all(all, sources, path, before, reader, e);
-	if (err < 0 || (again && err == DUCK_ADDS_NOTHING)) {
-		forget(all, before);
-		return err;
-	}
-	if (again && err == DUCK_REPLACES)
+		err = compare_all(seen, sources, path, reader, e);
+	if (err)
 		return err;
 	hodo_duck_stem(reader, stem);
-	err = add_stem(all, stem);
+	err = add_stem(seen, stem);
 	if (err > 0 && !again)
 		return duck_fail(e, DUCK_IN_FOLDER, "%s is also in a directory of Parquet: " TWICE_TEXT, path);
 	return err < 0 ? duck_fail(e, -ENOMEM, "no memory") : DUCK_NOT_TWICE;
@@ -301,13 +237,13 @@ static int find_stems(struct hodo_strings *stems, int dirfd_, const char *name, 
 	return err;
 }
 
-int duck_processes_add_folder(struct duck_processes *all, const char *path, int dirfd, struct duck_error *e)
+int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct duck_error *e)
 {
 	HODO_AUTO(hodo_strings_free) struct hodo_strings stems = { 0 };
 	int twice = 0, err = find_stems(&stems, dirfd, "hosts", 2);
 
 	for (uint32_t i = 0; i < stems.map.n && err >= 0; i++) {
-		err = add_stem(all, hodo_strings_at(&stems, i));
+		err = add_stem(seen, hodo_strings_at(&stems, i));
 		twice += err > 0;
 	}
 	if (err < 0)
@@ -318,10 +254,11 @@ int duck_processes_add_folder(struct duck_processes *all, const char *path, int 
 	return twice;
 }
 
-void duck_processes_free(struct duck_processes *all)
+void duck_seen_free(struct duck_seen *seen)
 {
-	forget(all, 0);
-	hodo_strings_free(&all->stems);
-	free(all->all);
-	hodo_map_free(&all->last);
+	hodo_strings_free(&seen->stems);
+	hodo_map_free(&seen->streams);
+	hodo_map_free(&seen->uuids);
+	free(seen->runs);
+	free(seen->count);
 }

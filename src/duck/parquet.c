@@ -19,6 +19,7 @@
 #include <base/scope.h>
 #include <errno.h>
 #include <pthread.h>
+#include <read/file/identity.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +233,7 @@ static int write_wanted(struct writer *w)
 
 void hodo_duck_stem(const struct hodo_read *reader, char stem[HODO_DUCK_STEM])
 {
-	snprintf(stem, HODO_DUCK_STEM, "%016llx", (unsigned long long)hodo_rows_identity(reader));
+	snprintf(stem, HODO_DUCK_STEM, "%016llx", (unsigned long long)hodo_read_identity(reader));
 }
 
 int hodo_duck_each_table(const struct hodo_read *reader, int (*each)(void *data, const char *table), void *data)

@@ -40,7 +40,7 @@ struct hodo_duck {
 	struct hodo_duck_options options;
 	struct duck_db db;
 	struct duck_sources sources;
-	struct duck_processes processes;
+	struct duck_seen seen;
 	struct folder *folders;
 	uint32_t nfolders;
 	struct hodo_map views; /* struct view */
@@ -127,14 +127,14 @@ static int add_folder(struct hodo_duck *d, const char *path, struct duck_error *
 	}
 	if (err)
 		return duck_fail(e, err, "no memory");
-	err = duck_processes_add_folder(&d->processes, path, dirfd(dir), e);
+	err = duck_seen_add_folder(&d->seen, path, dirfd(dir), e);
 	return err < 0 ? err : err > 0;
 }
 
 /* 1: e says what is left out, or counted twice. */
 static int add_opened(struct hodo_duck *d, const char *path, struct hodo_read *reader, struct duck_error *e)
 {
-	int twice = duck_processes_add(&d->processes, &d->sources, path, reader, e);
+	int twice = duck_seen_add(&d->seen, &d->sources, path, reader, e);
 	char *copy;
 
 	if (twice < 0 || twice == DUCK_ADDS_NOTHING)
@@ -491,7 +491,7 @@ void hodo_duck_close(struct hodo_duck *d)
 	for (uint32_t i = 0; i < d->sources.nrecordings; i++)
 		free(d->sources.recordings[i]);
 	free(d->sources.recordings);
-	duck_processes_free(&d->processes);
+	duck_seen_free(&d->seen);
 	hodo_rows_schema_free(d->sources.schema);
 	hodo_map_free(&d->views);
 	hodo_arena_free(&d->memory);

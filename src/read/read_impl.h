@@ -212,6 +212,9 @@ static inline uint64_t hodo_read_stream_offset(const struct hodo_stream *s, cons
 /* Ensures that the packet's next event is completely in memory, at s->p. 1; 0: there is none, or it is
  * broken; or a negative errno. */
 int hodo_read_stream_event(struct hodo_stream *s);
+/* Walks all streams, one after the other: each() gets one that is at its begin (count.c). What it returns but 0 ends
+ * the walk, and is returned. */
+int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg);
 /* At the end of each packet: compares the events found with the header's. */
 void hodo_read_stream_packet_end(struct hodo_stream *s);
 /* Warns about the current file; once: enum hodo_stream_warning. */

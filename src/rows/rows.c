@@ -146,11 +146,6 @@ static int make_batches(struct hodo_rows *r, const struct hodo_rows_source *sour
 	return err;
 }
 
-uint64_t hodo_rows_identity(const struct hodo_read *reader)
-{
-	return hodo_read_identity(reader);
-}
-
 int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *source)
 {
 	struct hodo_rows *r = calloc(1, sizeof(*r));
@@ -168,7 +163,7 @@ int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *sourc
 	r->plans = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
 	r->texts = (struct hodo_map)HODO_MAP(struct known_text, address);
 	r->threads = (struct hodo_map)HODO_MAP(struct thread_name, tid);
-	r->damaged = (struct hodo_map)HODO_MAP(struct damaged_events, process);
+	r->known = (struct hodo_map)HODO_MAP(struct known_process, process);
 	r->kernel = find_kernel(r->reader);
 	r->text = hodo_read_text_new();
 	r->batch_rows = source->batch_rows ? source->batch_rows : HODO_ROWS_BATCH;
@@ -195,7 +190,8 @@ void hodo_rows_close(struct hodo_rows *r)
 	hodo_timeline_free(r->timeline);
 	hodo_slice_rows_free(&r->slices);
 	hodo_map_free(&r->threads);
-	hodo_map_free(&r->damaged);
+	hodo_map_free(&r->known);
+	hodo_text_free(&r->numbers);
 	for (uint32_t i = 0; i < r->nbatches; i++)
 		hodo_rows_batch_free(&r->batches[i]);
 	free(r->batches);

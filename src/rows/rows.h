@@ -46,7 +46,5 @@ void hodo_rows_close(struct hodo_rows *rows); /* NULL is allowed */
 int hodo_rows_next(struct hodo_rows *rows, const struct hodo_rows_batch **batch);
 /* The batch that was given last is the caller's from now on, to be freed before the rows are closed. 0 or -ENOMEM. */
 int hodo_rows_take(struct hodo_rows *rows, struct hodo_rows_batch *batch);
-/* A number that recordings do not share, but by accident: its ids of spans and calls begin with it. */
-uint64_t hodo_rows_identity(const struct hodo_read *reader);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <base/escape.h>
 #include <errno.h>
+#include <read/file/identity.h>
 
 static void put_u64(struct hodo_rows_batch *b, uint32_t column, uint64_t value)
 {
@@ -25,8 +26,8 @@ struct figures {
 
 static struct figures figures_of(const struct hodo_rows *r, const struct hodo_read_process *p)
 {
-	const struct damaged_events *damaged = hodo_map_find(&r->damaged, &p);
-	struct figures f = { INT64_MAX, INT64_MIN, 0, lost_of(r->reader, p), damaged ? damaged->n : 0 };
+	const struct known_process *known = hodo_map_find(&r->known, &p);
+	struct figures f = { INT64_MAX, INT64_MIN, 0, lost_of(r->reader, p), known ? known->damaged : 0 };
 
 	for (uint32_t i = 0; i < p->nstreams; i++) {
 		const struct hodo_read_stream *s = p->streams[i];
@@ -49,6 +50,15 @@ static struct hodo_rows_bytes uuid_of(struct hodo_rows_batch *b, const struct ho
 	if (text)
 		hodo_format_bytes(text, p->uuid, sizeof(p->uuid));
 	return (struct hodo_rows_bytes){ text, 2 * sizeof(p->uuid) };
+}
+
+/* By these it is known whether another recording has the same events. */
+static struct hodo_rows_bytes numbers_of(struct hodo_rows *r, const struct hodo_read_process *p)
+{
+	const struct known_process *known = hodo_map_find(&r->known, &p);
+	uint32_t n = known ? known->nnumbers : 0;
+
+	return hodo_rows_copy(r->processes, n ? r->numbers.data + known->at : "", n, n);
 }
 
 static int put_process(struct hodo_rows *r, const struct hodo_read_process *p)
@@ -77,6 +87,7 @@ static int put_process(struct hodo_rows *r, const struct hodo_read_process *p)
 	put_u64(b, PROCESSES_EVENTS, f.events);
 	put_u64(b, PROCESSES_LOST, f.lost);
 	put_u64(b, PROCESSES_DAMAGED, f.damaged);
+	hodo_rows_put_bytes(b, PROCESSES_NUMBERS, numbers_of(r, p));
 	return rows_end(r, b);
 }
 
@@ -127,11 +138,29 @@ static int put_host(struct hodo_rows *r, uint32_t first)
 
 static int note_damaged(struct hodo_rows *r, const struct hodo_read_loss *loss)
 {
-	struct damaged_events *d = hodo_map_add(&r->damaged, &loss->process, NULL);
+	struct known_process *known = hodo_map_add(&r->known, &loss->process, NULL);
 
-	if (d)
-		d->n += loss->damaged;
-	return d ? 0 : -ENOMEM;
+	if (known)
+		known->damaged += loss->damaged;
+	return known ? 0 : -ENOMEM;
+}
+
+static int note_numbers(void *rows, const struct hodo_read_numbers *n)
+{
+	struct hodo_rows *r = rows;
+	struct known_process *known = hodo_map_add(&r->known, &n->process, NULL);
+	const char *name = n->stream->name;
+
+	if (!known)
+		return -ENOMEM;
+	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789")])
+		return 0; /* none of ours */
+	if (!known->nnumbers)
+		known->at = r->numbers.len;
+	hodo_text_printf(&r->numbers, "%s%s:%llu-%llu", known->nnumbers ? " " : "", name, (unsigned long long)n->from,
+			 (unsigned long long)n->to);
+	known->nnumbers = (uint32_t)(r->numbers.len - known->at);
+	return r->numbers.error;
 }
 
 static int found_loss(void *rows, const struct hodo_read_loss *loss)
@@ -163,11 +192,13 @@ int rows_facts(struct hodo_rows *r)
 	const struct hodo_read_process *p;
 	int err = 0;
 
+	if (r->processes && hodo_rows_wants(r->processes, PROCESSES_NUMBERS))
+		err = hodo_read_numbers(r->reader, note_numbers, r);
 	/* What is damaged shows when all events are read; the headers say the rest. */
-	if (r->losses || (r->processes && hodo_rows_wants(r->processes, PROCESSES_DAMAGED)) ||
-	    (r->hosts && hodo_rows_wants(r->hosts, HOSTS_DAMAGED)))
+	if (!err && (r->losses || (r->processes && hodo_rows_wants(r->processes, PROCESSES_DAMAGED)) ||
+		     (r->hosts && hodo_rows_wants(r->hosts, HOSTS_DAMAGED))))
 		err = hodo_read_losses(r->reader, found_loss, r);
-	else if (r->processes || r->hosts)
+	else if (!err && (r->processes || r->hosts))
 		err = hodo_read_scan(r->reader);
 	for (uint32_t i = 0; !err && (p = hodo_read_process(r->reader, i)); i++) {
 		if (r->processes)

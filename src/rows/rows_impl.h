@@ -29,7 +29,7 @@ enum { LOSSES_HOST = 1, LOSSES_PROCESS, LOSSES_PID, LOSSES_CPU, LOSSES_END, LOSS
        LOSSES_DAMAGED };
 enum { PROCESSES_HOST = 1, PROCESSES_PROCESS, PROCESSES_PID, PROCESSES_PPID, PROCESSES_UID, PROCESSES_EXE,
        PROCESSES_KERNEL, PROCESSES_RECORDING, PROCESSES_FOLDER, PROCESSES_UUID, PROCESSES_END, PROCESSES_COMPLETE,
-       PROCESSES_EVENTS, PROCESSES_LOST, PROCESSES_DAMAGED };
+       PROCESSES_EVENTS, PROCESSES_LOST, PROCESSES_DAMAGED, PROCESSES_NUMBERS };
 enum { HOSTS_HOST = 1, HOSTS_RECORDING, HOSTS_END, HOSTS_PROCESSES, HOSTS_KERNEL, HOSTS_EVENTS, HOSTS_LOST,
        HOSTS_DAMAGED };
 
@@ -56,10 +56,12 @@ struct thread_name {
 	const char *comm;
 };
 
-/* Events of a process that are announced, and cannot be read. */
-struct damaged_events {
+/* What walks over the recording say of a process. */
+struct known_process {
 	const struct hodo_read_process *process;
-	uint64_t n;
+	uint64_t damaged;  /* events that are announced, and cannot be read */
+	size_t at;         /* in hodo_rows.numbers */
+	uint32_t nnumbers; /* bytes from there */
 };
 
 #define RECENT 64u
@@ -81,7 +83,8 @@ struct hodo_rows {
 	struct hodo_map texts; /* numbers of names by the addresses of texts that stay */
 	struct hodo_slice_rows slices;
 	struct hodo_map threads; /* struct thread_name */
-	struct hodo_map damaged; /* struct damaged_events, while facts are found */
+	struct hodo_map known; /* struct known_process, while facts are found */
+	struct hodo_text numbers; /* of events, of all processes: "cpu0:0-17 cpu1:0-5" */
 	const struct hodo_read_process *kernel; /* whose events say when threads ran; NULL: none */
 	const struct hodo_read_class *last;
 	const struct class_plan *last_plan;

@@ -96,6 +96,7 @@ static const struct hodo_rows_column processes[] = {
 	{ "events", HODO_TYPE_U64 },
 	{ "lost", HODO_TYPE_U64 },
 	{ "damaged", HODO_TYPE_U64 },
+	{ "event_numbers", HODO_TYPE_STR },
 };
 
 static const struct hodo_rows_column hosts[] = {

@@ -19,7 +19,7 @@ sys.path.insert(0, os.environ["EXPORT"])
 
 # pylint: disable=wrong-import-position
 import parquet
-from hodo_test import HODO, main, run
+from hodo_test import HODO, main, program, run
 
 TABLES = ("events", "spans", "calls", "waits", "samples", "losses", "processes", "hosts")
 
@@ -206,31 +206,79 @@ class Query(parquet.Case):
             self.assertEqual((said, rows), ([f"hodo: warning: {out}"], [{"n": one + two}]))
         done = self.hodo("query", "--json", "SELECT count(*) AS n FROM events", "merged", "merged-2", text=True)
         self.assertEqual((done.returncode, done.stdout), (1, f'{{"n":{one + two}}}\n'))
-        self.assertEqual(done.stderr, "hodo: merged-2 and merged have parts of the same recording: leave one out\n"
+        self.assertEqual(done.stderr, "hodo: merged-2 and merged have some of the same events: leave one out\n"
                          "hodo: warning: the answer is of the other one\n")
 
+    def counted(self, *names):
+        """What is said where these are asked together, and how many events are counted."""
+        said, rows = self.said("-q", "SELECT count(*) AS n FROM events", *names)
+        return said, rows[0]["n"]
+
+    def assert_left_out(self, names, n, *words):
+        said, counted = self.counted(*names)
+        self.assertEqual((len(said), counted), (1, n), said)
+        for word in words:
+            self.assertIn(word, said[0])
+
+    def moved(self, name, to, seconds):
+        """A copy with another clock, as a merge may make it."""
+        shutil.copytree(self.path(name), self.path(to))
+        for file in pathlib.Path(self.path(to)).glob("**/metadata"):
+            file.write_bytes(re.sub(rb"(offset_s ?= ?)(\d+)", lambda m: m[1] + b"%d" % (int(m[2]) + seconds),
+                                    file.read_bytes()))
+        return to
+
     def test_parts(self):
-        """Parts of a recording, each given on its own, have the same process at other times."""
-        name, path = self.generate("GEN_TRACE", "all"), pathlib.Path(self.path("parts"))
-        events = self.events(name)
-        for part, later in (("one", 0), ("two", 10**6)):
-            shutil.copytree(self.path(name), path / part)
-            for file in (path / part).glob("*/metadata"):
-                file.write_bytes(re.sub(rb"(offset_s ?= ?)(\d+)", lambda m, s=later: m[1] + str(int(m[2]) + s).encode(),
-                                        file.read_bytes()))
-        said, rows = self.said("-q", "SELECT count(*) AS n FROM events", "parts/one", "parts/two")
-        self.assertEqual((said, rows), ([], [{"n": 2 * len(events)}]))
+        """Parts of a recording, each given on its own, have the same process and other events."""
         whole = self.record("rotated", "--rotate", "256K", requests=6000)
+        n = len(self.events(whole))
         parts = sorted(str(p) for p in pathlib.Path(self.path(whole)).glob("part-*"))
-        self.assertGreater(len(parts), 1)
-        said, rows = self.said("-q", "SELECT count(*) AS n FROM events", *parts)
-        self.assertEqual((said, rows), ([], [{"n": len(self.events(whole))}]))
-        for names, out in (((*parts[:2], whole), f"{parts[1]} and 1 more are left out: {whole} has the same events"),
-                           ((whole, *parts[:1]), f"{parts[0]} is left out: {whole} has the same events")):
-            said, rows = self.said("-q", "SELECT count(*) AS n FROM events", *names)
-            self.assertEqual(rows, [{"n": len(self.events(whole))}])
-            self.assertEqual(len(said), 1, said)
-            self.assertIn(out, said[0])
+        self.assertGreater(len(parts), 2)
+        self.assertEqual(self.counted(*parts), ([], n))
+        # Where they were, and what they were called, does not matter.
+        shutil.copytree(parts[0], self.path("renamed"))
+        self.assert_left_out((*parts, "renamed"), n, f"renamed is left out: {parts[0]} has the same events")
+        self.assert_left_out((*parts[:2], whole), n, f"{parts[0]} and 1 more are left out: {whole} has the same events")
+        self.assert_left_out((whole, *parts[:1]), n, f"{parts[0]} is left out: {whole} has the same events")
+        # Two that have a part in common and each one of its own.
+        for name, without in (("no-first", parts[0]), ("no-last", parts[-1])):
+            shutil.copytree(self.path(whole), self.path(name))
+            shutil.rmtree(self.path(name, os.path.basename(without)))
+        done = self.hodo("query", "-q", "SELECT 1", "no-first", "no-last", text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("hodo: no-last and no-first have some of the same events: leave one out\n", done.stderr)
+
+    def test_moved_clock(self):
+        """Events are the same whatever their times are: a merge may move a clock by more than a recording's length."""
+        name = self.record()
+        n = len(self.events(name))
+        self.moved(name, "later", 10**6)
+        self.assert_left_out((name, "later"), n, f"later is left out: {name} has the same events")
+        self.ok("merge", "-q", "-o", "of-later", "a=later", f"b={self.record('third', functions=False)}")
+        m = len(self.events("of-later"))
+        self.assert_left_out((name, "of-later"), m, f"{name} is left out: of-later has the same events, and others")
+
+    def test_damaged_copy(self):
+        """The copy that has more of the events stays, in any order."""
+        name = self.record("large", requests=3000)
+        shutil.copytree(self.path(name), self.path("cut"))
+        stream = max(pathlib.Path(self.path("cut")).glob("*-*/[cf]*"), key=os.path.getsize)
+        os.truncate(stream, os.path.getsize(stream) // 2)
+        self.assertLess(len(self.events("cut")), len(self.events(name)))
+        for names in ((name, "cut"), ("cut", name)):
+            self.assert_left_out(names, len(self.events(name)), f"cut is left out: {name} has the same events")
+
+    def test_snapshots(self):
+        """Snapshots of a process have the events that were there the last time, and new ones."""
+        run(HODO, "record", "-q", "--overwrite", "-o", self.path("asked"), "--", program("ASKS"), "ask", 3,
+            self.path("asked"), **self.how({}), status=0)
+        one, two, three = [f"asked/snapshot-000{i}" for i in (1, 2, 3)]
+        shutil.copytree(self.path(two), self.path("again"))
+        n = len(self.events(two))
+        self.assertLess(len(self.events(one)), n)
+        self.assert_left_out((two, "again"), n, f"again is left out: {two} has the same events")
+        self.assert_left_out((one, two), n, f"{one} is left out: {two} has the same events, and others")
+        self.assert_left_out((three, two), len(self.events(three)), f"{two} is left out: {three} has the same events")
 
     def test_twice_parquet(self):
         """A recording that a directory has, too, in whatever order, and a copy of a directory: it is said."""

@@ -16,7 +16,7 @@ struct counts {
 	uint64_t out_of_time;             /* events of the packet that are skipped */
 };
 
-static int each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
+int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
 {
 	int err = 0;
 
@@ -119,7 +119,7 @@ static int scan_stream(struct hodo_stream *s, void *arg)
 int hodo_read_scan(struct hodo_read *reader)
 {
 	struct counts *counts = NULL;
-	int err = each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, &counts);
+	int err = hodo_read_each_stream(reader, SCAN_WINDOW_BYTES, scan_stream, &counts);
 
 	free(counts);
 	return err;
@@ -182,7 +182,7 @@ static int count_all(struct hodo_read *reader, struct count_arg *a)
 	int err;
 
 	a->counts = calloc(1, sizeof(*a->counts));
-	err = a->counts ? each_stream(reader, COUNT_WINDOW_BYTES, count_stream, a) : -ENOMEM;
+	err = a->counts ? hodo_read_each_stream(reader, COUNT_WINDOW_BYTES, count_stream, a) : -ENOMEM;
 	free(a->counts);
 	return err;
 }
@@ -253,7 +253,7 @@ static int stream_losses(struct hodo_stream *s, void *arg)
 int hodo_read_losses(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_loss *loss), void *data)
 {
 	struct losses l = { .found = found, .data = data, .counts = calloc(1, sizeof(*l.counts)) };
-	int err = l.counts ? each_stream(reader, COUNT_WINDOW_BYTES, stream_losses, &l) : -ENOMEM;
+	int err = l.counts ? hodo_read_each_stream(reader, COUNT_WINDOW_BYTES, stream_losses, &l) : -ENOMEM;
 
 	free(l.counts);
 	return err;

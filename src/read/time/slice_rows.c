@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* slice_rows.c - see slice_rows.h. */
 #include "slice_rows.h"
+#include <read/file/identity.h>
 
 #include <core/fields.h>
 #include <errno.h>
@@ -8,22 +9,6 @@
 #include <string.h>
 
 #define KEPT_BYTES 4096u /* of values, for the next row in the same place */
-
-uint64_t hodo_read_identity(const struct hodo_read *reader)
-{
-	uint64_t id = 0;
-
-	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
-		const struct hodo_read_process *p = hodo_read_process(reader, i);
-		uint64_t words[2];
-
-		memcpy(words, p->uuid, sizeof(words));
-		/* FNV's multiplier; the same on every machine, which hodo_hash_u64() is not. */
-		id = ((id ^ words[0]) * 0x100000001b3ull ^ words[1]) * 0x100000001b3ull;
-		id ^= id >> 29;
-	}
-	return id;
-}
 
 void hodo_slice_rows_init(struct hodo_slice_rows *r, const struct hodo_read *reader, bool values)
 {

@@ -50,10 +50,7 @@ struct hodo_slice_rows {
 	struct hodo_slice_row *free, *newest; /* newest: of all */
 };
 
-/* A number that recordings do not share, but by accident. */
-uint64_t hodo_read_identity(const struct hodo_read *reader);
-
-/* ids begin with that number. */
+/* ids begin with the recording's identity. */
 void hodo_slice_rows_init(struct hodo_slice_rows *r, const struct hodo_read *reader, bool values);
 void hodo_slice_rows_free(struct hodo_slice_rows *r); /* all zero is allowed */
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* identity.c - which recording it is, and which events it has. */
+#include "identity.h"
+#include <read/read_impl.h>
+
+#define RUNS_MAX     4096u /* of a stream */
+#define NUMBER_MAX   (1ull << 56) /* no ring has so many */
+#define WINDOW_BYTES 4096u
+
+uint64_t hodo_read_identity(const struct hodo_read *reader)
+{
+	uint64_t id = 0;
+
+	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
+		const struct hodo_read_process *p = hodo_read_process(reader, i);
+		uint64_t words[2];
+
+		memcpy(words, p->uuid, sizeof(words));
+		/* FNV's multiplier; the same on every machine, which hodo_hash_u64() is not. */
+		id = ((id ^ words[0]) * 0x100000001b3ull ^ words[1]) * 0x100000001b3ull;
+		id ^= id >> 29;
+	}
+	return id;
+}
+
+struct numbers {
+	int (*found)(void *data, const struct hodo_read_numbers *numbers);
+	void *data;
+};
+
+static int stream_numbers(struct hodo_stream *s, void *arg)
+{
+	struct hodo_read_numbers run = { &s->trace->pub, &s->pub, 0, 0 };
+	const struct numbers *n = arg;
+	uint32_t runs = 0;
+	int got = 0, err = 0;
+
+	while (!err && (got = hodo_read_stream_packet(s)) > 0) {
+		uint64_t from = s->head.events_before, to = from + s->head.events;
+
+		if (from == to || from > NUMBER_MAX || s->cut)
+			continue;
+		if (run.to && from != run.to && runs < RUNS_MAX) {
+			err = n->found(n->data, &run);
+			run.to = 0;
+			runs++;
+		}
+		run.from = run.to && run.from < from ? run.from : from;
+		run.to = run.to > to ? run.to : to;
+	}
+	if (!err && got == 0 && run.to)
+		err = n->found(n->data, &run);
+	return err ? err : got;
+}
+
+int hodo_read_numbers(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_numbers *numbers),
+		      void *data)
+{
+	struct numbers n = { found, data };
+
+	return hodo_read_each_stream(reader, WINDOW_BYTES, stream_numbers, &n);
+}
