@@ -56,7 +56,8 @@ static int add_run(void *adding, const struct hodo_read_numbers *n)
 				  stream->last };
 	for (uint32_t at = stream->last; at; at = seen->runs[at - 1].before) {
 		const struct duck_run *other = &seen->runs[at - 1];
-		uint64_t from = n->from > other->from ? n->from : other->from, to = n->to < other->to ? n->to : other->to;
+		uint64_t from = n->from > other->from ? n->from : other->from;
+		uint64_t to = n->to < other->to ? n->to : other->to;
 
 		if (from < to)
 			a->with[other->recording] += to - from;

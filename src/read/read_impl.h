@@ -120,6 +120,7 @@ struct hodo_stream {
 	bool lost_known;
 	bool has_begin; /* pub.begin_ns is set */
 	bool lost_before; /* events are known to be overwritten before the first packet */
+	uint64_t first;   /* number of its first event; 0 also if there is none */
 	struct hodo_loss_walk loss;
 	struct hodo_losses losses; /* found so far, in this walk */
 

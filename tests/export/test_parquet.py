@@ -271,6 +271,19 @@ class Folders(parquet.Case):
                          [{"n": len(self.events(one)) + 2 * len(self.events(two))}])
         self.nothing_left()
 
+    def test_parts(self):
+        """All parts of a recording, one after the other; none of them again."""
+        whole = self.record("rotated", "--rotate", "256K", requests=6000)
+        parts = sorted(str(p) for p in pathlib.Path(self.path(whole)).glob("part-*"))
+        self.assertGreater(len(parts), 1)
+        for part in parts:
+            self.assertEqual(self.into("in-parts", part)[0], 0)
+        self.assertEqual(self.query("SELECT count(*) AS n, count(DISTINCT id) AS d FROM spans", "in-parts"),
+                         self.query("SELECT count(*) AS n, count(*) AS d FROM spans", *parts))
+        self.assertEqual(self.query("SELECT count(*) AS n FROM events", "in-parts"), [{"n": len(self.events(whole))}])
+        for again in (*parts, whole):
+            self.assertEqual(self.into("in-parts", again)[0], 1)
+
     def test_many_hosts(self):
         """In a directory of many hosts only those of the recording are looked at; what cannot be read is not known."""
         one, two = self.record("one", requests=300), self.record("two", requests=300)

@@ -11,13 +11,15 @@ uint64_t hodo_read_identity(const struct hodo_read *reader)
 {
 	uint64_t id = 0;
 
-	for (uint32_t i = 0; i < hodo_read_nprocesses(reader); i++) {
-		const struct hodo_read_process *p = hodo_read_process(reader, i);
-		uint64_t words[2];
+	for (uint32_t i = 0; i < reader->ntraces; i++) {
+		const struct hodo_trace *t = reader->traces[i];
+		uint64_t words[2], first = 0;
 
-		memcpy(words, p->uuid, sizeof(words));
+		for (uint32_t k = 0; k < t->nstreams; k++)
+			first += t->streams[k]->first;
+		memcpy(words, t->pub.uuid, sizeof(words));
 		/* FNV's multiplier; the same on every machine, which hodo_hash_u64() is not. */
-		id = ((id ^ words[0]) * 0x100000001b3ull ^ words[1]) * 0x100000001b3ull;
+		id = ((id ^ words[0] ^ (first << 20)) * 0x100000001b3ull ^ words[1]) * 0x100000001b3ull;
 		id ^= id >> 29;
 	}
 	return id;

@@ -11,7 +11,8 @@
 
 #include <hodo/read.h>
 
-/* A number that recordings do not share, but by accident. */
+/* A number that recordings, parts of one and snapshots of one do not share, but by accident; a merge has another one.
+ * One that goes on, or is copied, keeps it. */
 uint64_t hodo_read_identity(const struct hodo_read *reader);
 
 /* Events of a stream: the numbers from `from` up to, not including, `to`. */

@@ -20,8 +20,10 @@ static int join(struct hodo_stream *s, struct hodo_stream *from)
 		g->begin += base;
 		g->end += base;
 	}
-	if (s->file_bytes == 0)
+	if (s->file_bytes == 0) {
 		s->head = from->head;
+		s->first = from->first;
+	}
 	s->file_bytes += from->file_bytes;
 	s->pub.bytes += from->pub.bytes;
 	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);

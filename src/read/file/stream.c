@@ -105,8 +105,7 @@ static const uint8_t *get_bytes(struct hodo_stream *s, uint64_t off, size_t need
 	g = hodo_read_segment_at(s, off);
 	if (!g || off >= g->end || need > g->end - off)
 		return NULL;
-	/* Nested claims of length can make us read the same bytes repeatedly; no sound file comes near this.
-	 */
+	/* Nested claims of length can make us read the same bytes repeatedly; no sound file comes near this. */
 	if (s->read_bytes > 8 * s->file_bytes + EFFORT_BYTES) {
 		hodo_read_stream_warn(s, WARN_EFFORT, "too damaged to go on at byte %llu",
 				      hodo_read_stream_place(s, off));
@@ -177,6 +176,7 @@ static const char *header_fault(const struct hodo_stream *s, const struct hodo_p
 int hodo_read_stream_probe(struct hodo_stream *s)
 {
 	struct hodo_segment *g = &s->segments[0];
+	struct hodo_packet next;
 	int fd = hodo_read_segment_open(s, g);
 
 	if (fd < 0) {
@@ -188,6 +188,12 @@ int hodo_read_stream_probe(struct hodo_stream *s)
 	s->fd_of = 0;
 	if (read_at(s, g, (uint8_t *)&s->head, sizeof(s->head), 0) != (ssize_t)sizeof(s->head))
 		memset(&s->head, 0, sizeof(s->head));
+	/* A packet without events only marks where counting begins. */
+	if (s->head.events || s->head.packet_size != 8 * HEADER ||
+	    read_at(s, g, (uint8_t *)&next, sizeof(next), HEADER) != (ssize_t)sizeof(next))
+		next = s->head;
+	if (memcmp(&next, &s->head, MARK_BYTES) == 0 && next.events)
+		s->first = next.events_before;
 	return 0;
 }
 
