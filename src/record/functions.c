@@ -50,6 +50,7 @@ void hodo_functions_free(struct hodo_functions *f)
 {
 	hodo_pattern_free(&f->patterns);
 	hodo_pattern_free(&f->loops);
+	hodo_pattern_free(&f->arguments);
 	memset(f, 0, sizeof(*f));
 }
 

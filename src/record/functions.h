@@ -17,6 +17,11 @@ struct hodo_functions {
 	uint32_t depth_max;
 	uint64_t limit_ns;
 	struct hodo_pattern_list patterns, loops;
+	/* What CONFIG does not say: */
+	bool all;      /* besides the events, whatever their patterns select */
+	bool excluded; /* a pattern of the events' leaves out functions */
+	struct hodo_pattern_list arguments; /* functions whose arguments and results are recorded, too */
+	uint64_t min_bytes; /* of functions without slots */
 };
 
 /*

@@ -90,7 +90,7 @@ static bool patches(const struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
 
-	return (o->functions.functions.tracers || o->sdt.n || o->probes.n || o->replacements.n) && !o->kernel;
+	return (o->functions.tracers || o->sdt.n || o->probes.n || o->replacements.n) && !o->kernel;
 }
 
 static bool take_late_signal(void *arg, const struct signalfd_siginfo *info);
@@ -106,7 +106,7 @@ static void end_recording(struct recording *r)
 	if (!r->send.sender)
 		hodo_record_keep_symbols(&r->options, &r->run.stats, &r->roots);
 	hodo_roots_close(&r->roots);
-	r->options.functions.unprepared = r->run.planner.seen;
+	r->options.unprepared = r->run.planner.seen;
 	hodo_record_summary(&r->options, &r->run.stats, r->stopped, r->overview);
 	if (r->overview)
 		hodo_overview(stderr, r->options.out, r->options.command);
@@ -228,7 +228,7 @@ static int open_recorder(struct recording *r)
 		.clock = o->clock,
 		.patterns = &r->options.patterns, .filter = o->filter, .filter_len = o->filter_len,
 		.fields = &r->options.fields,
-		.functions = o->functions.functions.tracers ? &o->functions.functions : NULL,
+		.functions = o->functions.tracers ? &o->functions : NULL,
 		.functions_of_kernel = o->kernel,
 		.context = o->context.flags ? &o->context : NULL,
 		.packet_age_ns = o->packet_age_ns, .limits = o->limits, .snapshots = o->snapshots,
@@ -248,7 +248,7 @@ static int open_recorder(struct recording *r)
 	};
 
 	r->run.planner.quiet = o->args.quiet;
-	r->run.planner.functions = &o->functions.functions;
+	r->run.planner.functions = &o->functions;
 	r->run.planner.min_bytes = o->functions.min_bytes;
 	r->run.planner.sdt = &r->options.sdt;
 	r->run.planner.probes = &r->options.probes;
@@ -295,8 +295,8 @@ static int check(struct recording *r)
 	if (err)
 		return err;
 	if (o->kernel) {
-		if (o->functions.functions.tracers &&
-		    hodo_kernel_functions_resolve(&o->functions.functions, why, sizeof(why)) < 0)
+		if (o->functions.tracers &&
+		    hodo_kernel_functions_resolve(&o->functions, why, sizeof(why)) < 0)
 			return hodo_error("%s", why);
 		if (hodo_kprobe_list_set(&o->kprobes, r->run.kernel_fd, why, sizeof(why)) < 0)
 			return hodo_error("%s", why);

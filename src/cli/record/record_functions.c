@@ -27,7 +27,7 @@ int hodo_function_options_names(struct hodo_pattern_list *list, const char *opti
 	return hodo_functions_add(list, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "%s: %s", option, why);
 }
 
-int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pattern_list *events,
+int hodo_function_options_event(struct hodo_functions *f, struct hodo_pattern_list *events,
 				const char *pattern)
 {
 	bool bang = pattern[0] == '!';
@@ -42,20 +42,20 @@ int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pat
 		       hodo_usage(VERB, "-e %s", why);
 	if (asprintf(&name, "%s%s", bang ? "!" : "", pattern + bang + 5) < 0)
 		return hodo_no_memory();
-	o->excluded |= bang;
-	err = hodo_function_options_names(&o->functions.patterns, "-e", name);
+	f->excluded |= bang;
+	err = hodo_function_options_names(&f->patterns, "-e", name);
 	free(name);
 	return err;
 }
 
 /* Refuses options for functions if there are no functions. */
-static int check_none(const struct hodo_function_options *o)
+static int check_none(const struct hodo_functions *f)
 {
-	const char *option = o->functions.depth_max ? "--depth" : o->functions.limit_ns ? "--min-time" :
-			     o->functions.flags & HODO_FUNCTIONS_RETURNS ? "--returns" :
-			     o->min_bytes ? "--min-size" : o->arguments.n ? "--args" : NULL;
+	const char *option = f->depth_max ? "--depth" : f->limit_ns ? "--min-time" :
+			     f->flags & HODO_FUNCTIONS_RETURNS ? "--returns" :
+			     f->min_bytes ? "--min-size" : f->arguments.n ? "--args" : NULL;
 
-	if (o->excluded)
+	if (f->excluded)
 		return hodo_usage(VERB, "-e '!func:...' leaves out functions, but there are none: add "
 				  "--functions");
 	if (option)
@@ -112,13 +112,13 @@ static int add_event(struct hodo_pattern_list *events, const char *pattern)
 	return 0;
 }
 
-static int check_arguments(const struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel)
+static int check_arguments(const struct hodo_functions *f, struct hodo_pattern_list *events, bool kernel)
 {
 	int err = 0;
 
-	if (o->arguments.n > o->arguments.included)
+	if (f->arguments.n > f->arguments.included)
 		return hodo_usage(VERB, "--args: name the functions to include, not those to leave out");
-	if (o->functions.tracers != ONE(RECORD))
+	if (f->tracers != ONE(RECORD))
 		return hodo_usage(VERB, "--args goes with the tracer record alone, and without --min-time");
 	if (kernel)
 		return hodo_usage(VERB, "--args is for functions of programs: for the kernel's, record -e "
@@ -128,17 +128,16 @@ static int check_arguments(const struct hodo_function_options *o, struct hodo_pa
 	return !err && events->included > 0 ? add_event(events, HODO_PROBE_RESULT ":*") : err;
 }
 
-int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel)
+int hodo_function_options_check(struct hodo_functions *f, struct hodo_pattern_list *events, bool kernel)
 {
-	struct hodo_functions *f = &o->functions;
 	int err = 0;
 
-	if (!o->all && !f->tracers && f->patterns.included == 0) {
-		err = check_none(o);
+	if (!f->all && !f->tracers && f->patterns.included == 0) {
+		err = check_none(f);
 		return err ? err : f->loops.n || (f->flags & HODO_FUNCTIONS_ABORT) ? check_tracers(f) : 0;
 	}
 	/* Patterns of -e select what is recorded: with only one for functions, there are no other events. */
-	if (events->included > 0 || (!o->all && f->patterns.included > 0))
+	if (events->included > 0 || (!f->all && f->patterns.included > 0))
 		err = add_event(events, "func:*");
 	if (err)
 		return err;
@@ -151,8 +150,8 @@ int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pat
 	/* A loop is recognised by its own call. */
 	for (uint32_t i = 0; !err && f->patterns.included > 0 && i < f->loops.n; i++)
 		err = hodo_function_options_names(&f->patterns, "--loop", f->loops.pattern[i].text);
-	if (!err && o->arguments.n)
-		err = check_arguments(o, events, kernel);
+	if (!err && f->arguments.n)
+		err = check_arguments(f, events, kernel);
 	if (!err && hodo_functions_check(f) < 0)
 		err = hodo_usage(VERB, "too many functions are named: use * to name several at once");
 	return err ? err : kernel ? check_kernel(f) : 0;

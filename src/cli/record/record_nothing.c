@@ -108,7 +108,7 @@ static void put_no_events(const struct hodo_record_options *o, const struct hodo
 /* Whether options say which events are wanted. */
 static bool is_selected(const struct hodo_record_options *o)
 {
-	return o->patterns.n || o->sdt.n || o->filter_len || o->functions.functions.tracers;
+	return o->patterns.n || o->sdt.n || o->filter_len || o->functions.tracers;
 }
 
 void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_recorder_stats *s)

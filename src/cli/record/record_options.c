@@ -89,12 +89,12 @@ static int set_functions(void *args, const char *value)
 	struct hodo_record_options *o = args;
 
 	o->functions.all = true;
-	return value ? hodo_function_options_names(&o->functions.functions.patterns, "--functions", value) : 0;
+	return value ? hodo_function_options_names(&o->functions.patterns, "--functions", value) : 0;
 }
 
 static int set_arguments(void *args, const char *value)
 {
-	struct hodo_function_options *o = &((struct hodo_record_options *)args)->functions;
+	struct hodo_functions *o = &((struct hodo_record_options *)args)->functions;
 
 	return hodo_function_options_names(&o->arguments, "--args", value ? value : "*");
 }
@@ -106,7 +106,7 @@ static int set_replace(void *args, const char *value)
 
 static int set_loop(void *args, const char *value)
 {
-	return hodo_function_options_names(&((struct hodo_record_options *)args)->functions.functions.loops, "--loop",
+	return hodo_function_options_names(&((struct hodo_record_options *)args)->functions.loops, "--loop",
 					   value);
 }
 
@@ -290,9 +290,9 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "--to: ... and those that came more than TIME ago" },
 
 	{ .help = "Functions (see hodo-record(1)):" },
-	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(functions.functions.depth_max), .min = 1,
+	{ .name = "depth", .kind = HODO_OPTION_NUMBER, .arg = "N", AT(functions.depth_max), .min = 1,
 	  .max = 1000000000, .wants = "a number from 1 on", .help = "only the N outermost of nested calls" },
-	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", AT(functions.functions.limit_ns), .min = 1,
+	{ .name = "min-time", .kind = HODO_OPTION_TIME, .arg = "TIME", AT(functions.limit_ns), .min = 1,
 	  .max = TIME_MAX_NS,
 	  .help = "only calls of at least TIME: 10us, 5ms, 1s" },
 	{ .name = "min-size", .kind = HODO_OPTION_SIZE, .arg = "SIZE", AT(functions.min_bytes), .min = 1,
@@ -300,15 +300,15 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "not built for tracing: only with so many bytes of code" },
 	{ .name = "args", .kind = HODO_OPTION_CALL, .arg = "GLOB,...", .optional = true, .set = set_arguments,
 	  .help = "their arguments and results too: of all, or of these" },
-	{ .name = "tracer", .kind = HODO_OPTION_CHOICES, .arg = "NAME[,NAME...]", AT(functions.functions.tracers),
+	{ .name = "tracer", .kind = HODO_OPTION_CHOICES, .arg = "NAME[,NAME...]", AT(functions.tracers),
 	  .choices = hodo_tracer_names, .words = HODO_WORD_LIST,
 	  .help = "what to do with them: record (default), graph,\n"
 		  "profile, stack, latency, loop or thread" },
 	{ .name = "loop", .kind = HODO_OPTION_CALL, .arg = "GLOB[,GLOB...]", .set = set_loop,
 	  .help = "for --tracer loop: functions that are event loops" },
-	{ .name = "abort", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_ABORT,
+	{ .name = "abort", .kind = HODO_OPTION_BITS, AT(functions.flags), .max = HODO_FUNCTIONS_ABORT,
 	  .help = "for --tracer thread: end the program with SIGABRT" },
-	{ .name = "returns", .kind = HODO_OPTION_BITS, AT(functions.functions.flags), .max = HODO_FUNCTIONS_RETURNS,
+	{ .name = "returns", .kind = HODO_OPTION_BITS, AT(functions.flags), .max = HODO_FUNCTIONS_RETURNS,
 	  .help = "see exits by replacing return addresses" },
 	{ .name = "replace", .kind = HODO_OPTION_CALL, .arg = "F=LIB:G", .set = set_replace,
 	  .help = "call G of the library LIB instead of the function F" },
@@ -391,7 +391,7 @@ static int check_wait(struct hodo_record_options *o)
 	if (o->wait_ns && !o->command[0] && !o->attach.n)
 		return hodo_usage(VERB, "the kernel does not wait: --wait is for programs");
 	o->waits_unasked = !o->wait_ns && !o->drop && !o->overwrite && !o->kernel &&
-			   o->functions.functions.tracers;
+			   o->functions.tracers;
 	if (o->waits_unasked)
 		o->wait_ns = HODO_WAIT_FOREVER;
 	return 0;
@@ -404,7 +404,7 @@ static void choose_sizes(struct hodo_record_options *o)
 	if (o->packet_size == 0)
 		o->packet_size = hodo_packet_size(o->ring_size ? o->ring_size : RING_SIZE);
 	if (o->ring_size == 0)
-		o->ring_size = o->functions.functions.tracers && !o->overwrite && !o->kernel ? RING_SIZE_CALLS :
+		o->ring_size = o->functions.tracers && !o->overwrite && !o->kernel ? RING_SIZE_CALLS :
 											       RING_SIZE;
 }
 
@@ -471,8 +471,7 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->kernel_patterns);
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
-	hodo_functions_free(&o->functions.functions);
-	hodo_pattern_free(&o->functions.arguments);
+	hodo_functions_free(&o->functions);
 	hodo_record_probes_free(&o->probes);
 	hodo_record_replacements_free(&o->replacements);
 	hodo_kprobe_list_free(&o->kprobes);

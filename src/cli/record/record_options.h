@@ -25,15 +25,6 @@ enum hodo_off_cpu_by {
 	HODO_OFF_CPU_BEST      /* the best possible: one of the others, once that is known */
 };
 
-struct hodo_function_options {
-	struct hodo_functions functions; /* complete after hodo_function_options_check() */
-	bool all;      /* --functions: besides the events, whatever -e selects */
-	bool excluded; /* -e !func:GLOB */
-	struct hodo_pattern_list arguments; /* functions whose arguments and results are recorded, too */
-	uint64_t min_bytes; /* of functions without slots */
-	uint64_t unprepared; /* at the end: how many functions without slots were searched */
-};
-
 /* Where finished parts are sent. */
 struct hodo_record_to {
 	const char *target;  /* NULL: nowhere */
@@ -61,7 +52,8 @@ struct hodo_record_options {
 	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */
-	struct hodo_function_options functions;
+	struct hodo_functions functions; /* complete after hodo_function_options_check() */
+	uint64_t unprepared; /* at the end: how many functions without slots were searched */
 	struct hodo_context_config context; /* flags 0: none */
 	enum hodo_off_cpu_by off_cpu;
 	struct hodo_limits limits;
@@ -91,11 +83,11 @@ void hodo_record_options_free(struct hodo_record_options *o);
 extern const char *const hodo_tracer_names[]; /* by enum hodo_builtin; ends with NULL */
 int hodo_function_options_names(struct hodo_pattern_list *list, const char *option, const char *value);
 /* A pattern of -e: with the prefix func: or !func: it selects functions, else events. */
-int hodo_function_options_event(struct hodo_function_options *o, struct hodo_pattern_list *events,
+int hodo_function_options_event(struct hodo_functions *f, struct hodo_pattern_list *events,
 				const char *pattern);
 /* When all options are read. Adds patterns for the functions to events; kernel: these are the kernel's,
  * recorded as they come. */
-int hodo_function_options_check(struct hodo_function_options *o, struct hodo_pattern_list *events, bool kernel);
+int hodo_function_options_check(struct hodo_functions *f, struct hodo_pattern_list *events, bool kernel);
 /* The kernel's events to record, by the patterns of -e, or a default. 0 or a negative errno. */
 int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel);
 /* Decides what off_cpu means here, and its consequences. 0, or the exit status after a message. */

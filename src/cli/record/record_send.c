@@ -113,7 +113,7 @@ int hodo_record_send_begin(struct hodo_record_send *send, const struct hodo_reco
 	if (err)
 		return hodo_error("%s: %s%s", o->to.target, why,
 				  err == -ECHILD ? "" : ": name another directory with --to");
-	send->symbols = o->functions.functions.tracers || (o->context.flags & NAMED);
+	send->symbols = o->functions.tracers || (o->context.flags & NAMED);
 	return hodo_sender_begin(&send->sender, &config, why, sizeof(why)) ? hodo_error("%s", why) : 0;
 }
 

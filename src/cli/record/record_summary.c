@@ -27,7 +27,7 @@ bool hodo_record_wrote_all(const struct hodo_recorder_stats *s)
 void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats,
 			      const struct hodo_roots *roots)
 {
-	bool wanted = o->functions.functions.tracers || (o->context.flags & ADDRESSES);
+	bool wanted = o->functions.tracers || (o->context.flags & ADDRESSES);
 	bool written = stats->snapshots || hodo_record_wrote_all(stats);
 	char object[PATH_MAX];
 	int err = wanted && written ? hodo_symbols_keep(o->out, roots->fd, roots->n, object) : 0;
@@ -296,7 +296,7 @@ static void put_unmatched(const char *recording, struct hodo_pattern_list *patte
 /* One line for each thing that the user should know. */
 static void put_functions(struct hodo_record_options *o, const struct hodo_functions_seen *seen)
 {
-	struct hodo_functions *f = &o->functions.functions;
+	struct hodo_functions *f = &o->functions;
 	const struct {
 		uint64_t n;
 		const char *cause;
@@ -319,13 +319,13 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 
 	if (!o->args.quiet && (f->tracers & tell))
 		put_findings(o->out);
-	if (seen->found == 0 && !o->functions.unprepared)
+	if (seen->found == 0 && !o->unprepared)
 		hodo_error("%s has no traceable functions: build it with the flags of `pkg-config --cflags --libs"
 			   " hodo-functions` (gcc -pg -mfentry -minstrument-return=call), or clang's"
 			   " -fxray-instrument, or -finstrument-functions",
 			   o->command[0] ? o->command[0] : o->kernel ? "the kernel" : "what is recorded");
 	else if (seen->on == 0 && (f->patterns.n || seen->found))
-		put_unmatched(o->out, &f->patterns, seen->found, o->functions.unprepared);
+		put_unmatched(o->out, &f->patterns, seen->found, o->unprepared);
 	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
 		if (missing[i].n)
 			hodo_error("%" PRIu64 " call%s %s", missing[i].n, missing[i].n == 1 ? "" : "s",
@@ -358,7 +358,7 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_record
 	for (uint32_t i = 0; i < s->reasons; i++)
 		hodo_error("%" PRIu64 " process image%s not recorded: %s", s->unrecorded[i].images,
 			   s->unrecorded[i].images == 1 ? " was" : "s were", s->unrecorded[i].why);
-	if (o->functions.functions.tracers && s->processes > 0)
+	if (o->functions.tracers && s->processes > 0)
 		put_functions(o, &s->functions);
 	else if (!s->events && s->processes && !s->kernel && !o->args.quiet && hodo_record_wrote_all(s))
 		hodo_record_nothing(o, s);

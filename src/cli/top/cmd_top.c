@@ -33,10 +33,10 @@ static const char *const columns[HODO_TOP_COLUMNS + 1] = {
 
 static int add_functions(void *options, const char *value)
 {
-	struct hodo_function_options *o = &((struct hodo_top_options *)options)->functions;
+	struct hodo_functions *f = &((struct hodo_top_options *)options)->functions;
 
-	o->all = true;
-	return value ? hodo_function_options_names(&o->functions.patterns, "--functions", value) : 0;
+	f->all = true;
+	return value ? hodo_function_options_names(&f->patterns, "--functions", value) : 0;
 }
 
 /* command: how many words follow a --; -1: there is none. */
@@ -102,8 +102,7 @@ static void drop(void *options)
 
 	hodo_top_target_free(&o->target);
 	hodo_pattern_free(&o->patterns);
-	hodo_functions_free(&o->functions.functions);
-	hodo_pattern_free(&o->functions.arguments);
+	hodo_functions_free(&o->functions);
 }
 
 static const struct hodo_columns *const shown[] = { &hodo_top_columns, NULL };

@@ -402,7 +402,7 @@ struct hodo_top_options {
 	enum hodo_top_column sort;
 	uint32_t columns; /* as in struct hodo_top_view */
 	struct hodo_pattern_list patterns;
-	struct hodo_function_options functions;
+	struct hodo_functions functions;
 	struct hodo_top_target target;
 };
 

@@ -100,11 +100,11 @@ void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct
 {
 	t->run.planner = (struct hodo_planner){
 		.quiet = true,
-		.functions = &o->functions.functions, .sdt = &t->sdt, .probes = &t->probes,
+		.functions = &o->functions, .sdt = &t->sdt, .probes = &t->probes,
 		.replacements = &t->replacements, .arguments = &o->functions.arguments,
 	};
 	t->probes.patterns = &o->patterns;
-	config->functions = &o->functions.functions;
+	config->functions = &o->functions;
 	config->plan = hodo_planner_plan;
 	config->plan_still = hodo_planner_still;
 	config->plan_arg = &t->run.planner;
