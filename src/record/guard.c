@@ -8,9 +8,9 @@ void hodo_process_guard(struct hodo_process *p)
 	const struct hodo_recorder_config *config = &p->recorder->config;
 
 	/* An attached process notices by its connection. */
-	if (p->guarded || !config->guard || p->kernel || p->id.nested || p->id.flight.start == HODO_START_ATTACH ||
+	if (p->guarded || !config->ops.guard || p->kernel || p->id.nested || p->id.flight.start == HODO_START_ATTACH ||
 	    !(hodo_shm_load32(&((const struct hodo_shm *)p->shm)->wants) & HODO_WANTS_GUARD))
 		return;
 	p->guarded = true;
-	config->guard(config->guard_arg, p->id.pid);
+	config->ops.guard(config->arg, p->id.pid);
 }

@@ -76,16 +76,16 @@ static uint32_t right_threads(void)
 
 static int begin_threads(struct hodo_recorder *s)
 {
-	s->threads = s->config.packet ? 1 : s->config.drain_threads ? s->config.drain_threads : right_threads();
+	s->threads = s->config.ops.packet ? 1 : s->config.drain_threads ? s->config.drain_threads : right_threads();
 	if (s->threads > 1)
 		s->drain = hodo_drain_new(s->threads);
 	if (s->threads > 1 && !s->drain)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->threads; i++) {
 		s->thread[i].copy = malloc(s->config.packet_size);
-		if (s->config.compress && !s->config.packet)
+		if (s->config.compress && !s->config.ops.packet)
 			s->thread[i].compressor = hodo_compressor_new(s->config.compress);
-		if (!s->thread[i].copy || (s->config.compress && !s->config.packet && !s->thread[i].compressor))
+		if (!s->thread[i].copy || (s->config.compress && !s->config.ops.packet && !s->thread[i].compressor))
 			return -ENOMEM;
 	}
 	return 0;
@@ -137,7 +137,7 @@ int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_co
 	if (!s)
 		return hodo_fail_memory(error, error_size);
 	s->config = *config;
-	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->packet;
+	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->ops.packet;
 	s->process_ends = hodo_snapshots_end;
 	s->epoll_fd = s->reserve_fd = s->parts.fd = -1;
 	/* A packet that stays open would carry events of one part into the next. */
@@ -219,8 +219,8 @@ static void complete_clocks(struct hodo_recorder *s)
 		hodo_recorder_fit_clock(s);
 	hodo_parts_complete(s);
 	hodo_recorder_complete(s, &s->snapshots.done);
-	if (s->config.reached && s->epoll_fd >= 0)
-		s->config.reached(s->config.reached_arg, UINT64_MAX, hodo_recorder_clock_map(s));
+	if (s->config.ops.reached && s->epoll_fd >= 0)
+		s->config.ops.reached(s->config.arg, UINT64_MAX, hodo_recorder_clock_map(s));
 }
 
 void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *stats)
@@ -302,7 +302,7 @@ static void tell_reached(struct hodo_recorder *s, uint64_t began, uint64_t until
 	s->reached = until;
 	hodo_clock_sample(s->clock, &now);
 	hodo_clock_fit(s->clock, &s->clock_first, &now, &clock);
-	s->config.reached(s->config.reached_arg, until, &clock);
+	s->config.ops.reached(s->config.arg, until, &clock);
 }
 
 /* So that a killed recorder loses little. began: before the round of the rings. */
@@ -315,7 +315,7 @@ static void take_open(struct hodo_recorder *s, uint64_t began)
 
 		until = its < until ? its : until;
 	}
-	if (s->config.reached)
+	if (s->config.ops.reached)
 		tell_reached(s, began, until);
 }
 
@@ -352,7 +352,7 @@ static void poll_rings(void *arg, uint32_t thread)
 static void poll_processes(struct hodo_recorder *s, int64_t now)
 {
 	int64_t chores_ns = (int64_t)s->config.packet_age_ns / 4;
-	uint64_t began = s->config.reached ? hodo_clock_ticks(s->clock) : 0;
+	uint64_t began = s->config.ops.reached ? hodo_clock_ticks(s->clock) : 0;
 	struct round round = { .used_max = hodo_switches_take(s), .process = s->processes };
 
 	s->give_back = (struct hodo_give_back_round){ now, ZERO_BYTES };
@@ -361,7 +361,7 @@ static void poll_processes(struct hodo_recorder *s, int64_t now)
 	for (struct hodo_process *p = s->processes; p; p = p->next)
 		hodo_images_look(p, false);
 	adapt(s, round.used_max, now);
-	if (!s->config.packet && now - s->opened_ns >= OPEN_NS) {
+	if (!s->config.ops.packet && now - s->opened_ns >= OPEN_NS) {
 		s->opened_ns = now;
 		take_open(s, began);
 	}

@@ -52,6 +52,32 @@ struct hodo_snapshots {
 	bool only;     /* when it, or a trigger, asks for it, and not at the end unless on_exit or on_crash says so */
 };
 
+/* What its owner does for a recorder; NULL: nothing. Must not call functions of the recorder. */
+struct hodo_recorder_ops {
+	/*
+	 * The process is about to execute a program in a root directory where the libraries are not, and waits: makes
+	 * copies of them there, as LD_PRELOAD is to name them. 0, or negative errno, which the user knows then.
+	 */
+	int (*copy)(void *arg, pid_t pid, char *paths, size_t size);
+	/* The process asks for HODO_WANTS_GUARD. */
+	void (*guard)(void *arg, pid_t pid);
+	/*
+	 * Instead of files (out_fd -1): gets every packet, checked, with its complete header. The process's
+	 * catalogue (process.h) has every id in it. It must keep neither.
+	 */
+	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
+	/*
+	 * What was recorded before that time (ticks) is on disk, with names of threads; this is the clock as known by
+	 * now. Called about once a second, and with UINT64_MAX when the recording is complete. Must not wait.
+	 */
+	void (*reached)(void *arg, uint64_t ticks, const struct hodo_clock_map *clock);
+	/*
+	 * Takes a part when it is complete, all but the last one. It is not touched or counted any more; its clock is
+	 * as well known as at that time.
+	 */
+	void (*part_done)(void *arg, uint32_t number);
+};
+
 struct hodo_recorder_config {
 	int out_fd;           /* directory of the recording (hodo_out_dir_open()); the caller keeps it */
 	const char *out_path; /* for messages */
@@ -90,40 +116,13 @@ struct hodo_recorder_config {
 	 */
 	int (*plan_still)(void *arg, pid_t pid, int pidfd, int plan);
 	void *plan_arg;
-	/*
-	 * NULL, or: the process is about to execute a program in a root directory where the libraries are not, and
-	 * waits: copies of them there, as LD_PRELOAD is to name them. 0, or negative errno, which the user knows then.
-	 */
-	int (*copy)(void *arg, pid_t pid, char *paths, size_t size);
-	void *copy_arg;
-	/* NULL, or: the process asks for HODO_WANTS_GUARD. */
-	void (*guard)(void *arg, pid_t pid);
-	void *guard_arg;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
 	uint32_t drain_threads; /* the most that drain rings; 0: as suits this machine */
 	int compress; /* streams, at this level (pack/compress.h); 0: not compressed */
-	/*
-	 * Instead of files (out_fd -1): gets every packet, checked, with its complete header. The process's
-	 * catalogue (process.h) has every id in it. It must keep neither, and must not call functions of the
-	 * recorder.
-	 */
-	void (*packet)(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
-	void *packet_arg;
-	/*
-	 * NULL, or: what was recorded before that time (ticks) is on disk, with names of threads; this is the clock as
-	 * known by now. Called about once a second, and with UINT64_MAX when the recording is complete. Must not wait,
-	 * and must not call functions of the recorder.
-	 */
-	void (*reached)(void *arg, uint64_t ticks, const struct hodo_clock_map *clock);
-	void *reached_arg;
-	/*
-	 * NULL, or: takes a part when it is complete, all but the last one. It is not touched or counted any more; its
-	 * clock is as well known as at that time.
-	 */
-	void (*part_done)(void *arg, uint32_t number);
-	void *part_arg;
 	struct hodo_roots *roots; /* NULL, or: where those of recorded processes are kept; stays the caller's */
+	struct hodo_recorder_ops ops;
+	void *arg; /* of these */
 	struct hodo_reporter reporter;
 };
 

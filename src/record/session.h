@@ -74,7 +74,7 @@ struct hodo_recorder {
 	int64_t active_ns;  /* when events last arrived */
 	int64_t chores_ns;  /* when housekeeping was last done */
 	int64_t opened_ns;  /* when open packets were last written */
-	uint64_t reached;   /* the time up to which config.reached was told that all is on disk */
+	uint64_t reached;   /* the time up to which ops.reached was told that all is on disk */
 	int64_t idle_ns;    /* since when nothing is recorded; 0: something is */
 	int64_t looked_ns;  /* when we last searched for processes yet to come */
 	bool straggler;

@@ -427,10 +427,8 @@ int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config 
 	return 0;
 }
 
-void hodo_sender_part(void *sender, uint32_t number)
+void hodo_sender_part(struct hodo_sender *s, uint32_t number)
 {
-	struct hodo_sender *s = sender;
-
 	atomic_store(&s->shared->complete, number);
 	eventfd_write(s->wake_fd, 1);
 }

@@ -56,8 +56,8 @@ struct hodo_sender_totals {
  * descriptors are put into an epoll. 0, or a negative errno and a line for the user.
  */
 int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, char *error, size_t size);
-/* For struct hodo_recorder_config: all parts up to that number are complete. */
-void hodo_sender_part(void *sender, uint32_t number);
+/* All parts up to that number are complete. */
+void hodo_sender_part(struct hodo_sender *s, uint32_t number);
 /* No more parts come: the last one has this number. The sender ends when everything is sent. */
 void hodo_sender_finish(struct hodo_sender *s, uint32_t last);
 /* Readable when it has ended. */

@@ -216,6 +216,26 @@ static void run_loop(struct recording *r)
 	}
 }
 
+static struct recording *recording_of(void *run)
+{
+	return ((struct hodo_run *)run)->reporter.arg;
+}
+
+static void guard(void *run, pid_t pid)
+{
+	hodo_record_guard_add(&recording_of(run)->guard, pid);
+}
+
+static void reached(void *run, uint64_t ticks, const struct hodo_clock_map *clock)
+{
+	hodo_record_otlp_reached(recording_of(run)->otlp, ticks, clock);
+}
+
+static void part_done(void *run, uint32_t number)
+{
+	hodo_sender_part(recording_of(run)->send.sender, number);
+}
+
 /* 0, or -EEXIST if the output is not a recording. Without a recorder, a command still runs. */
 static int open_recorder(struct recording *r)
 {
@@ -240,11 +260,9 @@ static int open_recorder(struct recording *r)
 		.probe = o->kernel ? NULL : hodo_planner_probe,
 		.plan_still = hodo_planner_still,
 		.plan_arg = &r->run.planner,
-		.guard = hodo_record_guard_add,
-		.guard_arg = &r->guard,
-		.reached = r->otlp ? hodo_record_otlp_reached : NULL, .reached_arg = r->otlp,
+		.ops = { .guard = guard, .reached = r->otlp ? reached : NULL,
+			 .part_done = r->send.sender ? part_done : NULL },
 		.roots = &r->roots,
-		.part_done = r->send.sender ? hodo_sender_part : NULL, .part_arg = r->send.sender,
 	};
 
 	r->run.planner.quiet = o->args.quiet;

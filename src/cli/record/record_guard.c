@@ -143,10 +143,8 @@ static void begin(struct hodo_record_guard *g)
 		close(g->fd);
 }
 
-void hodo_record_guard_add(void *guard, pid_t pid)
+void hodo_record_guard_add(struct hodo_record_guard *g, pid_t pid)
 {
-	struct hodo_record_guard *g = guard;
-
 	if (!g->pid)
 		begin(g);
 	if (g->pid > 0)

@@ -16,8 +16,8 @@ struct hodo_record_guard {
 	int fd;    /* to it */
 };
 
-/* The process has raised semaphores. The first one starts the guard. See hodo_recorder_config. */
-void hodo_record_guard_add(void *guard, pid_t pid);
+/* The process has raised semaphores. The first one starts the guard. */
+void hodo_record_guard_add(struct hodo_record_guard *g, pid_t pid);
 /* The recording has ended, and so does the guard. */
 void hodo_record_guard_end(struct hodo_record_guard *g);
 

@@ -123,10 +123,8 @@ static void tell(struct hodo_record_otlp *o, bool failed, const char *what, cons
 	pthread_mutex_unlock(&o->lock);
 }
 
-void hodo_record_otlp_reached(void *otlp, uint64_t ticks, const struct hodo_clock_map *clock)
+void hodo_record_otlp_reached(struct hodo_record_otlp *o, uint64_t ticks, const struct hodo_clock_map *clock)
 {
-	struct hodo_record_otlp *o = otlp;
-
 	pthread_mutex_lock(&o->lock);
 	o->ticks = ticks;
 	o->clock = (struct hodo_read_clock){ clock->kind, clock->freq_hz, clock->offset_s, (int64_t)clock->offset };

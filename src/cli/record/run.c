@@ -141,8 +141,8 @@ int hodo_run_catch(struct hodo_run *r, bool terminal)
 int hodo_run_open(struct hodo_run *r, struct hodo_recorder_config *config, char *why, size_t size)
 {
 	config->reporter = r->reporter;
-	config->copy = r->command ? copy_libraries : NULL;
-	config->copy_arg = r;
+	config->ops.copy = r->command ? copy_libraries : NULL;
+	config->arg = r;
 	return hodo_recorder_open(&r->recorder, config, why, size);
 }
 

@@ -206,8 +206,9 @@ void hodo_top_count_lost(struct hodo_top_image *im, const struct hodo_process *p
 /* Adds the counts by id to the rows by name. */
 void hodo_top_add_tallies(struct hodo_top_image *im);
 
-/* For hodo_recorder_config.packet, of which the argument is the model. */
-void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body);
+/* For the recorder's ops. */
+void hodo_top_packet(struct hodo_top_model *m, const struct hodo_process *p, const struct hodo_packet *h,
+		     const uint8_t *body);
 /* Reads what is not in closed packets yet: brings the model up to date, except for its tick. */
 void hodo_top_refresh(struct hodo_top_model *m, struct hodo_recorder *s);
 /* Adds what the last packets brought, once the recorder is closed. */

@@ -136,9 +136,9 @@ static void look_at_rings(struct hodo_top_image *im, struct hodo_process *p)
 	hodo_top_spans_take(im->spans, now, look_further, &look);
 }
 
-void hodo_top_packet(void *model, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
+void hodo_top_packet(struct hodo_top_model *m, const struct hodo_process *p, const struct hodo_packet *h,
+		     const uint8_t *body)
 {
-	struct hodo_top_model *m = model;
 	struct hodo_top_image *im = hodo_top_image_of(m, p);
 	uint32_t ring = h->cpu_id < p->layout.rings - 1 ? h->cpu_id : p->layout.rings - 1;
 	uint32_t len = (uint32_t)(h->content_size / 8) - HEADER, counted;

@@ -274,6 +274,11 @@ static void put_last(struct run *r)
 
 /* ------------------------------------------------------------------------ begin, end */
 
+static void take_packet(void *arg, const struct hodo_process *p, const struct hodo_packet *h, const uint8_t *body)
+{
+	hodo_top_packet(&((struct run *)((struct hodo_run *)arg)->reporter.arg)->model, p, h, body);
+}
+
 static int open_recorder(struct run *r)
 {
 	struct hodo_top_options *o = r->o;
@@ -282,7 +287,7 @@ static int open_recorder(struct run *r)
 		.out_fd = -1, .out_path = "", .listed = r->listed, .ring_size = o->ring_size,
 		.packet_size = hodo_packet_size(o->ring_size),
 		.mode = HODO_MODE_DISCARD, .patterns = &o->patterns,
-		.packet_age_ns = PACKET_AGE_NS, .packet = hodo_top_packet, .packet_arg = &r->model,
+		.packet_age_ns = PACKET_AGE_NS, .ops.packet = take_packet,
 	};
 	static struct hodo_pattern_list no_fields;
 

@@ -140,7 +140,7 @@ static void give_libraries(struct hodo_connection *c)
 	struct hodo_msg_libraries m = { .head = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_LIBRARIES },
 					.key = c->recorder->second_socket.answer_key };
 
-	m.result = config->copy ? config->copy(config->copy_arg, c->id.pid, m.paths, sizeof(m.paths)) : -EOPNOTSUPP;
+	m.result = config->ops.copy ? config->ops.copy(config->arg, c->id.pid, m.paths, sizeof(m.paths)) : -EOPNOTSUPP;
 	socket_send(c->fd, &m, sizeof(m), -1); /* whoever does not take it has gone on without */
 	hodo_joining_drop(c);
 }

@@ -125,7 +125,7 @@ static int write_metadata(struct hodo_process *p, enum folder_end end)
 	HODO_AUTO(hodo_text_free) struct hodo_text lost = { 0 };
 	int err;
 
-	if (s->config.packet) {
+	if (s->config.ops.packet) {
 		p->metadata_dirty = p->threads_dirty = false;
 		return 0;
 	}
@@ -256,7 +256,7 @@ static void give_packet(struct hodo_process *p, struct hodo_stream_file *stream,
 	memcpy(h.uuid, p->id.flight.uuid, sizeof(h.uuid));
 	stream->discarded = h.events_discarded;
 	hodo_parts_wrote(p->recorder, h.packet_size / 8, h.events, 0);
-	p->recorder->config.packet(p->recorder->config.packet_arg, p, &h, body);
+	p->recorder->config.ops.packet(p->recorder->config.arg, p, &h, body);
 }
 
 static int write_packet(struct hodo_process *p, struct hodo_stream_file *stream, const struct hodo_packet *h,
@@ -279,7 +279,7 @@ void hodo_process_write(struct hodo_process *p, struct hodo_stream_file *stream,
 	uint64_t bytes, events;
 	int err = 0;
 
-	if (s->config.packet) {
+	if (s->config.ops.packet) {
 		give_packet(p, stream, h, body);
 		return;
 	}
@@ -314,7 +314,7 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r)
 	uint64_t now = hodo_clock_ticks(s->clock), bytes = r->stream.bytes;
 	int err;
 
-	if (r->reader.discarded + r->stream.unwritten == 0 || s->config.packet)
+	if (r->reader.discarded + r->stream.unwritten == 0 || s->config.ops.packet)
 		return;
 	if (now < r->reader.ts_end)
 		now = r->reader.ts_end;

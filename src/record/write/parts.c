@@ -155,14 +155,14 @@ static void give_away(struct hodo_recorder *s)
 	hodo_recorder_fit_clock(s);
 	hodo_recorder_complete(s, &parts->part->done);
 	memmove(parts->part, parts->part + 1, --parts->n * sizeof(*parts->part));
-	s->config.part_done(s->config.part_arg, number);
+	s->config.ops.part_done(s->config.arg, number);
 }
 
 void hodo_parts_begin(struct hodo_recorder *s, int fd)
 {
 	close(s->parts.fd);
 	append(s, fd);
-	if (s->config.part_done)
+	if (s->config.ops.part_done)
 		give_away(s);
 	while (s->config.limits.keep && s->total.parts_kept > s->config.limits.keep)
 		remove_oldest(s);
@@ -177,7 +177,7 @@ int hodo_parts_open(struct hodo_recorder *s)
 	parts->fd = s->config.out_fd;
 	if (hodo_vec_reserve(parts->part, parts->room, 1) < 0)
 		return -ENOMEM;
-	if (s->config.packet || (!l->rotate_bytes && !l->rotate_ns)) {
+	if (s->config.ops.packet || (!l->rotate_bytes && !l->rotate_ns)) {
 		parts->part[parts->n++] = (struct hodo_recorded_part){ .number = 0 };
 		return 0;
 	}

@@ -104,7 +104,7 @@ static void take_wanted(struct hodo_process *p)
 	char why[sizeof(shm_of(p)->why)];
 
 	if (wanted == p->snapshots.seen || p->recorder->config.mode != HODO_MODE_OVERWRITE ||
-	    p->recorder->config.packet)
+	    p->recorder->config.ops.packet)
 		return;
 	p->snapshots.seen = wanted;
 	hodo_shm_copy(why, shm_of(p)->why, sizeof(why));
