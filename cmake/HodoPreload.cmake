@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # hodo-preload, a folder beside libhodo: the paths by which LD_PRELOAD names the libraries where there are
-# 32-bit programs (src/record/join/preload.c). glibc's loader expands $LIB: the name for 64-bit programs holds
+# 32-bit programs (src/record/join/launch.c). glibc's loader expands $LIB: the name for 64-bit programs holds
 # libhodo, those for 32-bit ones an empty library. Other loaders take $LIB literally, and a shell that
 # evaluates the text may expand it to nothing: libhodo is there too.
 function(hodo_preload_folder folder)

@@ -11,6 +11,7 @@
 
 #include <base/arena.h>
 #include <hodo/abi.h>
+#include <read/event/pattern.h>
 
 #include <record/ring/event_walk.h>
 
@@ -101,5 +102,10 @@ int hodo_catalog_add_object(struct hodo_catalog *c, const struct hodo_record_obj
 const struct hodo_catalog_labels *hodo_catalog_labels_of(const struct hodo_catalog *c,
 							 const struct hodo_catalog_event *e, const char *field);
 void hodo_catalog_free(struct hodo_catalog *c);
+
+/* Checks off the events of a catalogue from index first on: their names (a span's also without .begin and
+ * .end), or their fields. */
+void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
+void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 
+#include <base/text.h>
 #include <hodo/abi.h>
+#include <read/file/wall.h>
 
 /* One time on three clocks. */
 struct hodo_clock_sample {
@@ -45,5 +47,15 @@ void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sa
 			struct hodo_clock_map *map);
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
 		    const struct hodo_clock_sample *last, struct hodo_clock_map *map);
+
+/*
+ * How far the host's wall clock can be trusted, as far as the kernel knows: `hodo merge` needs it later to put
+ * recordings of several hosts on one timeline.
+ */
+
+/* The state of the clock, of which a sample was just taken. */
+void hodo_wall_sample(const struct hodo_clock_sample *sample, struct hodo_wall *wall);
+/* Appends the metadata line of a sample; at: "begin" or "end". None, if it is not known. */
+void hodo_wall_text(const struct hodo_wall *wall, const char *at, struct hodo_text *t);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <hodo/abi.h>
 
-#include "pattern.h"
+#include "catalog.h"
 
 struct hodo_condition_asked {
 	enum hodo_condition_kind kind;

@@ -6,7 +6,8 @@
 #ifndef HODO_RECORD_FUNCTIONS_H
 #define HODO_RECORD_FUNCTIONS_H
 
-#include "pattern.h"
+#include <hodo/abi.h>
+#include <read/event/pattern.h>
 
 #define HODO_FUNCTION_NAME_MAX 1024u  /* bytes of a pattern */
 #define HODO_FUNCTION_NAMES_MAX 1024u /* patterns of a list */

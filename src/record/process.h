@@ -103,9 +103,9 @@ int hodo_process_start(struct hodo_recorder *s, const struct hodo_process_id *id
  */
 struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd);
 int hodo_process_join(struct hodo_process *p);
-void hodo_process_guard(struct hodo_process *p); /* guard.c: once, if it asks for that */
+void hodo_process_guard(struct hodo_process *p); /* names it to the recording's guard once, if it asks for that */
 
-/* process_memory.c: maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno.
+/* Maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno.
  * */
 int hodo_process_map(struct hodo_process *p, const char **why);
 
@@ -136,7 +136,7 @@ void hodo_process_close_line(struct hodo_process *p);
 
 /* Tells the process that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
-/* waiting.c */
+/* give_back.c: room in its rings, of waiting writers */
 void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r); /* of a new reader */
 void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
 /* A ring no longer read never has room again: from now on nobody waits for it. */
@@ -167,7 +167,7 @@ void hodo_process_settle(struct hodo_process *p, struct hodo_process_ring *r);
 /* folder.c: begins another part of the recording, for all processes, if it is time. */
 void hodo_folders_step(struct hodo_recorder *s, int64_t now_ns);
 
-/* profile.c, open_calls.c: into the process's own stream; the metadata must name their events already. */
+/* own_stream.c: into the process's own stream; the metadata must name their events already. */
 struct hodo_own_stream;
 void hodo_process_write_profile(struct hodo_own_stream *own);
 void hodo_process_write_open(struct hodo_own_stream *own);

@@ -12,7 +12,6 @@
 #include <record/kernel/kernel.h>
 #include <record/join/launch.h>
 #include <record/write/out_dir.h>
-#include "pattern.h"
 #include "recording.h"
 #include <record/join/roots.h>
 #include <record/kernel/switches.h>

@@ -18,10 +18,9 @@
 #include "clock.h"
 #include "functions.h"
 #include "message.h"
-#include "pattern.h"
+#include <read/event/pattern.h>
 #include <record/ring/ring_reader.h>
 #include <record/join/roots.h>
-#include <record/join/unrecorded.h>
 
 struct hodo_recorder;
 struct hodo_process;
@@ -50,6 +49,14 @@ struct hodo_snapshots {
 	bool on_crash; /* when it dies of a signal */
 	bool on_exit;  /* when it ends in any way */
 	bool only;     /* when it, or a trigger, asks for it, and not at the end unless on_exit or on_crash says so */
+};
+
+/* Process images that belong to the recording but are not in it. */
+#define HODO_UNRECORDED_REASONS 16u /* the last one stands for all beyond */
+
+struct hodo_unrecorded {
+	uint64_t images;
+	char why[192];
 };
 
 /* What its owner does for a recorder; NULL: nothing. Must not call functions of the recorder. */

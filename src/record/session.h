@@ -16,7 +16,6 @@
 #include "recording.h"
 #include <record/write/snapshots.h>
 #include <record/ring/give_back.h>
-#include <record/write/wall.h>
 #include "watch.h"
 
 struct hodo_planning;
@@ -121,13 +120,13 @@ int hodo_recorder_open_dir(struct hodo_recorder *s, const char *name);
 void hodo_recorder_complete(struct hodo_recorder *s, struct hodo_text *folders);
 
 /*
- * config.c: fills in what is the same for everything recorded, and a new uuid; salt: in case there are no
+ * Fills in what is the same for everything recorded, and a new uuid; salt: in case there are no
  * random numbers.
  */
 void hodo_config_describe(const struct hodo_recorder *s, uint64_t salt, struct hodo_flight *f);
 
 /*
- * config.c: fills in the configuration message m for this recorder, with these patterns. kernel: for the
+ * Fills in the configuration message m for this recorder, with these patterns. kernel: for the
  * kernel. Returns the bytes in use.
  */
 size_t hodo_config_make(const struct hodo_recorder *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],

@@ -6,7 +6,7 @@
 #include <lib/unit.h>
 
 #include <record/join/no_buffers.h>
-#include <record/join/unrecorded.h>
+#include <record/recording.h>
 
 #define NONE UINT64_MAX
 

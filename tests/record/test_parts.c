@@ -17,7 +17,6 @@
 
 #include <record/clock.h>
 #include <record/write/ctf_metadata.h>
-#include <record/pattern.h>
 #include <record/write/stream.h>
 #include <record/write/names.h>
 

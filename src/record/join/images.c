@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -27,7 +28,8 @@
 #include <record/process.h>
 #include "server.h"
 #include <record/ring/shm.h>
-#include "unrecorded.h"
+#include <record/session.h>
+#include <record/write/names.h>
 
 #define CHECK_NS 50000000ll
 #define AWAITED_MAX 65536u /* half of it for children of processes that have ended */
@@ -325,4 +327,66 @@ void hodo_images_end(struct hodo_recorder *s)
 	hodo_map_free(&a->came);
 	hodo_map_free(&a->awaited);
 	a->lost = 0;
+}
+
+/* ---------------------------------------------------------- those not recorded */
+
+#define TOLD_MAX 20u
+
+static uint32_t find_reason(const struct hodo_recorder_stats *t, const char *why)
+{
+	uint32_t i = 0;
+
+	while (i < t->reasons && strcmp(t->unrecorded[i].why, why) != 0)
+		i++;
+	return i;
+}
+
+/* Adds that many images to the reason. */
+static const struct hodo_unrecorded *count_reason(struct hodo_recorder *s, const char *why, const char *other,
+						  uint64_t images)
+{
+	struct hodo_recorder_stats *t = &s->total;
+	uint32_t i = find_reason(t, why);
+
+	if (i == t->reasons && other && i >= HODO_UNRECORDED_REASONS / 2) {
+		why = other;
+		i = find_reason(t, why);
+	}
+	if (i == HODO_UNRECORDED_REASONS)
+		i--;
+	else if (i == t->reasons)
+		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
+			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
+	t->unrecorded[i].images += images;
+	return &t->unrecorded[i];
+}
+
+void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images)
+{
+	count_reason(s, why, other, images);
+}
+
+void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why)
+{
+	struct hodo_recorder_stats *t = &s->total;
+	const struct hodo_unrecorded *u = count_reason(s, why, NULL, 1);
+
+	t->refused++;
+	t->command_refused |= pid > 0 && pid == s->command;
+	/* For each reason: one that others can cause at will must not hide the rest. */
+	if (u->images <= TOLD_MAX)
+		hodo_report(&s->config.reporter, "process %d is not recorded: %s", (int)pid, why);
+	else if (u->images == TOLD_MAX + 1)
+		hodo_report(&s->config.reporter, "more processes are not recorded: %s", u->why);
+}
+
+void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t)
+{
+	for (uint32_t i = 0; i < s->total.reasons; i++) {
+		hodo_text_printf(t, "/*@unrecorded images=%llu why=",
+				 (unsigned long long)s->total.unrecorded[i].images);
+		hodo_name_encode(t, s->total.unrecorded[i].why);
+		hodo_text_add(t, "*/\n");
+	}
 }

@@ -10,6 +10,7 @@
 #define HODO_RECORD_JOIN_IMAGES_H
 
 #include <base/map.h>
+#include <base/text.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -44,5 +45,15 @@ void hodo_images_take(struct hodo_process *p, bool alive);
 void hodo_images_check(struct hodo_recorder *s, int64_t now_ns);
 /* The recording has ended: nobody can connect any more. Counts the others, and frees all. */
 void hodo_images_end(struct hodo_recorder *s);
+
+/* ----------------------------------------------------------- those not recorded */
+
+/* Counts that many. other: replaces `why` once half of the reasons are in use; NULL: `why` may use any. */
+void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images);
+/* Counts one that connected, and reports it to the user, up to a bound. */
+void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why);
+
+/* Appends their metadata lines. */
+void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t);
 
 #endif

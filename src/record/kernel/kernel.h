@@ -8,7 +8,7 @@
 
 #include <record/catalog.h>
 #include <record/functions.h>
-#include <record/pattern.h>
+#include <read/event/pattern.h>
 
 struct hodo_recorder;
 struct hodo_lent;
