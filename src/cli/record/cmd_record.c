@@ -11,11 +11,14 @@
 #include "record_send.h"
 #include "run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -81,6 +84,122 @@ static void show_progress(struct recording *r)
 		hodo_human_bytes(s.bytes, bytes));
 	fflush(stderr);
 	r->progress = true;
+}
+
+/* ------------------------------------------------------------------ scheduling */
+
+#define NICER 10 /* less nice than who is recorded: beside busy programs it runs before the buffers are full */
+
+static int set(uint32_t priority)
+{
+	return sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = (int)priority });
+}
+
+/* Before the command is started, whose scheduling must not change: tried, then undone. */
+static int check_realtime(uint32_t priority)
+{
+	int policy = sched_getscheduler(0);
+	struct sched_param own;
+
+	if (!priority)
+		return 0;
+	if (policy < 0 || sched_getparam(0, &own) < 0 || set(priority) < 0)
+		return hodo_error("--realtime: %s: it takes root, CAP_SYS_NICE, or at least 'ulimit -r %u'",
+				  strerror(errno),
+				  priority);
+	sched_setscheduler(0, policy, &own);
+	return 0;
+}
+
+/* Does not affect the command, which has been started. If it is not allowed, the recorder keeps its nice
+ * value. */
+static void begin_realtime(uint32_t priority)
+{
+	int nice;
+
+	if (priority && set(priority) == 0)
+		return;
+	errno = 0;
+	nice = getpriority(PRIO_PROCESS, 0);
+	if (errno == 0)
+		setpriority(PRIO_PROCESS, 0, nice - NICER);
+}
+
+/* --------------------------------------------------------------- off-CPU times */
+
+#define VERB    "record"
+#define WHY_MAX 512
+
+/* The best possible: the kernel's switches, which cost the program nothing; else CPU times. */
+static void choose(struct hodo_record_options *o)
+{
+	char why[WHY_MAX];
+
+	if (o->kernel) {
+		o->off_cpu = HODO_OFF_CPU_SWITCHES;
+	} else if (o->overwrite) {
+		/* A flight recorder's snapshot has a single process: its events must contain it. */
+		o->off_cpu = HODO_OFF_CPU_TIME;
+	} else if (hodo_switches_check(why, sizeof(why)) == 0) {
+		o->off_cpu = HODO_OFF_CPU_SWITCHES;
+	} else {
+		o->off_cpu = HODO_OFF_CPU_TIME;
+		if (!o->args.quiet)
+			hodo_warning("--off-cpu: %s; until then, events have their thread's CPU time, which "
+				     "takes a system call for each, and calls of functions have none", why);
+	}
+}
+
+static int check_switches(const struct hodo_record_options *o)
+{
+	char why[WHY_MAX];
+
+	if (o->kernel)
+		return 0;
+	if (o->overwrite)
+		return hodo_usage(VERB, "--off-cpu=switches needs a recording that is written all the time: "
+				  "with --overwrite use cpu_time");
+	if (hodo_switches_check(why, sizeof(why)) < 0)
+		return hodo_error("--off-cpu=switches: %s; or --off-cpu=cpu_time", why);
+	return 0;
+}
+
+/* Decides what off_cpu means here, and its consequences. 0, or the exit status after a message. */
+static int settle_off_cpu(struct hodo_record_options *o)
+{
+	char why[WHY_MAX];
+	int status = 0;
+
+	if (o->off_cpu == HODO_OFF_CPU_BEST)
+		choose(o);
+	else if (o->off_cpu == HODO_OFF_CPU_SWITCHES)
+		status = check_switches(o);
+	if (status)
+		return status;
+	if (o->off_cpu == HODO_OFF_CPU_TIME) {
+		o->context.size = sizeof(o->context);
+		o->context.flags |= HODO_CONTEXT_CPU_TIME;
+	} else if (o->off_cpu && o->kernel &&
+		   hodo_pattern_add(&o->kernel_patterns, "sched:sched_switch", why, sizeof(why)) < 0) {
+		return hodo_no_memory();
+	}
+	return 0;
+}
+
+/* If the recorder records them; reports failures. */
+static void begin_off_cpu(const struct hodo_record_options *o, struct hodo_recorder *s)
+{
+	char why[WHY_MAX];
+
+	if (!s || o->off_cpu != HODO_OFF_CPU_SWITCHES || o->kernel)
+		return;
+	if (hodo_recorder_add_switches(s, why, sizeof(why)) < 0)
+		hodo_error("--off-cpu: %s", why);
+}
+
+static void watch(void *recorder, pid_t pid)
+{
+	hodo_switches_watch(recorder, pid);
 }
 
 /* ------------------------------------------------------------ recording */
@@ -306,7 +425,7 @@ static int check(struct recording *r)
 {
 	struct hodo_record_options *o = &r->options;
 	char why[PATH_MAX + 256];
-	int err = hodo_off_cpu_settle(o);
+	int err = settle_off_cpu(o);
 
 	if (!err && o->kernel)
 		err = hodo_run_open_kernel(&r->run);
@@ -333,10 +452,10 @@ static int check(struct recording *r)
 static int start(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
-	struct hodo_launch_before before = hodo_off_cpu_before(r->run.recorder);
+	struct hodo_launch_before before = { r->run.recorder ? watch : NULL, r->run.recorder };
 	int err;
 
-	hodo_off_cpu_begin(o, r->run.recorder);
+	begin_off_cpu(o, r->run.recorder);
 	err = hodo_run_begin(&r->run, o->command[0]);
 	if (err) {
 		drop_recording(r);
@@ -362,7 +481,7 @@ static int record(struct recording *r)
 	r->run.take = take_signal;
 	status = check(r);
 	if (!status)
-		status = hodo_realtime_check(r->options.realtime);
+		status = check_realtime(r->options.realtime);
 	if (!status)
 		status = hodo_record_otlp_new(&r->otlp, &r->options.otlp, r->options.args.quiet);
 	if (!status)
@@ -379,7 +498,7 @@ static int record(struct recording *r)
 	hodo_out_dir_settle(&r->aside);
 	if (r->run.recorder)
 		hodo_record_otlp_begin(r->otlp, r->options.out);
-	hodo_realtime_begin(r->options.realtime);
+	begin_realtime(r->options.realtime);
 	if (r->run.recorder && r->options.waits_unasked && !r->options.args.quiet)
 		hodo_error("when its buffer is full, the program waits for the recorder: --drop turns that "
 			   "off");

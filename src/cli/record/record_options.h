@@ -90,18 +90,6 @@ int hodo_function_options_event(struct hodo_functions *f, struct hodo_pattern_li
 int hodo_function_options_check(struct hodo_functions *f, struct hodo_pattern_list *events, bool kernel);
 /* The kernel's events to record, by the patterns of -e, or a default. 0 or a negative errno. */
 int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel);
-/* Decides what off_cpu means here, and its consequences. 0, or the exit status after a message. */
-int hodo_off_cpu_settle(struct hodo_record_options *o);
-/* If the recorder records them; reports failures. */
-void hodo_off_cpu_begin(const struct hodo_record_options *o, struct hodo_recorder *s);
-/* For hodo_launch_start(). */
-struct hodo_launch_before hodo_off_cpu_before(struct hodo_recorder *s);
-
-/* Gives the recorder precedence by SCHED_RR; priority 0: only a lower nice value. check: before the command
- * is started. 0, or the exit status after a message. */
-int hodo_realtime_check(uint32_t priority);
-void hodo_realtime_begin(uint32_t priority);
-
 /* A word of --context, added to what others asked for. */
 int hodo_context_options_add(struct hodo_context_config *context, const char *word);
 
@@ -111,9 +99,5 @@ void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct 
 /* At the end, on standard error. stopped: by a signal, before the command's end; overview: of hodo PROGRAM. */
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_recorder_stats *stats, bool stopped,
 			 bool overview);
-/* Why there are no events, and how to get some. */
-void hodo_record_nothing(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats);
-/* Whether any process was written itself, besides snapshots. */
-bool hodo_record_wrote_all(const struct hodo_recorder_stats *stats);
 
 #endif

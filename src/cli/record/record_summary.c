@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* record_summary.c - hodo record's messages at the end: what was written and lost, and findings about
  * functions. */
+#define _GNU_SOURCE
 #include "record_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sym/recording_symbols.h>
 
+#include <cli/cli.h>
 #include <cli/list/list.h>
 #include <cli/report/report.h>
+
+#include "record_send.h"
 
 #define WRONG_SHOWN 20u
 #define HELD_SHOWN  10u
@@ -19,7 +25,7 @@
 #define ADDRESSES (HODO_CONTEXT_IP | HODO_CONTEXT_CALLSTACK | HODO_CONTEXT_STACK) /* of code, for which names are kept */
 #define NAMES_LOOKED_AT_MAX 50000u /* to find similar ones */
 
-bool hodo_record_wrote_all(const struct hodo_recorder_stats *s)
+static bool wrote_all(const struct hodo_recorder_stats *s)
 {
 	return s->processes == 0 || s->unwritten < s->processes;
 }
@@ -28,7 +34,7 @@ void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct 
 			      const struct hodo_roots *roots)
 {
 	bool wanted = o->functions.tracers || (o->context.flags & ADDRESSES);
-	bool written = stats->snapshots || hodo_record_wrote_all(stats);
+	bool written = stats->snapshots || wrote_all(stats);
 	char object[PATH_MAX];
 	int err = wanted && written ? hodo_symbols_keep(o->out, roots->fd, roots->n, object) : 0;
 
@@ -84,7 +90,7 @@ static void put_snapshots(const struct hodo_snapshots *o, const struct hodo_reco
 			   hodo_grouped(s->snapshot_events, events), hodo_plural(s->snapshot_events),
 			   hodo_human_bytes(s->snapshot_bytes, bytes), recording, s->snapshots == 1 ? "" : "0001 to -",
 			   s->snapshots);
-	if (s->snapshots || hodo_record_wrote_all(s))
+	if (s->snapshots || wrote_all(s))
 		return;
 	/* An empty directory would look like a recording in which nothing happened. */
 	if (rmdir(recording) < 0)
@@ -334,12 +340,136 @@ static void put_functions(struct hodo_record_options *o, const struct hodo_funct
 
 /* ------------------------------------------------------------------------- whole */
 
+/* --------------------------------------------------------------------- nothing */
+
+/* The program of "libhodo was not loaded in PROGRAM, or …", if it is known where it was. */
+static bool not_loaded_in(const char *why, char path[PATH_MAX])
+{
+	static const char before[] = "libhodo was not loaded in ";
+	const char *at = strncmp(why, before, sizeof(before) - 1) == 0 ? why + sizeof(before) - 1 : NULL;
+	const char *end = at ? strrchr(at, ',') : NULL;
+
+	/* A backslash: its name is not all printable. */
+	return end && at[0] == '/' && !memchr(at, '\\', (size_t)(end - at)) &&
+	       snprintf(path, PATH_MAX, "%.*s", (int)(end - at), at) < PATH_MAX;
+}
+
+/* The folder of our libhodo, for the user to copy it. */
+static const char *library_folder(char path[PATH_MAX])
+{
+	char why[256], *slash;
+
+	if (hodo_launch_library(path, PATH_MAX, why, sizeof(why)) < 0 || !(slash = strrchr(path, '/')))
+		return NULL;
+	*slash = 0;
+	return path;
+}
+
+static void put_no_environment(void)
+{
+	hodo_error("the program was started in a cleared environment, as by env -i or sudo, so libhodo was "
+		   "not loaded: put hodo after that, as in 'env -i hodo record PROGRAM', or attach: 'hodo "
+		   "record -p PID'");
+}
+
+static void put_other_root(void)
+{
+	char path[PATH_MAX];
+	const char *folder = library_folder(path);
+
+	if (folder)
+		hodo_error("the program has another root directory (chroot, container), without libhodo: copy"
+			   " %s/libhodo*.so* and %s/hodo-preload to the same place there", folder, folder);
+}
+
+static void put_static(void)
+{
+	hodo_error("a static program is recorded if libhodo is linked into it: `pkg-config --static --libs hodo`");
+}
+
+/* Each reason for unrecorded images, once. False: none that can be fixed here. */
+static bool put_unrecorded(const struct hodo_recorder_stats *s)
+{
+	bool no_environment = false, other_root = false, is_static = false;
+	char path[PATH_MAX];
+
+	for (uint32_t i = 0; i < s->reasons; i++) {
+		const char *why = s->unrecorded[i].why, *last = strrchr(why, ' ');
+
+		if (last && strcmp(last, " static") == 0)
+			is_static = true;
+		else if (not_loaded_in(why, path) && access(path, F_OK) != 0)
+			other_root = true;
+		else if (strncmp(why, "libhodo was not loaded in ", 26) == 0)
+			no_environment = true;
+	}
+	if (no_environment)
+		put_no_environment();
+	if (other_root)
+		put_other_root();
+	if (is_static)
+		put_static();
+	return no_environment || other_root || is_static;
+}
+
+static uint64_t count_classes(const struct hodo_read *r)
+{
+	const struct hodo_read_process *p;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; (p = hodo_read_process(r, i)); i++)
+		n += p->nclasses;
+	return n;
+}
+
+/* What has no events, and the options that name it. */
+static void put_no_events(const struct hodo_record_options *o, const struct hodo_read *r)
+{
+	const struct hodo_read_process *p = hodo_read_process(r, 0);
+	char what[64] = "what is recorded", which[32] = "";
+
+	if (!o->command[0] && p && hodo_read_nprocesses(r) == 1) {
+		snprintf(what, sizeof(what), "process %u", (unsigned)p->pid);
+		snprintf(which, sizeof(which), " -p %u", (unsigned)p->pid);
+	}
+	hodo_error("%s has no events: 'hodo record%s --functions' records its functions, 'hodo record%s -e "
+		   "probe:FUNCTION' the calls of one", o->command[0] ? o->command[0] : what, which, which);
+}
+
+/* Whether options say which events are wanted. */
+static bool is_selected(const struct hodo_record_options *o)
+{
+	return o->patterns.n || o->sdt.n || o->filter_len || o->functions.tracers;
+}
+
+/* Why there are no events, and how to get some. */
+static void put_nothing(const struct hodo_record_options *o, const struct hodo_recorder_stats *s)
+{
+	const struct hodo_read_options silent = { .size = sizeof(silent) };
+	HODO_AUTO_READ struct hodo_read *r = NULL;
+	char n[32], path[PATH_MAX];
+	uint64_t there;
+
+	/* What could not be written was already reported. */
+	if (hodo_read_open(&r, o->out, &silent) < 0)
+		return;
+	there = count_classes(r);
+	if (there)
+		hodo_error("none of the %s event%s of %s%s happened: 'hodo list %s' lists %s", hodo_grouped(there, n),
+			   there == 1 ? "" : "s", o->command[0] ? o->command[0] : "what is recorded",
+			   is_selected(o) ? " that you asked for" : "", hodo_record_listed(o, path), there == 1 ? "it" : "them");
+	else if (!put_unrecorded(s))
+		put_no_events(o, r);
+}
+
+/* --------------------------------------------------------------------- summary */
+
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_recorder_stats *s, bool stopped,
 			 bool overview)
 {
 	char events[32], bytes[32], who[48];
 
-	if (!o->args.quiet && hodo_record_wrote_all(s))
+	if (!o->args.quiet && wrote_all(s))
 		hodo_error("%s event%s of %s, %s%s%s", hodo_grouped(s->events, events), hodo_plural(s->events),
 			   hodo_whom(s->kernel, s->processes, who), hodo_human_bytes(s->bytes, bytes),
 			   o->to.target ? "" : " in ", o->to.target ? "" : o->out); /* it does not stay there */
@@ -360,6 +490,6 @@ void hodo_record_summary(struct hodo_record_options *o, const struct hodo_record
 			   s->unrecorded[i].images == 1 ? " was" : "s were", s->unrecorded[i].why);
 	if (o->functions.tracers && s->processes > 0)
 		put_functions(o, &s->functions);
-	else if (!s->events && s->processes && !s->kernel && !o->args.quiet && hodo_record_wrote_all(s))
-		hodo_record_nothing(o, s);
+	else if (!s->events && s->processes && !s->kernel && !o->args.quiet && wrote_all(s))
+		put_nothing(o, s);
 }
