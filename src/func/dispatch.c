@@ -21,6 +21,9 @@
 #include <errno.h>
 #include <signal.h>
 #include "func.h"
+#include <user/process/process.h>
+#include <user/ring/rings.h>
+#include <user/user.h>
 
 /* How many bytes a handler's frames may lie below the code that it interrupted on a coroutine's stack. */
 #define HANDLER_REACH (256u << 10)

@@ -3,6 +3,9 @@
  * events.c - libhodo's own events (func:*), and applying a recording's configuration.
  */
 #include "func.h"
+#include <user/event/event.h>
+#include <user/ring/rings.h>
+#include <user/user.h>
 
 /* ---------------------------------------------------------------- descriptors */
 

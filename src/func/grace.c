@@ -4,6 +4,8 @@
  * without the control lock, since a running tracer may want that. See dispatch.c for the order.
  */
 #include "func.h"
+#include <user/objects/objects.h>
+#include <user/process/process.h>
 
 #define PAUSE_NS 50000
 #define RETIRED_MAX 256

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - what the parts of function tracing share, see func.h. It depends on none of them. */
 #include "func.h"
+#include <user/event/event.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/user.h>
 
 __thread struct hodo_func_tls hodo_func_tls __attribute__((tls_model("initial-exec")));
 const struct hodo_tracer_list *hodo_tracers;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <core/bounded_text.h>
 #include "func.h"
+#include <user/user.h>
 
 #define CHUNK 64 /* threads in one mapping */
 #define FRAMES_FIRST 1024u

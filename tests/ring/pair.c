@@ -3,6 +3,7 @@
 #include "pair.h"
 #include <func/func.h>
 #include <x86intrin.h>
+#include <user/event/event.h>
 
 #define CPUS 1024
 #define EPOCH (1ull << HODO_EPOCH_SHIFT)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_buffers.c - memory for the time of an event: who owns it, and when another takes it over. */
 #include <lib/unit.h>
-#include <user/user.h>
+#include <user/event/event.h>
+#include <user/ring/rings.h>
 
 #define BYTES 256
 #define LONG_TICKS (1ull << 36)

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <user/event/event.h>
 
 extern const unsigned int __rseq_size __attribute__((weak)); /* of glibc since 2.35 */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <lib/unit.h>
 #include <user/objects/extension.h>
-#include <user/user.h>
+#include <user/objects/objects.h>
 
 #define MIB (1ull << 20)
 #define BASE 0x7f0000000000ull

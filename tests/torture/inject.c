@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <user/libc/sys.h>
-#include <user/user.h>
 
 #define ASSEMBLY_POINTS 9
 HODO_HIDDEN uint32_t hodo_inject_loops[ASSEMBLY_POINTS]; /* see INJECT in arch/x86_64/writer.S */

@@ -27,6 +27,7 @@
 #include "engine.h"
 
 #include <core/search.h>
+#include <user/objects/objects.h>
 
 #define INT3 0xcc
 #define STEPS 3u

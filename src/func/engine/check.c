@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include <core/search.h>
+#include <user/objects/objects.h>
 
 #define JUMP 0xe9
 #define USER_END (1ull << 47)

@@ -41,7 +41,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <user/libc/sys.h>
-#include <user/user.h>
 
 #define HODO_ENGINE_PLANS_MAX 256u
 

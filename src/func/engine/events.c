@@ -5,6 +5,8 @@
  */
 #include <user/event/emit.h>
 #include "engine.h"
+#include <user/event/event.h>
+#include <user/user.h>
 
 static struct hodo_state *state_of(const struct hodo_plan_event *e)
 {

@@ -8,6 +8,7 @@
  *   find          | beside: only reads, even in signal handlers
  *   take          | beside: a plan is published whole, and stays
  */
+#include <core/atomic.h>
 #include <core/search.h>
 #include "engine.h"
 

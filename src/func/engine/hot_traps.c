@@ -11,6 +11,7 @@
 #include "engine.h"
 
 #include <time.h>
+#include <user/process/process.h>
 
 #define TRAPS 1000u
 #define MS 1000u

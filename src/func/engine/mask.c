@@ -8,6 +8,7 @@
  * handlers. If the memory that the program passes is not mapped, the kernel reports that, as it would have.
  */
 #include "engine.h"
+#include <user/process/process.h>
 
 #define SIZE HODO_ENGINE_SET_BYTES
 

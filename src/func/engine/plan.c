@@ -5,6 +5,7 @@
 #include <core/search.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <user/objects/objects.h>
 
 #define INT3 0xcc
 #define APART 0x4c0000000000ull

@@ -6,6 +6,8 @@
  */
 #include <user/objects/opened.h>
 #include "engine.h"
+#include <user/event/event.h>
+#include <user/process/process.h>
 
 /* The library with the pointer stays loaded, but the plan's address is not trusted to be mapped. */
 static bool set_original(const struct hodo_plan_replacement *r)

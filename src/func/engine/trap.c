@@ -12,9 +12,11 @@
  */
 #include "engine.h"
 
+#include <core/atomic.h>
 #include <core/search.h>
 #include <fcntl.h>
 #include <ucontext.h>
+#include <user/libc/libc.h>
 
 #define RESTORER 0x04000000u /* SA_RESTORER: the kernel has no other way back */
 #define SIGNAL_BYTES HODO_ENGINE_SET_BYTES
@@ -146,7 +148,7 @@ bool hodo_engine_alone(void)
 
 	if (dir < 0)
 		return false;
-	hodo_file_each(dir, count_entry, &threads);
+	hodo_sys_file_each(dir, count_entry, &threads);
 	hodo_sys1(SYS_close, dir);
 	return threads == 1;
 }

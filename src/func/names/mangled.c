@@ -15,7 +15,6 @@
 #include <core/brief_name.h>
 #include <core/symbol_name.h>
 #include <user/libc/sys.h>
-#include <user/user.h>
 #include "mangled.h"
 
 #define NAME_MAX_BYTES (1u << 17) /* longer ones stay as they are */

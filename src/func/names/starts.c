@@ -2,6 +2,7 @@
 /* starts.c - where functions begin, by the object's table for unwinders, if it lies in its segments. */
 #include <elf.h>
 #include <func/slots/near.h>
+#include <user/objects/objects.h>
 
 /* Encodings of .eh_frame_hdr that all linkers use. */
 #define PCREL_SDATA4 0x1b

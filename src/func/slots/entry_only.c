@@ -24,6 +24,7 @@
  */
 #include <elf.h>
 #include "near.h"
+#include <user/objects/objects.h>
 
 struct shape {
 	uint8_t before[5];
@@ -248,7 +249,7 @@ static bool starts_gprof(const struct hodo_dynamic *d)
 void hodo_mcount_look(const struct hodo_dynamic *d)
 {
 	static bool settled;
-	const struct hodo_place *mcount = &hodo_places[HODO_MCOUNT], *fentry = &hodo_places[HODO_FENTRY];
+	const struct hodo_interposed *mcount = &hodo_interposed[HODO_MCOUNT], *fentry = &hodo_interposed[HODO_FENTRY];
 
 	profiled = profiled || starts_gprof(d) || mcount->foreign || fentry->foreign;
 	if (settled || (!hodo_dynamic_import(d, mcount_names[0]) && !hodo_dynamic_import(d, mcount_names[1])))

@@ -4,6 +4,7 @@
  */
 #include <core/bounded_text.h>
 #include <func/func.h>
+#include <user/event/event.h>
 
 static uint64_t recorded_sets(void)
 {

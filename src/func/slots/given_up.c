@@ -7,6 +7,8 @@
 #include <func/engine/engine.h>
 #include <func/func.h>
 #include <func/names/mangled.h>
+#include <user/event/event.h>
+#include <user/user.h>
 
 #define STACK_BYTES (256ul << 10)
 #define WHY ": code jumps into the bytes that its probe replaces, again and again, at 2 us each time"

@@ -2,6 +2,7 @@
 /* imports.c - finds which function each slot of user/objects/imports.c belongs to. */
 #include <core/symbol_name.h>
 #include "near.h"
+#include <user/objects/objects.h>
 
 struct search {
 	struct hodo_scan *scan;

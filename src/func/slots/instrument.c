@@ -5,6 +5,7 @@
  * Calls that do not lead to libhodo are not used: see user/objects/imports.c.
  */
 #include "near.h"
+#include <user/objects/objects.h>
 
 void hodo_scan_instrument(struct hodo_scan *scan)
 {

@@ -13,6 +13,7 @@
  */
 #include <ucontext.h>
 #include <func/func.h>
+#include <user/ring/rings.h>
 
 #define JUMP_SP 6            /* of the words of a jmp_buf, glibc's and musl's */
 #define POINTER_ROTATION 17  /* glibc's are mangled: by this, and by a word of the thread's own */

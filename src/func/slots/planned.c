@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include "near.h"
+#include <user/objects/objects.h>
+#include <user/user.h>
 
 static uint32_t plans; /* received, or reported as empty */
 

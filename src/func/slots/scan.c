@@ -2,6 +2,7 @@
 /* scan.c - the slots of an object, as the readers of each kind find them. Under the control lock. */
 #include <sys/mman.h>
 #include <func/func.h>
+#include <user/event/event.h>
 
 struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
 {

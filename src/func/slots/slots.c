@@ -7,6 +7,8 @@
  */
 #include <func/engine/engine.h>
 #include "near.h"
+#include <user/objects/objects.h>
+#include <user/user.h>
 
 static bool selecting;
 

@@ -17,6 +17,7 @@
  * turned on. A program must not have the XRay runtime patch functions while one of our tracers uses them.
  */
 #include "near.h"
+#include <user/objects/objects.h>
 
 #define SLED_BYTES 11
 

@@ -5,6 +5,8 @@
  * rules of dispatch.c apply.
  */
 #include <func/func.h>
+#include <user/ring/rings.h>
+#include <user/user.h>
 
 static uint32_t epoch; /* of the recording: calls of an earlier one may have ended unseen */
 static uint64_t scale; /* ns of 2^32 ticks: a division for each call would cost more than all else */

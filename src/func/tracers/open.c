@@ -12,6 +12,7 @@
  *   start          |                              | excluded (the lock)  | beside
  */
 #include <func/func.h>
+#include <user/user.h>
 
 static uint32_t recording; /* number of the recording that has the places */
 

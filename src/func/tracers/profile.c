@@ -11,6 +11,7 @@
  * includes only the outermost, so that no function takes longer than the program.
  */
 #include <func/func.h>
+#include <user/user.h>
 
 struct slot {
 	uint64_t function; /* 0: free */

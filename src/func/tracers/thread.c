@@ -8,6 +8,8 @@
  */
 #include <core/bounded_text.h>
 #include <func/func.h>
+#include <user/event/event.h>
+#include <user/objects/objects.h>
 
 #define FUNCTIONS_MAX 8192u
 #define SLOTS (4 * FUNCTIONS_MAX)

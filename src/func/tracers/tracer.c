@@ -7,6 +7,7 @@
  * (grace.c).
  */
 #include <func/func.h>
+#include <user/process/process.h>
 
 static const struct hodo_builtin_ops *const ops[] = {
 	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,

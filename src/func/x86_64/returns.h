@@ -7,6 +7,7 @@
 #ifndef HODO_ARCH_X86_64_RETURNS_H
 #define HODO_ARCH_X86_64_RETURNS_H
 
+
 #define HODO_RETURNS_TABLE 0x4d0d00000000 /* first word: address of hodo_x86_return */
 #define HODO_RETURNS_ENTRIES 0x4d0d00001000
 #define HODO_RETURNS_BITS 22          /* entries: 2^n of 16 bytes: at, original return address */

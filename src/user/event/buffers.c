@@ -11,7 +11,8 @@
  *   make           |               | excluded (control lock)
  */
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include <user/ring/rings.h>
+#include "event.h"
 
 #define TAKEN_TICKS_MAX (1ll << 34) /* some seconds: a buffer held for so long is abandoned */
 

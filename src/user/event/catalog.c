@@ -2,7 +2,9 @@
 /* catalog.c - see user.h. */
 #include <core/fields.h>
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
 #include <user/user.h>
+#include "event.h"
 
 #define TEXT_MAX 1024 /* bytes of one text in a record, including its NUL */
 #define FIRST 8u      /* no valid record is at 0 */
@@ -157,7 +159,7 @@ void hodo_catalog_warning(const char *const *parts, unsigned n)
 	char text[TEXT_MAX] = "";
 
 	for (unsigned i = 0; i < n; i++)
-		hodo_text_add(text, sizeof(text), parts[i]);
+		hodo_fixed_text_add(text, sizeof(text), parts[i]);
 	if (!warned(text))
 		hodo_catalog_add(&record, sizeof(record), text);
 }

@@ -16,7 +16,9 @@
 #include <sys/uio.h>
 #include <core/bounded_text.h>
 #include <user/libc/sys.h>
+#include <user/ring/rings.h>
 #include <user/user.h>
+#include "event.h"
 
 #define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */
 #define WINDOW 4096u         /* bytes of stack that are read at a time */

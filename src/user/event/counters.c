@@ -17,7 +17,7 @@
  */
 #include "counter.h"
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include "event.h"
 
 #define ROWS 512u
 #define NONE UINT32_MAX

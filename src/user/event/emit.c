@@ -11,6 +11,11 @@
 #include <user/libc/sys.h>
 #include "trace_context.h"
 #include <user/ring/wait.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/ring/rings.h>
+#include <user/user.h>
+#include "event.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
 

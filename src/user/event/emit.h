@@ -4,7 +4,7 @@
 #ifndef HODO_USER_EVENT_EMIT_H
 #define HODO_USER_EVENT_EMIT_H
 
-#include <user/user.h>
+#include "event.h"
 
 /* Where an event happened. */
 struct hodo_origin {

@@ -7,6 +7,8 @@
  * much stack as the event's fields need.
  */
 #include "emit.h"
+#include <user/objects/objects.h>
+#include "event.h"
 
 #ifdef __x86_64__
 

@@ -3,6 +3,8 @@
  * user.h. */
 #include <core/labels.h>
 #include "emit.h"
+#include <user/libc/libc.h>
+#include "event.h"
 
 #define LABEL_SETS_MAX 1024
 static uint32_t label_sets[LABEL_SETS_MAX];
@@ -101,10 +103,10 @@ void hodo_registry_event_labels(const struct hodo_event *event, const struct hod
 
 		/* The catalogue moves when it grows. */
 		name[0] = field[0] = 0;
-		hodo_text_add(name, sizeof(name), p);
+		hodo_fixed_text_add(name, sizeof(name), p);
 		for (unsigned i = 0; i <= place; i++)
 			p += __builtin_strlen(p) + 1;
-		hodo_text_add(field, sizeof(field), p);
+		hodo_fixed_text_add(field, sizeof(field), p);
 		n = count_labels(&text, sizeof(struct hodo_record_labels) + sizeof(name) + sizeof(field));
 		/* Each of its sites, in each object, brings them. */
 		if (n && !find_labels(name, __builtin_strlen(name), field, &names))

@@ -13,6 +13,9 @@
 #include <core/kind.h>
 #include "emit.h"
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
+#include <user/user.h>
+#include "event.h"
 
 #define HASH_SIZE (2 * HODO_EVENTS_MAX)
 #define PLACE_MAX 300 /* bytes of "file:line" */
@@ -64,10 +67,10 @@ static bool types_known(const struct hodo_desc *desc)
 static void full_name(const struct hodo_desc *desc, size_t room, char *out, size_t size)
 {
 	out[0] = 0;
-	hodo_text_add(out, size, hodo_registry_text(desc, room, 0));
-	hodo_text_add(out, size, ":");
-	hodo_text_add(out, size, hodo_registry_text(desc, room, 1));
-	hodo_text_add(out, size, hodo_kind_suffix((uint8_t)desc->kind));
+	hodo_fixed_text_add(out, size, hodo_registry_text(desc, room, 0));
+	hodo_fixed_text_add(out, size, ":");
+	hodo_fixed_text_add(out, size, hodo_registry_text(desc, room, 1));
+	hodo_fixed_text_add(out, size, hodo_kind_suffix((uint8_t)desc->kind));
 }
 
 /* Builds the event's record, except for its id. */
@@ -123,9 +126,9 @@ const char *hodo_registry_name(const struct hodo_event *event)
 static void place(const struct hodo_record_event *record, char out[PLACE_MAX])
 {
 	out[0] = 0;
-	hodo_text_add(out, PLACE_MAX - 12, record_text(record, record->nfields + 2u));
-	hodo_text_add(out, PLACE_MAX, ":");
-	hodo_text_number(out, PLACE_MAX, record->line);
+	hodo_fixed_text_add(out, PLACE_MAX - 12, record_text(record, record->nfields + 2u));
+	hodo_fixed_text_add(out, PLACE_MAX, ":");
+	hodo_fixed_text_number(out, PLACE_MAX, record->line);
 }
 
 /* Whether both are in the same line: instantiations of one template, whose types may rightly differ. */
@@ -164,7 +167,7 @@ static void refuse_types(const struct hodo_desc *desc, size_t room, const char *
 	const char *parts[] = { "event ", name, " at ", hodo_registry_text(desc, room, 4), ":", line,
 				" is not recorded: the type of a value is unknown; with a newer <hodo/trace.h>, the compiler names it" };
 
-	hodo_text_number(line, sizeof(line), desc->line);
+	hodo_fixed_text_number(line, sizeof(line), desc->line);
 	hodo_catalog_warning(parts, 7);
 }
 

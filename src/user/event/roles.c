@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* roles.c - threads' roles in the program: HODO_THREAD_ROLE. */
 #include <errno.h>
-#include <user/user.h>
+#include "event.h"
 
 /* Interned, so that nothing refers to the memory of an object that may be closed. */
 #define ROLES_MAX 256u

@@ -26,6 +26,11 @@
 #include <core/glob.h>
 #include "spans.h"
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include <user/ring/rings.h>
+#include <user/user.h>
+#include "event.h"
 
 /* As in refuse.S. */
 _Static_assert(offsetof(struct hodo_event, filter) == 0 && offsetof(struct hodo_state, event) == 8 &&
@@ -341,7 +346,7 @@ void hodo_rules_act(const struct hodo_event *event, uint32_t verdict)
 	if (!shm)
 		return;
 	if (verdict & HODO_VERDICT_SNAPSHOT) {
-		hodo_text_add(why, sizeof(why), hodo_registry_name(event));
+		hodo_fixed_text_add(why, sizeof(why), hodo_registry_name(event));
 		hodo_snapshot_want(why);
 	}
 	if (!hodo_verdict_wants(verdict))

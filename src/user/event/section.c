@@ -27,7 +27,9 @@
  * the memory stays.
  */
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include "event.h"
 
 #define CLOSE_TRIES 40000 /* of 50 us: two seconds */
 #define CLOSE_PAUSE_NS 50000

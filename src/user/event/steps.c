@@ -3,6 +3,7 @@
  * */
 #include <core/fields.h>
 #include "emit.h"
+#include "event.h"
 
 void hodo_plan_make(struct hodo_event *event)
 {

@@ -28,6 +28,8 @@
 #include <user/libc/sys.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <user/process/process.h>
+#include <user/ring/rings.h>
 #endif
 
 struct span {

@@ -5,6 +5,8 @@
 
 #include <user/user.h>
 
+struct hodo_trace_context;
+
 /* As struct hodo_ops has them. Signal safe; any thread. */
 HODO_HIDDEN void hodo_trace_context_enter(struct hodo_trace_context *c, const char *traceparent);
 HODO_HIDDEN void hodo_trace_context_leave(const struct hodo_trace_context *c);

@@ -8,6 +8,13 @@
 #include <stddef.h>
 #include "flight.h"
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/ring/rings.h>
+#include <user/talk/talk.h>
+#include <user/user.h>
 
 #define PACKET_BYTES_MAX 65536u
 #define PACKETS_A_RING 16u
@@ -23,7 +30,7 @@ static uint32_t choose_clock(void)
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char text[32];
 
-	if (!hodo_have_tsc() || hodo_file_line(AT_FDCWD, path, text, sizeof(text)) < 3 ||
+	if (!hodo_have_tsc() || hodo_sys_file_line(AT_FDCWD, path, text, sizeof(text)) < 3 ||
 	    __builtin_memcmp(text, "tsc", 4) != 0)
 		return HODO_CLOCK_MONOTONIC;
 	return HODO_CLOCK_TSC;
@@ -69,13 +76,13 @@ static void fill_flight(struct hodo_flight *f, const struct hodo_msg_config *c, 
 	hodo_process_exe(f->exe, sizeof(f->exe));
 	if (hodo_sys1(SYS_uname, uts) == 0) /* sysname, nodename … of 65 bytes each */
 		__builtin_memcpy(f->hostname, uts + 65, sizeof(f->hostname) - 1);
-	hodo_file_line(AT_FDCWD, "/proc/sys/kernel/random/boot_id", f->boot_id, sizeof(f->boot_id));
+	hodo_sys_file_line(AT_FDCWD, "/proc/sys/kernel/random/boot_id", f->boot_id, sizeof(f->boot_id));
 	hodo_flight_clocks_begin(f);
 	f->size = sizeof(*f);
 }
 
 /* Maps the file; no descriptor stays open. 0 or negative errno. */
-static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, struct hodo_memory *memory)
+static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, struct hodo_recording_memory *memory)
 {
 	struct hodo_shm *head;
 	bool locked = false;
@@ -90,7 +97,7 @@ static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, s
 	error = hodo_recording_map(memory, fd);
 	hodo_sys1(SYS_close, fd);
 	if (error) {
-		hodo_file_remove(file);
+		hodo_sys_file_remove(file);
 		return error;
 	}
 	head = (struct hodo_shm *)memory->shm;
@@ -106,7 +113,7 @@ static int make_memory(const struct hodo_msg_config *c, enum hodo_start start, s
 static int begin(enum hodo_start start)
 {
 	static struct hodo_msg_config config; /* under the control lock, which makes it safe */
-	struct hodo_memory memory = { .by = HODO_BY_FLIGHT };
+	struct hodo_recording_memory memory = { .by = HODO_BY_FLIGHT };
 	int error;
 
 	make_config(&config);
@@ -115,7 +122,7 @@ static int begin(enum hodo_start start)
 		error = hodo_recording_take(&config, &memory);
 		if (error) {
 			hodo_recording_drop();
-			hodo_file_remove(file);
+			hodo_sys_file_remove(file);
 		}
 	}
 	if (error) {
@@ -146,7 +153,7 @@ static int note(int error, enum hodo_start start)
 	mapping = 0;
 	if (!error)
 		return 0;
-	hodo_text_number(name, sizeof(name), (uint64_t)-error);
+	hodo_fixed_text_number(name, sizeof(name), (uint64_t)-error);
 	fd = hodo_sys2(SYS_memfd_create, name, MFD_CLOEXEC);
 	if (fd < 0)
 		return error;

@@ -11,6 +11,16 @@
 
 #include <user/user.h>
 
+/* flight.c; under the control lock, except for init (constructor) and start */
+HODO_HIDDEN void hodo_flight_init(char *const *envp);
+HODO_HIDDEN int hodo_flight_begin(enum hodo_start start); /* from the environment; -ENOTCONN: none is wanted */
+HODO_HIDDEN int hodo_flight_copy(const char *why); /* a snapshot beside the file; its number or negative errno */
+HODO_HIDDEN const char *hodo_flight_path(void);
+HODO_HIDDEN void hodo_flight_clocks(void); /* notes the clocks; signal safe */
+HODO_HIDDEN void hodo_flight_note_end(void);
+extern HODO_HIDDEN bool hodo_flight_wanted; /* begin in this process and its fork children when possible */
+HODO_HIDDEN void hodo_flight_objects(void); /* objects were loaded: their events may be the first */
+
 #define HODO_FLIGHT_PATH_MAX 4096
 
 /* flight_want.c: the options, if hodo_flight_wanted. */

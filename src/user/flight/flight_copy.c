@@ -5,6 +5,9 @@
  */
 #include "flight.h"
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include <user/user.h>
 
 #define BUFFER_MAX (64ull << 20) /* larger rings do not wrap while they are being copied */
 #define COPY_TRIES 8
@@ -36,7 +39,7 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 		if (buffer)
 			__builtin_memcpy(buffer, data, used);
 		else
-			error = hodo_file_write(fd, data, used, l->data + i * l->ring_size);
+			error = hodo_sys_file_write(fd, data, used, l->data + i * l->ring_size);
 		/* After the packets: it says which of them may have been overwritten meanwhile. Without the
 		 * fence, the load could come before the last bytes were read. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -45,8 +48,8 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 			break; /* else we were preempted while it wrapped: once more */
 	}
 	if (buffer)
-		error = hodo_file_write(fd, buffer, used, l->data + i * l->ring_size);
-	return error ? error : hodo_file_write(fd, &copy, sizeof(copy), hodo_layout_ring(i));
+		error = hodo_sys_file_write(fd, buffer, used, l->data + i * l->ring_size);
+	return error ? error : hodo_sys_file_write(fd, &copy, sizeof(copy), hodo_layout_ring(i));
 }
 
 /* All but the rings; after them, so that every event in a packet has its description. */
@@ -64,16 +67,16 @@ static int copy_rest(int fd, const char *why, uint32_t number)
 	head->threads = threads < HODO_THREADS_MAX ? threads : HODO_THREADS_MAX;
 	head->snapshots = number;
 	__builtin_memset(head->why, 0, sizeof(head->why));
-	hodo_text_add(head->why, sizeof(head->why), why ? why : "");
+	hodo_fixed_text_add(head->why, sizeof(head->why), why ? why : "");
 	hodo_flight_note_clocks(hodo_flight_of(page));
-	error = hodo_file_write(fd, shm + HODO_SHM_CATALOG, head->catalog_used, HODO_SHM_CATALOG);
+	error = hodo_sys_file_write(fd, shm + HODO_SHM_CATALOG, head->catalog_used, HODO_SHM_CATALOG);
 	if (!error)
-		error = hodo_file_write(fd, shm + HODO_SHM_THREADS, head->threads * sizeof(struct hodo_thread),
+		error = hodo_sys_file_write(fd, shm + HODO_SHM_THREADS, head->threads * sizeof(struct hodo_thread),
 				 HODO_SHM_THREADS);
 	if (!error)
-		error = hodo_file_write(fd, shm + HODO_SHM_LIMITED, 8ull * (hodo_nevents + 1), HODO_SHM_LIMITED);
+		error = hodo_sys_file_write(fd, shm + HODO_SHM_LIMITED, 8ull * (hodo_nevents + 1), HODO_SHM_LIMITED);
 	/* The first page last: an unfinished copy has none. */
-	return error ? error : hodo_file_write(fd, page, sizeof(page), 0);
+	return error ? error : hodo_sys_file_write(fd, page, sizeof(page), 0);
 }
 
 int hodo_flight_copy(const char *why)
@@ -101,7 +104,7 @@ int hodo_flight_copy(const char *why)
 		error = copy_rest((int)fd, why, number);
 	hodo_sys1(SYS_close, fd);
 	if (error) {
-		hodo_file_remove(path);
+		hodo_sys_file_remove(path);
 		return error;
 	}
 	hodo_store(&hodo_shm()->snapshots, number);

@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include "flight.h"
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include <user/user.h>
 
 #ifndef FS_NOCOW_FL
 #define FS_NOCOW_FL 0x00800000
@@ -20,12 +23,12 @@
 
 static bool add(char *path, const char *text)
 {
-	return hodo_text_add(path, HODO_FLIGHT_PATH_MAX, text);
+	return hodo_fixed_text_add(path, HODO_FLIGHT_PATH_MAX, text);
 }
 
 static bool add_number(char *path, uint64_t n)
 {
-	return hodo_text_number(path, HODO_FLIGHT_PATH_MAX, n);
+	return hodo_fixed_text_number(path, HODO_FLIGHT_PATH_MAX, n);
 }
 
 int hodo_flight_path_dir(char *path, const char *dir)
@@ -102,7 +105,7 @@ static int write_zeros(int fd, uint64_t bytes)
 	int error = 0;
 
 	for (uint64_t at = 0; at < bytes && !error; at += step)
-		error = hodo_file_write(fd, hodo_zero_views, bytes - at < step ? bytes - at : step, at);
+		error = hodo_sys_file_write(fd, hodo_zero_views, bytes - at < step ? bytes - at : step, at);
 	return error;
 }
 
@@ -122,7 +125,7 @@ static int take_room(int fd, uint64_t bytes)
 		hodo_sys3(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags);
 	}
 	/* If its process is killed before it is complete, it is still known as ours. */
-	error = hodo_file_write(fd, HODO_SHM_MAKING, sizeof(HODO_SHM_MAKING), 0);
+	error = hodo_sys_file_write(fd, HODO_SHM_MAKING, sizeof(HODO_SHM_MAKING), 0);
 	if (error)
 		return (int)error;
 	for (int i = 0; (error = hodo_sys4(SYS_fallocate, fd, 0, 0, bytes)) == -EINTR && i < 100; i++)
@@ -150,7 +153,7 @@ static int lock_new(int fd, bool *locked)
 
 int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *locked)
 {
-	int error = hodo_file_limit(bytes);
+	int error = hodo_sys_file_limit(bytes);
 	size_t stem;
 
 	path[0] = 0;
@@ -171,7 +174,7 @@ int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *loc
 			HODO_INJECT(HODO_INJECT_FLIGHT);
 			if (!error)
 				return fd;
-			hodo_file_remove(path);
+			hodo_sys_file_remove(path);
 		} else if (error == -ESTALE || error == -EWOULDBLOCK) {
 			error = 0;
 		}
@@ -183,7 +186,7 @@ int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *loc
 int hodo_flight_file_snapshot(char *path, const char *file, uint64_t bytes, uint32_t *n)
 {
 	size_t stem = __builtin_strlen(file) - (sizeof(SUFFIX) - 1);
-	int error = hodo_file_limit(bytes);
+	int error = hodo_sys_file_limit(bytes);
 
 	__builtin_memcpy(path, file, stem);
 	path[stem] = 0;
@@ -305,9 +308,9 @@ void hodo_flight_file_prune(const char *path, uint32_t keep)
 	if (dir < 0)
 		return;
 	s.files = s.dead = s.kept = 0;
-	hodo_file_each(dir, count_file, &s);
+	hodo_sys_file_each(dir, count_file, &s);
 	if (s.files > keep)
-		hodo_file_each(dir, look_at_file, &s);
+		hodo_sys_file_each(dir, look_at_file, &s);
 	for (uint32_t i = 0; i < s.kept && s.dead > keep; i++, s.dead--)
 		remove_dead(dir, s.oldest[i].name);
 	hodo_sys1(SYS_close, dir);

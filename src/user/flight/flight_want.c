@@ -3,6 +3,7 @@
 #include <hodo/control.h>
 #include "flight.h"
 #include <user/libc/sys.h>
+#include <user/process/process.h>
 
 #define BYTES_DEFAULT (1u << 20)
 #define KEEP_DEFAULT 64u

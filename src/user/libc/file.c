@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "sys.h"
-#include <user/user.h>
+#include "libc.h"
 
-long hodo_file_read(long dir, const char *path, void *to, size_t size)
+long hodo_sys_file_read(long dir, const char *path, void *to, size_t size)
 {
 	long fd = hodo_sys4(SYS_openat, dir, path, O_RDONLY | O_CLOEXEC, 0), n;
 
@@ -16,9 +16,9 @@ long hodo_file_read(long dir, const char *path, void *to, size_t size)
 	return n;
 }
 
-long hodo_file_line(long dir, const char *path, char *text, size_t size)
+long hodo_sys_file_line(long dir, const char *path, char *text, size_t size)
 {
-	long n = hodo_file_read(dir, path, text, size - 1);
+	long n = hodo_sys_file_read(dir, path, text, size - 1);
 
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
@@ -26,7 +26,7 @@ long hodo_file_line(long dir, const char *path, char *text, size_t size)
 	return n;
 }
 
-int hodo_file_write(long fd, const void *data, uint64_t len, uint64_t at)
+int hodo_sys_file_write(long fd, const void *data, uint64_t len, uint64_t at)
 {
 	while (len > 0) {
 		long n = hodo_sys4(SYS_pwrite64, fd, data, len, at);
@@ -42,12 +42,12 @@ int hodo_file_write(long fd, const void *data, uint64_t len, uint64_t at)
 	return 0;
 }
 
-void hodo_file_remove(const char *path)
+void hodo_sys_file_remove(const char *path)
 {
 	hodo_sys3(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-int hodo_file_limit(uint64_t bytes)
+int hodo_sys_file_limit(uint64_t bytes)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 
@@ -55,7 +55,7 @@ int hodo_file_limit(uint64_t bytes)
 	return limit.rlim_cur < bytes ? -EFBIG : 0;
 }
 
-void hodo_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg)
+void hodo_sys_file_each(long dir, void (*each)(long dir, const char *name, void *arg), void *arg)
 {
 	char *buffer = hodo_map(HODO_PAGE); /* too large for small stacks: a fork child's first event comes here */
 	long n;

@@ -19,7 +19,7 @@
 #include <sys/auxv.h>
 #include <sys/uio.h>
 #include "sys.h"
-#include <user/user.h>
+#include "libc.h"
 
 /* Only in glibc. */
 extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *object)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - builds texts in room of a fixed size. */
 #include <core/bounded_text.h>
-#include <user/user.h>
+#include "libc.h"
 
-bool hodo_text_add(char *to, size_t size, const char *text)
+bool hodo_fixed_text_add(char *to, size_t size, const char *text)
 {
 	size_t n = __builtin_strlen(to);
 
@@ -13,11 +13,11 @@ bool hodo_text_add(char *to, size_t size, const char *text)
 	return !*text;
 }
 
-bool hodo_text_number(char *to, size_t size, uint64_t n)
+bool hodo_fixed_text_number(char *to, size_t size, uint64_t n)
 {
 	char digits[24];
 	struct hodo_bounded t = hodo_bounded_to(digits, sizeof(digits));
 
 	hodo_bounded_number(&t, n);
-	return hodo_text_add(to, size, digits);
+	return hodo_fixed_text_add(to, size, digits);
 }

@@ -10,7 +10,10 @@
 #include <dlfcn.h>
 #include "extension.h"
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
 #include <user/user.h>
+#include "objects.h"
 
 #ifdef HODO_SPLIT
 
@@ -30,7 +33,7 @@ static bool beside(const char *own, char *path, size_t room)
 		return false;
 	__builtin_memcpy(path, own, at);
 	path[at] = 0;
-	return hodo_text_add(path, room, "-func") && hodo_text_add(path, room, own + at);
+	return hodo_fixed_text_add(path, room, "-func") && hodo_fixed_text_add(path, room, own + at);
 }
 
 void hodo_functions_load_copy(void)

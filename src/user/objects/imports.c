@@ -30,6 +30,7 @@
 #include <elf.h>
 #include <sys/auxv.h>
 #include "imports.h"
+#include "objects.h"
 
 /* ------------------------------------------------------------------- tables */
 
@@ -380,7 +381,7 @@ static bool returns_at_once(uintptr_t function)
 
 bool hodo_imports_instrument(struct hodo_import imports[2])
 {
-	const struct hodo_place *enter = &hodo_places[HODO_CYG_ENTER], *exit = &hodo_places[HODO_CYG_EXIT];
+	const struct hodo_interposed *enter = &hodo_interposed[HODO_CYG_ENTER], *exit = &hodo_interposed[HODO_CYG_EXIT];
 
 	imports[0] = (struct hodo_import){ "__cyg_profile_func_enter", (uintptr_t)hodo_x86_enter, false };
 	imports[1] = (struct hodo_import){ "__cyg_profile_func_exit", (uintptr_t)hodo_x86_exit, true };
@@ -395,7 +396,7 @@ bool hodo_imports_instrument(struct hodo_import imports[2])
 
 /* --------------------------------------------------- what libhodo is before */
 
-struct hodo_place hodo_places[HODO_REPLACED];
+struct hodo_interposed hodo_interposed[HODO_REPLACED];
 
 static bool in_libc(uintptr_t function)
 {
@@ -447,7 +448,7 @@ void hodo_imports_places(void)
 					       (uintptr_t)hodo_x86_mcount, (uintptr_t)hodo_x86_fentry };
 
 	for (unsigned i = 0; i < HODO_REPLACED; i++) {
-		struct hodo_place *p = &hodo_places[i];
+		struct hodo_interposed *p = &hodo_interposed[i];
 
 		p->at = called(names[i], own[i]);
 		p->next = (uintptr_t)dlsym(RTLD_NEXT, names[i]);

@@ -3,6 +3,7 @@
 #ifndef HODO_USER_OBJECTS_IMPORTS_H
 #define HODO_USER_OBJECTS_IMPORTS_H
 
+#include <link.h>
 #include <user/user.h>
 
 /* What the tables of the current object (hodo_objects_room) say. */
@@ -46,7 +47,7 @@ HODO_SHARED bool hodo_imports_any(const struct hodo_dynamic *d, const struct hod
 HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct hodo_dynamic *d,
 				   const struct hodo_import *imports, unsigned n, bool no_ops,
 				   const struct hodo_import_user *user);
-/* Finds where the names of hodo_places lead. In the constructor, if there is dlsym(). */
+/* Finds where the names of hodo_interposed lead. In the constructor, if there is dlsym(). */
 HODO_HIDDEN void hodo_imports_places(void);
 /* Fills in the stubs of the current object, which gcc's slots call; false: the note is not valid. */
 HODO_SHARED bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2]);

@@ -14,6 +14,10 @@
 #include <fcntl.h>
 #include "opened.h"
 #include <user/libc/sys.h>
+#include <user/flight/flight.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include "objects.h"
 
 static const struct r_debug *debug; /* the loader's own */
 static uint64_t unload_mask;

@@ -6,6 +6,8 @@
  */
 #include <core/note.h>
 #include "opened.h"
+#include <user/process/process.h>
+#include "objects.h"
 
 struct hodo_object hodo_objects[HODO_OBJECTS_MAX];
 uint32_t hodo_nobjects;

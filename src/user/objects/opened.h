@@ -5,7 +5,6 @@
 
 #include <hodo/abi_plan.h>
 #include "extension.h"
-#include <user/user.h>
 
 HODO_HIDDEN void hodo_objects_set_planned(void); /* objects.c: the present objects are in the requested plan */
 /* opened.c: asks for a plan if there are more. Releases the lock in between. */

@@ -13,6 +13,7 @@
 #endif
 #include <user/libc/sys.h>
 #include <user/user.h>
+#include "objects.h"
 
 #define REST_AFTER    500000 /* ns */
 #define QUIESCE_TRIES 40000 /* of 50 us: two seconds */

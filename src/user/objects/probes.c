@@ -22,7 +22,9 @@
  * hiding one that is still inside).
  */
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include <user/event/event.h>
+#include <user/process/process.h>
+#include "objects.h"
 
 #define LANES 64
 #define PROBES_MAX 64 /* of one tracepoint */

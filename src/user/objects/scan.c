@@ -9,6 +9,11 @@
 #include <user/event/emit.h>
 #include "extension.h"
 #include "imports.h"
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include <user/user.h>
+#include "objects.h"
 
 bool hodo_objects_foreign, hodo_objects_refused;
 
@@ -50,8 +55,8 @@ static void warn_version(const char *path)
 	const char *parts[] = { path, ": its events are for version ", theirs, " of Hodoscope's headers, but "
 				"this libhodo records version ", ours, ": compile it with this version's headers" };
 
-	hodo_text_number(theirs, sizeof(theirs), other_version);
-	hodo_text_number(ours, sizeof(ours), HODO_ABI_VERSION);
+	hodo_fixed_text_number(theirs, sizeof(theirs), other_version);
+	hodo_fixed_text_number(ours, sizeof(ours), HODO_ABI_VERSION);
 	hodo_catalog_warning(parts, 6);
 	hodo_objects_refused = true;
 }

@@ -12,7 +12,8 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include <user/libc/libc.h>
+#include "process.h"
 
 /*
  * musl's shared library hides the name. A static program has it: the code that starts threads calls it in

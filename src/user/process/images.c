@@ -18,6 +18,10 @@
 #include <limits.h>
 #include "images.h"
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include <user/user.h>
+#include "process.h"
 
 /* Asks the kernel to block the signals in these bytes while all are blocked. */
 bool hodo_image_readable(const char *p)
@@ -48,7 +52,7 @@ static size_t begin_of(char *to, size_t size, int dir)
 
 	if (dir >= 0) {
 		__builtin_memcpy(link + sizeof("/proc/self"), "fd/", 4);
-		hodo_text_number(link, sizeof(link), (uint64_t)dir);
+		hodo_fixed_text_number(link, sizeof(link), (uint64_t)dir);
 	}
 	n = dir == HODO_IMAGE_ELSEWHERE ? 0 : hodo_sys4(SYS_readlinkat, AT_FDCWD, link, to, size);
 	return n > 0 && (size_t)n < size && to[0] == '/' ? (size_t)n : 0;

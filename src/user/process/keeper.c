@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <user/talk/listen.h>
 #include <user/libc/sys.h>
+#include "process.h"
 
 #define LOOK_NS 50000000
 

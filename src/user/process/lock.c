@@ -8,6 +8,7 @@
  */
 #include <user/libc/sys.h>
 #include <user/user.h>
+#include "process.h"
 
 static uint32_t not_watched = HODO_SET_UP;
 const uint32_t *hodo_fork_mark = &not_watched;

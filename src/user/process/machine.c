@@ -6,7 +6,8 @@
 #include <cpuid.h>
 #endif
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include <user/libc/libc.h>
+#include "process.h"
 
 bool hodo_have_tsc(void)
 {
@@ -23,7 +24,7 @@ bool hodo_have_tsc(void)
 uint32_t hodo_possible_cpus(void)
 {
 	char text[256];
-	long len = hodo_file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text));
+	long len = hodo_sys_file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", text, sizeof(text));
 	uint32_t n = 0, max = 0;
 
 	for (long i = 0; i < len; i++) {
@@ -43,7 +44,7 @@ uint32_t hodo_possible_cpus(void)
 void hodo_process_name(char comm[16])
 {
 	if (hodo_gettid() == (uint32_t)hodo_sys0(SYS_getpid) ||
-	    hodo_file_line(AT_FDCWD, "/proc/self/comm", comm, 16) <= 0)
+	    hodo_sys_file_line(AT_FDCWD, "/proc/self/comm", comm, 16) <= 0)
 		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
 }
 
@@ -55,7 +56,7 @@ void hodo_process_exe(char *path, size_t size)
 	path[n > 0 ? n : 0] = 0;
 	/* A root directory without /proc: as it was said to exec. */
 	if (given && given[0] == '/')
-		hodo_text_add(path, size, given);
+		hodo_fixed_text_add(path, size, given);
 }
 
 const char *hodo_environment(char *const *envp, const char *name)

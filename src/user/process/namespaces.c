@@ -6,7 +6,9 @@
  * others. During dl_iterate_phdr()'s callback, the loader neither changes their lists nor unmaps their
  * objects.
  */
-#include <user/user.h>
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include "process.h"
 
 extern struct r_debug _r_debug __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));

@@ -28,6 +28,8 @@
 #include <unistd.h>
 #include <user/talk/listen.h>
 #include <user/libc/sys.h>
+#include <user/talk/talk.h>
+#include "process.h"
 
 #ifdef HODO_SPLIT
 extern int capset(cap_user_header_t head, const cap_user_data_t data);

@@ -10,6 +10,13 @@
 #include "root.h"
 #include <user/libc/sys.h>
 #include <user/event/trace_context.h>
+#include <user/event/event.h>
+#include <user/flight/flight.h>
+#include <user/libc/libc.h>
+#include <user/objects/objects.h>
+#include <user/ring/rings.h>
+#include <user/talk/talk.h>
+#include "process.h"
 
 /* -------------------------------------------------------------------- fork */
 
@@ -80,7 +87,7 @@ static bool is_attached(void)
 	/* glibc sets it in its constructor, which runs after ours when a program starts. */
 	if (!program_invocation_name || !program_invocation_name[0] || !hodo_libc_is_glibc())
 		return false;
-	n = hodo_file_read(AT_FDCWD, "/proc/thread-self/status", text, sizeof(text));
+	n = hodo_sys_file_read(AT_FDCWD, "/proc/thread-self/status", text, sizeof(text));
 	for (long i = 0; i + (long)sizeof(field) < n; i++) {
 		if (__builtin_memcmp(text + i, field, sizeof(field) - 1) == 0)
 			return text[i + (long)sizeof(field) - 1] != '0';

@@ -12,6 +12,8 @@
 #include "images.h"
 #include "root.h"
 #include <user/libc/sys.h>
+#include <user/talk/talk.h>
+#include "process.h"
 
 #define PRELOAD "LD_PRELOAD="
 #define ENTRIES_MAX 8192u /* of an environment; 64 KiB of a stack */

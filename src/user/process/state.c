@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - the state that all of libhodo reads, and what any part stores in the recording's memory. */
 #include <user/objects/extension.h>
+#include <user/objects/objects.h>
 #include <user/user.h>
 
 struct hodo_recording hodo_recording;

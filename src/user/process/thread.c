@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <user/user.h>
+#include "process.h"
 
 #define STACK_BYTES (256u << 10)
 

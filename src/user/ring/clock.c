@@ -2,6 +2,7 @@
 /* clock.c - time: by the recording's clock, by the processor's counter, in nanoseconds. */
 #include <user/libc/sys.h>
 #include <user/user.h>
+#include "rings.h"
 
 uint64_t hodo_ticks_per_s;
 static uint64_t start_ns, start_ticks; /* when the library started */

@@ -8,7 +8,10 @@
  *   wait       | beside: nothing is held (wait.c)  | waited for (sections); a sleep ends after 100 ms
  */
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/process/process.h>
 #include <user/user.h>
+#include "rings.h"
 #include "wait.h"
 
 #define SPINS 2000

@@ -6,7 +6,7 @@
  * begins a new pool and leaves the parent's alone. Under the control lock.
  */
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include "rings.h"
 
 #define CHUNK_MIN (64u << 10)
 

@@ -28,6 +28,9 @@
 #include <linux/futex.h>
 #include <user/libc/sys.h>
 #include "wait.h"
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include <user/user.h>
 
 #define SPINS	 200	   /* a running recorder has often made room by then */
 #define SLICE_NS 100000000 /* the longest time until a dead recorder is noticed */
@@ -44,9 +47,9 @@ static bool read_stat(uint32_t pid, char *state, uint64_t *started)
 	const char *at = text;
 	long n;
 
-	hodo_text_number(path, sizeof(path), pid);
-	hodo_text_add(path, sizeof(path), "/stat");
-	n = hodo_file_read(AT_FDCWD, path, text, sizeof(text));
+	hodo_fixed_text_number(path, sizeof(path), pid);
+	hodo_fixed_text_add(path, sizeof(path), "/stat");
+	n = hodo_sys_file_read(AT_FDCWD, path, text, sizeof(text));
 	if (n <= 0)
 		return false;
 	for (long i = 0; i + 2 < n; i++)

@@ -3,6 +3,9 @@
 #include <hodo/control.h>
 #include "listen.h"
 #include <user/libc/sys.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include "talk.h"
 
 static bool was_there; /* the parent of this fork child had one */
 

@@ -3,8 +3,8 @@
 #ifndef HODO_USER_TALK_LISTEN_H
 #define HODO_USER_TALK_LISTEN_H
 
-#include <sys/un.h>
 #include <user/user.h>
+#include <sys/un.h>
 
 #define HODO_LISTENER_CLIENTS 16
 

@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include "listen.h"
 #include <user/libc/sys.h>
+#include <user/libc/libc.h>
+#include <user/process/process.h>
+#include "talk.h"
 
 struct hodo_listener hodo_listener;
 
@@ -16,7 +19,7 @@ void hodo_listener_init(char *const *envp)
 	const char *xdg = hodo_environment(envp, "XDG_RUNTIME_DIR");
 
 	if (xdg && __builtin_strlen(xdg) < sizeof(runtime))
-		hodo_text_add(runtime, sizeof(runtime), xdg);
+		hodo_fixed_text_add(runtime, sizeof(runtime), xdg);
 }
 
 /* A directory that only we own, or none: another user could have made it, or a link, before us. */
@@ -43,8 +46,8 @@ static bool runtime_dir(char *path, size_t size)
 	    (st.st_mode & S_IFMT) != S_IFDIR || st.st_uid != (uid_t)hodo_sys0(SYS_geteuid) || (st.st_mode & 022))
 		return false;
 	path[0] = 0;
-	return hodo_text_add(path, size - sizeof("/4294967295"), runtime) &&
-	       hodo_text_add(path, size - sizeof("/4294967295"), "/hodo") && private_dir(path) == 0;
+	return hodo_fixed_text_add(path, size - sizeof("/4294967295"), runtime) &&
+	       hodo_fixed_text_add(path, size - sizeof("/4294967295"), "/hodo") && private_dir(path) == 0;
 }
 
 /* If somebody else owns that one: one with an unpredictable name, as in hodo. */
@@ -54,8 +57,8 @@ static long instead(char *path, size_t size)
 
 	if (hodo_sys3(SYS_getrandom, &number, sizeof(number), 0) != sizeof(number))
 		return -EPERM;
-	hodo_text_add(path, size, "-");
-	hodo_text_number(path, size, number);
+	hodo_fixed_text_add(path, size, "-");
+	hodo_fixed_text_number(path, size, number);
 	hodo_listener.own_dir = true;
 	return hodo_sys3(SYS_mkdirat, AT_FDCWD, path, 0700);
 }
@@ -63,9 +66,9 @@ static long instead(char *path, size_t size)
 static long dir_in(char *path, size_t size, const char *where)
 {
 	path[0] = 0;
-	hodo_text_add(path, size, where);
-	hodo_text_add(path, size, "/hodo-");
-	hodo_text_number(path, size, (uint32_t)hodo_sys0(SYS_geteuid));
+	hodo_fixed_text_add(path, size, where);
+	hodo_fixed_text_add(path, size, "/hodo-");
+	hodo_fixed_text_number(path, size, (uint32_t)hodo_sys0(SYS_geteuid));
 	return private_dir(path);
 }
 
@@ -94,8 +97,8 @@ static long socket_path(char *path, size_t size)
 		if (error)
 			return error;
 	}
-	hodo_text_add(path, size, "/");
-	hodo_text_number(path, size, (uint32_t)hodo_sys0(SYS_getpid));
+	hodo_fixed_text_add(path, size, "/");
+	hodo_fixed_text_number(path, size, (uint32_t)hodo_sys0(SYS_getpid));
 	return 0;
 }
 
@@ -105,7 +108,7 @@ void hodo_listener_remove(void)
 
 	if (!path[0])
 		return;
-	hodo_file_remove(path);
+	hodo_sys_file_remove(path);
 	for (char *c = path; hodo_listener.own_dir && *c; c++)
 		slash = *c == '/' ? c : slash;
 	if (slash) {
@@ -125,7 +128,7 @@ void hodo_listener_leave(void)
 	if (hodo_load_seq(&l->state) != HODO_LISTENER_LEAVES)
 		return;
 	/* Wakes the listener. */
-	fd = hodo_socket_new();
+	fd = hodo_sys_socket_new();
 	if (fd < 0)
 		return;
 	hodo_sys3(SYS_connect, fd, &l->address, sizeof(l->address));
@@ -140,12 +143,12 @@ long hodo_listener_bind(void)
 	error = socket_path(hodo_listener.address.sun_path, sizeof(hodo_listener.address.sun_path));
 	if (error)
 		return error;
-	fd = hodo_socket_new();
+	fd = hodo_sys_socket_new();
 	if (fd < 0)
 		return fd;
 	hodo_listener.address.sun_family = AF_UNIX;
 	/* Left by a process that had our pid. */
-	hodo_file_remove(hodo_listener.address.sun_path);
+	hodo_sys_file_remove(hodo_listener.address.sun_path);
 	error = hodo_sys3(SYS_bind, fd, &hodo_listener.address, sizeof(hodo_listener.address));
 	if (!error)
 		error = hodo_sys3(SYS_fchmodat, AT_FDCWD, hodo_listener.address.sun_path, 0600);

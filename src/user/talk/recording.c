@@ -20,7 +20,14 @@
 #include <fcntl.h>
 #include <user/objects/extension.h>
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/flight/flight.h>
+#include <user/libc/libc.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/ring/rings.h>
 #include <user/user.h>
+#include "talk.h"
 #include <user/ring/wait.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -83,7 +90,7 @@ int hodo_recording_possible(void)
 	return ending ? -EAGAIN : hodo_recording.on || hodo_objects_foreign ? -EBUSY : 0;
 }
 
-int hodo_recording_map(struct hodo_memory *memory, int fd)
+int hodo_recording_map(struct hodo_recording_memory *memory, int fd)
 {
 	uint64_t bytes = memory->layout.total;
 	struct hodo_shm *head = hodo_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
@@ -101,7 +108,7 @@ int hodo_recording_map(struct hodo_memory *memory, int fd)
 	return 0;
 }
 
-int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_memory *memory)
+int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_recording_memory *memory)
 {
 	struct hodo_recording *r = &hodo_recording;
 
@@ -138,9 +145,9 @@ static void name_thread(long tasks, const char *tid_text, void *unused)
 			return;
 		tid = tid * 10 + (uint32_t)(*c - '0');
 	}
-	hodo_text_add(path, sizeof(path), tid_text);
-	hodo_text_add(path, sizeof(path), "/comm");
-	if (hodo_file_line(tasks, path, name, sizeof(name)) < 0)
+	hodo_fixed_text_add(path, sizeof(path), tid_text);
+	hodo_fixed_text_add(path, sizeof(path), "/comm");
+	if (hodo_sys_file_line(tasks, path, name, sizeof(name)) < 0)
 		return;
 	n = hodo_add(&hodo_shm()->threads, 1);
 	if (n >= HODO_THREADS_MAX)
@@ -157,7 +164,7 @@ static void name_threads(void)
 
 	if (tasks < 0)
 		return;
-	hodo_file_each(tasks, name_thread, 0);
+	hodo_sys_file_each(tasks, name_thread, 0);
 	hodo_sys1(SYS_close, tasks);
 }
 

@@ -20,6 +20,13 @@
 #include <user/objects/opened.h>
 #include <user/libc/sys.h>
 #include <user/ring/wait.h>
+#include <user/event/event.h>
+#include <user/flight/flight.h>
+#include <user/libc/libc.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/user.h>
+#include "talk.h"
 
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE 2
@@ -52,8 +59,8 @@ static bool send_answer(int fd, int result, int passed)
 	a.events = hodo_nevents;
 	a.listens = hodo_listener.why;
 	if (a.by == HODO_BY_FLIGHT)
-		hodo_text_add(a.path, sizeof(a.path), hodo_flight_path());
-	return hodo_socket_send(fd, &a, sizeof(a), passed) == sizeof(a);
+		hodo_fixed_text_add(a.path, sizeof(a.path), hodo_flight_path());
+	return hodo_sys_socket_send(fd, &a, sizeof(a), passed) == sizeof(a);
 }
 
 static uint8_t event_state(const struct hodo_event *e)
@@ -75,8 +82,8 @@ static long make_list(void)
 
 	for (uint32_t i = 1; i <= hodo_nevents; i++)
 		states[i] = event_state(&hodo_events[i]);
-	if (fd >= 0 && (hodo_file_write(fd, states, sizeof(states), 0) ||
-			hodo_file_write(fd, catalog, len, sizeof(states)))) {
+	if (fd >= 0 && (hodo_sys_file_write(fd, states, sizeof(states), 0) ||
+			hodo_sys_file_write(fd, catalog, len, sizeof(states)))) {
 		hodo_sys1(SYS_close, fd);
 		return -ENOSPC;
 	}
@@ -132,7 +139,7 @@ static void record(int fd, const char *join)
 		error = -EPIPE;
 	else if (error)
 		return;
-	hodo_socket_peer(fd, &pid, &uid); /* pid 0: in another pid namespace */
+	hodo_sys_socket_peer(fd, &pid, &uid); /* pid 0: in another pid namespace */
 	if (!error)
 		error = hodo_session_converse(fd, HODO_START_ATTACH, pid);
 	/* The program may have begun its own while the recorder was preparing. */
@@ -238,7 +245,7 @@ static bool is_allowed(int fd)
 {
 	uint32_t pid, uid;
 
-	return hodo_socket_peer(fd, &pid, &uid) && (uid == 0 || uid == (uint32_t)hodo_sys0(SYS_geteuid));
+	return hodo_sys_socket_peer(fd, &pid, &uid) && (uid == 0 || uid == (uint32_t)hodo_sys0(SYS_geteuid));
 }
 
 static void accept_client(void)

@@ -13,6 +13,12 @@
 #include <user/objects/extension.h>
 #include <user/objects/opened.h>
 #include <user/libc/sys.h>
+#include <user/event/event.h>
+#include <user/libc/libc.h>
+#include <user/objects/objects.h>
+#include <user/process/process.h>
+#include <user/user.h>
+#include "talk.h"
 
 #define CONNECT_PAUSE_MS 5
 
@@ -162,7 +168,7 @@ static int take_plan(int fd, enum hodo_start how, enum hodo_plan_step step, cons
 	long n = -EEXIST;
 
 	for (int i = 0; i < HODO_PLAN_TRIES && n == -EEXIST; i++) {
-		n = hodo_socket_send(fd, ask, bytes, -1);
+		n = hodo_sys_socket_send(fd, ask, bytes, -1);
 		n = n < 0 ? n : wait_answer(fd, how, limit_ms);
 		n = n ? n : hodo_func->plan(fd, step, load);
 		n = n == -ELIBACC && !opens ? load_libraries(load, how) : n;
@@ -190,14 +196,14 @@ static int fail(int fd, uint32_t step, long error, uint64_t bytes)
 		hodo_sys4(SYS_prlimit64, 0, resources[i], 0, &limit);
 		m.limit[i] = limit.rlim_cur;
 	}
-	hodo_socket_send(fd, &m, sizeof(m), -1);
+	hodo_sys_socket_send(fd, &m, sizeof(m), -1);
 	return (int)error;
 }
 
 /* A file for the buffers: sealed, so that neither side can truncate it under the other. Or negative errno. */
 static long make_file(uint64_t bytes)
 {
-	long fd, error = hodo_file_limit(bytes);
+	long fd, error = hodo_sys_file_limit(bytes);
 
 	if (error)
 		return error;
@@ -214,7 +220,7 @@ static long make_file(uint64_t bytes)
 }
 
 /* Makes the buffers and hands them over. 0 or negative errno, which the recorder is told. */
-static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_memory *memory)
+static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_recording_memory *memory)
 {
 	struct hodo_msg_ready ready = { { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_READY }, 0 };
 	uint64_t bytes = memory->layout.total;
@@ -233,7 +239,7 @@ static int hand_over(int fd, const struct hodo_msg_config *config, struct hodo_m
 		fail(fd, step, error, bytes);
 	} else {
 		ready.events = hodo_nevents;
-		error = (int)hodo_socket_send(fd, &ready, sizeof(ready), (int)memfd);
+		error = (int)hodo_sys_socket_send(fd, &ready, sizeof(ready), (int)memfd);
 	}
 	hodo_sys1(SYS_close, memfd);
 	if (error >= 0)
@@ -253,7 +259,7 @@ static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 	long n;
 
 	fill_hello(&hello, how);
-	n = hodo_socket_send(fd, &hello, sizeof(hello), -1);
+	n = hodo_sys_socket_send(fd, &hello, sizeof(hello), -1);
 	if (n < 0)
 		return (int)n;
 	n = wait_answer(fd, how, HODO_HELLO_TIMEOUT_MS);
@@ -271,7 +277,7 @@ static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 {
 	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
-	struct hodo_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
+	struct hodo_recording_memory memory = { .by = HODO_BY_RECORDER, .recorder = recorder };
 	int error = greet(fd, how, &memory.layout);
 
 	hodo_objects_scan_once(); /* with the buffers, the recorder learns what is wanted of it (HODO_WANTS_) */
@@ -287,7 +293,7 @@ int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 
 static long connect_at(const struct sockaddr_un *address, socklen_t len)
 {
-	long fd = hodo_socket_new(), n;
+	long fd = hodo_sys_socket_new(), n;
 
 	if (fd < 0)
 		return fd;
@@ -316,7 +322,7 @@ static int start(enum hodo_start how)
 
 	if (fd < 0)
 		return (int)fd;
-	hodo_socket_peer((int)fd, &pid, &uid); /* as far as the kernel knows */
+	hodo_sys_socket_peer((int)fd, &pid, &uid); /* as far as the kernel knows */
 	error = hodo_session_converse((int)fd, how, pid);
 	hodo_sys1(SYS_close, fd);
 	return error;
@@ -374,7 +380,7 @@ int hodo_session_libraries(struct hodo_msg_libraries *answer)
 	if (fd < 0)
 		return (int)fd;
 	fill_hello(&hello, HODO_START_ROOT);
-	n = hodo_socket_send((int)fd, &hello, sizeof(hello), -1);
+	n = hodo_sys_socket_send((int)fd, &hello, sizeof(hello), -1);
 	n = n < 0 ? n : wait_answer((int)fd, HODO_START_ROOT, HODO_HELLO_TIMEOUT_MS);
 	n = n ? n : hodo_sys6(SYS_recvfrom, fd, (long)answer, sizeof(*answer), MSG_TRUNC, 0, 0);
 	hodo_sys1(SYS_close, fd);

@@ -2,14 +2,14 @@
 /* socket.c - the sockets between a process and its recorder, or hodo. */
 #include <sys/socket.h>
 #include <user/libc/sys.h>
-#include <user/user.h>
+#include "talk.h"
 
-long hodo_socket_new(void)
+long hodo_sys_socket_new(void)
 {
 	return hodo_sys3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-long hodo_socket_send(int fd, const void *data, size_t len, int passed)
+long hodo_sys_socket_send(int fd, const void *data, size_t len, int passed)
 {
 	struct iovec io = { (void *)data, len };
 	union {
@@ -29,7 +29,7 @@ long hodo_socket_send(int fd, const void *data, size_t len, int passed)
 	return hodo_sys3(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL);
 }
 
-bool hodo_socket_peer(int fd, uint32_t *pid, uint32_t *uid)
+bool hodo_sys_socket_peer(int fd, uint32_t *pid, uint32_t *uid)
 {
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
