@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "load.h"
+#include <core/atomic.h>
+#include <user/process/process.h>
 
 #define STACK_BYTES (256u << 10)
 #define SEEN_EXIT 3

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <user/process/process.h>
 
 #define MAPS_BYTES (1u << 20)
 #define OBJECTS_MAX 8u

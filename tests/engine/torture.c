@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "load.h"
+#include <core/atomic.h>
+#include <user/process/process.h>
 
 #define AT_ONCE 128u /* functions, at most */
 

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "load.h"
+#include <user/objects/objects.h>
+#include <user/process/process.h>
 
 #define SECOND 2 /* where the second instruction of odd_sum() begins */
 #define TIMES 100000
