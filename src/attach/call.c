@@ -9,7 +9,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <gelf.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -92,17 +91,14 @@ static uint64_t behind_object(const struct hodo_attach_target *t, const struct h
 {
 	static const uint8_t zeros[4096];
 	uint8_t bytes[4096];
-	size_t n;
+	GElf_Phdr p;
 
-	if (o->kind == HODO_ATTACH_LOADER || elf_getphdrnum(o->file.elf, &n) != 0)
+	if (o->kind == HODO_ATTACH_LOADER)
 		return 0; /* the loader allocates from what follows */
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; hodo_elf_segment(o->file.elf, &i, PT_LOAD, PF_W, &p);) {
 		const struct hodo_attach_map *m;
 		uint64_t at, end;
-		GElf_Phdr p;
 
-		if (!gelf_getphdr(o->file.elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_W))
-			continue;
 		at = (o->bias + p.p_vaddr + p.p_memsz + 63) & ~63ull;
 		end = (at + 4095) & ~4095ull;
 		m = hodo_attach_map_at(t, at);

@@ -82,15 +82,9 @@ static bool open_memory(const struct hodo_attach_target *t, const struct hodo_at
 
 static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_object *o)
 {
-	size_t n;
+	GElf_Phdr p;
 
-	if (elf_getphdrnum(o->file.elf, &n) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(o->file.elf, (int)i, &p) || p.p_type != PT_LOAD)
-			continue;
+	for (size_t i = 0; hodo_elf_segment(o->file.elf, &i, PT_LOAD, 0, &p);) {
 		if ((p.p_offset & ~4095ull) != first->offset)
 			continue;
 		o->bias = first->start - (p.p_vaddr & ~4095ull);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - see file.h. */
+/* file.c - reads an ELF file's sections, segments and relocations. */
 #include "file.h"
 
 #include <errno.h>
@@ -152,19 +152,30 @@ bool hodo_elf_is_whole(const struct hodo_elf *e)
 	return true;
 }
 
-int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len)
+/* -------------------------------------------------------------------- segments */
+
+bool hodo_elf_segment(Elf *elf, size_t *next, uint32_t type, uint32_t rights, GElf_Phdr *header)
 {
 	size_t n;
 
-	if (elf_getphdrnum(e->elf, &n) != 0)
-		return -EBADMSG;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr ph;
+	if (elf_getphdrnum(elf, &n) != 0)
+		return false;
+	while (*next < n && *next < INT32_MAX)
+		if (gelf_getphdr(elf, (int)(*next)++, header) && (type == PT_NULL || header->p_type == type) &&
+		    (header->p_flags & rights) == rights)
+			return true;
+	return false;
+}
+
+int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len)
+{
+	GElf_Phdr ph;
+
+	for (size_t i = 0; hodo_elf_segment(e->elf, &i, PT_LOAD, 0, &ph);) {
 		ssize_t got;
 
-		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD || address < ph.p_vaddr)
-			continue;
-		if (address - ph.p_vaddr > ph.p_filesz || len > ph.p_filesz - (address - ph.p_vaddr))
+		if (address < ph.p_vaddr || address - ph.p_vaddr > ph.p_filesz ||
+		    len > ph.p_filesz - (address - ph.p_vaddr))
 			continue;
 		if (ph.p_offset > INT64_MAX / 2 || address - ph.p_vaddr > INT64_MAX / 2)
 			return -EBADMSG;

@@ -49,6 +49,9 @@ bool hodo_elf_has_symbols(Elf *elf);
  * the sections is. */
 bool hodo_elf_is_whole(const struct hodo_elf *e);
 
+/* The program header at *next or after it with that type (PT_NULL: any) and at least those PF_*; *next is then the one
+ * after it. False: no more. */
+bool hodo_elf_segment(Elf *elf, size_t *next, uint32_t type, uint32_t rights, GElf_Phdr *header);
 /* Reads the bytes that the loader would put at that address. 0, -EBADMSG if the file has none there, -EIO. */
 int hodo_elf_read_at(const struct hodo_elf *e, uint64_t address, void *to, size_t len);
 

@@ -98,18 +98,16 @@ static int each_code(struct hodo_elf_slots *f, const struct hodo_elf *e,
 {
 	uint64_t left = 0;
 	struct stat st;
-	size_t n;
+	GElf_Phdr ph;
 	int err = 0;
 
-	if (elf_getphdrnum(e->elf, &n) != 0 || fstat(e->fd, &st) < 0)
+	if (fstat(e->fd, &st) < 0)
 		return -EBADMSG;
 	left = (uint64_t)st.st_size; /* segments overlap only in files made to waste time */
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; !err && hodo_elf_segment(e->elf, &i, PT_LOAD, PF_X, &ph);) {
 		struct code c;
-		GElf_Phdr ph;
 
-		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
-		    ph.p_filesz < 6 || ph.p_filesz > left)
+		if (ph.p_filesz < 6 || ph.p_filesz > left)
 			continue;
 		left -= ph.p_filesz;
 		c.addr = ph.p_vaddr;

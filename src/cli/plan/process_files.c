@@ -14,6 +14,7 @@
 #include <base/map.h>
 #include <base/rights.h>
 #include <base/scope.h>
+#include <elf/file.h>
 
 #define FILES_MAX 1024u
 
@@ -101,16 +102,10 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 void hodo_code_segments_find(struct hodo_code_segments *s, Elf *elf)
 {
 	const uint64_t page = 4096;
-	size_t n;
+	GElf_Phdr p;
 
 	s->n = 0;
-	if (elf_getphdrnum(elf, &n) != 0)
-		return;
-	for (size_t i = 0; i < n && s->n < HODO_CODE_SEGMENTS_MAX; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
-			continue;
+	for (size_t i = 0; s->n < HODO_CODE_SEGMENTS_MAX && hodo_elf_segment(elf, &i, PT_LOAD, PF_X, &p);) {
 		s->list[s->n].address = p.p_vaddr & ~(page - 1);
 		s->list[s->n++].offset = p.p_offset & ~(page - 1);
 	}

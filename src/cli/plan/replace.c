@@ -29,15 +29,13 @@
 static bool is_variable(Elf *elf, const GElf_Sym *symbol)
 {
 	bool writable = false, later = false;
-	size_t n;
+	GElf_Phdr p;
 
 	if (GELF_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size != sizeof(uint64_t) ||
-	    symbol->st_value % sizeof(uint64_t) || elf_getphdrnum(elf, &n) != 0)
+	    symbol->st_value % sizeof(uint64_t))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(elf, (int)i, &p) || symbol->st_value - p.p_vaddr >= p.p_memsz)
+	for (size_t i = 0; hodo_elf_segment(elf, &i, PT_NULL, 0, &p);) {
+		if (symbol->st_value - p.p_vaddr >= p.p_memsz)
 			continue;
 		writable |= p.p_type == PT_LOAD && p.p_flags & PF_W;
 		later |= p.p_type == PT_GNU_RELRO;

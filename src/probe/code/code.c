@@ -98,14 +98,13 @@ int hodo_probe_object_add_code(struct hodo_probe_object *o, uint64_t address, co
 
 int hodo_probe_code_read(struct hodo_probe_object *o, const struct hodo_elf *e)
 {
-	size_t n;
-	int err = elf_getphdrnum(e->elf, &n) == 0 ? 0 : -EBADMSG;
+	GElf_Phdr ph;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < n; i++) {
+	for (size_t i = 0; !err && hodo_elf_segment(e->elf, &i, PT_LOAD, PF_X, &ph);) {
 		struct hodo_probe_segment *s;
-		GElf_Phdr ph;
 
-		if (!gelf_getphdr(e->elf, (int)i, &ph) || ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || !ph.p_filesz)
+		if (!ph.p_filesz)
 			continue;
 		if (ph.p_filesz > HODO_PROBE_CODE_MAX)
 			return -EFBIG;

@@ -43,28 +43,18 @@ static int frames_by_header(struct hodo_probe_object *o, const struct hodo_elf *
 	HODO_AUTO_FREE uint8_t *bytes = NULL;
 	uint8_t head[8];
 	int32_t distance;
-	size_t n;
+	GElf_Phdr ph;
 
-	if (elf_getphdrnum(e->elf, &n) != 0)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr ph;
-
-		if (gelf_getphdr(e->elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
-			header = ph.p_vaddr;
-	}
+	for (size_t i = 0; hodo_elf_segment(e->elf, &i, PT_GNU_EH_FRAME, 0, &ph);)
+		header = ph.p_vaddr;
 	/* Version 1, with the address as linkers write it: 4 bytes, relative to itself. */
 	if (!header || hodo_elf_read_at(e, header, head, sizeof(head)) != 0 || head[0] != 1 || head[1] != 0x1b)
 		return 0;
 	memcpy(&distance, head + 4, sizeof(distance));
 	address = header + 4 + (uint64_t)(int64_t)distance;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr ph;
-
-		if (gelf_getphdr(e->elf, (int)i, &ph) && ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
-		    address - ph.p_vaddr < ph.p_filesz)
+	for (size_t i = 0; hodo_elf_segment(e->elf, &i, PT_LOAD, 0, &ph);)
+		if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz)
 			end = ph.p_vaddr + ph.p_filesz;
-	}
 	if (end <= address || end - address > FRAMES_MAX)
 		return 0;
 	bytes = malloc(end - address);

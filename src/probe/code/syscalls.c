@@ -126,15 +126,9 @@ int hodo_probe_syscalls(const struct hodo_probe_object *o, hodo_probe_syscall_fn
 bool hodo_probe_may_call(const struct hodo_elf *e)
 {
 	uint8_t bytes[1u << 14];
-	size_t n;
+	GElf_Phdr p;
 
-	if (elf_getphdrnum(e->elf, &n) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
-			continue;
+	for (size_t i = 0; hodo_elf_segment(e->elf, &i, PT_LOAD, PF_X, &p);) {
 		/* The last byte is read again: an instruction may span the boundary. */
 		for (uint64_t at = 0; at + 1 < p.p_filesz; at += sizeof(bytes) - 1) {
 			size_t len = p.p_filesz - at < sizeof(bytes) ? p.p_filesz - at : sizeof(bytes);

@@ -41,16 +41,10 @@ void hodo_probe_image_close(struct hodo_probe_image *i)
 bool hodo_probe_image_segment(const struct hodo_probe_image *i, uint64_t address, uint32_t rights, uint64_t *before,
 			      uint64_t *behind)
 {
-	size_t n;
+	GElf_Phdr p;
 
-	if (elf_getphdrnum(i->elf.elf, &n) != 0)
-		return false;
-	for (size_t k = 0; k < n && k < INT32_MAX; k++) {
-		GElf_Phdr p;
-
-		if (!gelf_getphdr(i->elf.elf, (int)k, &p) || p.p_type != PT_LOAD ||
-		    (p.p_flags & rights) != rights ||
-		    address < p.p_vaddr || address - p.p_vaddr >= p.p_memsz)
+	for (size_t k = 0; hodo_elf_segment(i->elf.elf, &k, PT_LOAD, rights, &p);) {
+		if (address < p.p_vaddr || address - p.p_vaddr >= p.p_memsz)
 			continue;
 		*before = address - p.p_vaddr;
 		*behind = p.p_memsz - *before;
