@@ -199,8 +199,8 @@ TEST(what_cannot_be_says_why)
 	refuse("kprobe:read_it(file->gone->x)", "does not say what is in struct gone");
 	refuse("kprobe:read_it(file->f_first.x)", "is a bit field");
 	refuse("kprobe:read_it($arg9)", "$arg1 to $arg6");
-	refuse("kprobe:read_it($nothing)", "there is no variable $nothing");
-	refuse("kprobe:read_it(count:u128)", "there is no type 'u128'");
+	refuse("kprobe:read_it($nothing)", "'$nothing': there are $arg1");
+	refuse("kprobe:read_it(count:u128)", "':u128' is not a format");
 	refuse("kprobe:read_it(file->f_path.dentry->d_parent->d_parent->d_parent->d_parent->d_parent->d_parent->flags)",
 	       "more than 6 pointers");
 	refuse("kprobe:write_it(text, text, text, text, text, text, text, text)", "the limit is 8192");

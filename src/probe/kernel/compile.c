@@ -18,25 +18,17 @@ struct program {
 };
 
 /* The last member or variable, and elements after it. */
-static void name_field(const struct hodo_kprobe_text_value *text, char name[HODO_NAME_MAX + 1])
+static void name_field(const struct hodo_spec_value *text, char name[HODO_NAME_MAX + 1])
 {
-	const char *word = text->root + (text->root[0] == '$' || text->root[0] == '%');
-	uint32_t from = 0;
-	size_t len;
+	const struct hodo_spec_expr *e = &text->expr;
+	size_t len = (size_t)snprintf(name, HODO_NAME_MAX + 1, "%.200s", text->name);
+	unsigned from = text->named ? e->n : 0;
 
-	for (uint32_t i = 0; i < text->nsteps; i++) {
-		if (text->step[i].member) {
-			word = text->step[i].member;
-			from = i + 1;
-		}
-	}
-	if (text->name) {
-		word = text->name;
-		from = text->nsteps;
-	}
-	len = (size_t)snprintf(name, HODO_NAME_MAX + 1, "%.200s", word);
-	for (; from < text->nsteps && len < HODO_NAME_MAX - 16; from++)
-		len += (size_t)snprintf(name + len, HODO_NAME_MAX + 1 - len, "_%u", text->step[from].number);
+	for (unsigned i = 0; i < e->n; i++)
+		from = e->step[i].kind == HODO_SPEC_MEMBER ? i + 1 : from;
+	for (; from < e->n && len < HODO_NAME_MAX - 16; from++)
+		if (e->step[from].kind == HODO_SPEC_ELEMENT)
+			len += (size_t)snprintf(name + len, HODO_NAME_MAX + 1 - len, "_%u", e->step[from].element);
 }
 
 /* The later of two equal names gets its number appended. */
@@ -54,7 +46,7 @@ static void make_unique(struct program *p)
 	}
 }
 
-static int add_value(struct program *p, const struct hodo_kprobe_walk *like, const struct hodo_kprobe_text_value *text)
+static int add_value(struct program *p, const struct hodo_kprobe_walk *like, const struct hodo_spec_value *text)
 {
 	struct hodo_kprobe_walk w = *like;
 	int err;
@@ -73,23 +65,26 @@ static int add_value(struct program *p, const struct hodo_kprobe_walk *like, con
 /* The default values: those arguments that fit; at a return, the result and the duration. */
 static int add_usual(struct program *p, const struct hodo_kprobe_walk *like)
 {
-	struct hodo_kprobe_text_value text = { .root = "$retval" };
+	struct hodo_spec_value text = { .name = "retval", .expr = { .base = HODO_SPEC_RETVAL, .name = "$retval" } };
 	const struct btf_type *t = like->prototype;
 
-	if (like->probe->returns) {
+	if (like->probe->place == HODO_SPEC_RETURN) {
 		if (!t || t->type)
 			add_value(p, like, &text); /* not a struct */
-		text.root = "$duration";
+		text.expr.base = HODO_SPEC_DURATION;
+		text.name = "duration";
 		return add_value(p, like, &text);
 	}
-	for (uint32_t i = 0; t && i < btf_vlen(t) && !like->probe->offset && p->n < HODO_FIELDS_MAX; i++) {
+	text.expr.base = HODO_SPEC_NAME;
+	for (uint32_t i = 0; t && i < btf_vlen(t) && !like->probe->number && p->n < HODO_FIELDS_MAX; i++) {
 		uint32_t id = btf_params(t)[i].type;
 		const struct btf_type *type = id ? hodo_kprobe_type(like->btf, &id) : NULL;
 
-		text.root = btf__name_by_offset(like->btf, btf_params(t)[i].name_off);
+		text.name = text.expr.name = btf__name_by_offset(like->btf, btf_params(t)[i].name_off);
 		/* A buffer that the function may be about to fill is not a text yet. */
-		text.type = type && btf_is_ptr(type) && !hodo_kprobe_is_const(like->btf, type->type) ? "ptr" : NULL;
-		if (text.root && *text.root)
+		text.type = type && btf_is_ptr(type) && !hodo_kprobe_is_const(like->btf, type->type) ? HODO_TYPE_PTR :
+			    HODO_TYPE_NONE;
+		if (text.name && *text.name)
 			(void)add_value(p, like, &text); /* values that cannot be recorded are left out */
 	}
 	return 0;
@@ -114,11 +109,11 @@ static int make(const struct hodo_kprobe_text *t, const struct program *p, struc
 	bool fits;
 
 	memset(k, 0, sizeof(*k));
-	k->flags = t->returns ? HODO_KPROBE_RETURN : 0;
-	k->offset = t->offset;
+	k->flags = t->spec.place == HODO_SPEC_RETURN ? HODO_KPROBE_RETURN : 0;
+	k->offset = t->spec.number;
 	k->values = p->n;
 	memcpy(k->value, p->value, p->n * sizeof(*p->value));
-	fits = put_name(&at, end, t->function) && put_name(&at, end, strchr(t->event, ':') + 1);
+	fits = put_name(&at, end, t->spec.name) && put_name(&at, end, strchr(t->event, ':') + 1);
 	for (uint32_t i = 0; i < p->n; i++)
 		fits = fits && put_name(&at, end, p->field[i]);
 	k->size = (uint32_t)(at - (char *)k);
@@ -134,15 +129,15 @@ static int make(const struct hodo_kprobe_text *t, const struct program *p, struc
 int hodo_kprobe_compile(const struct hodo_kprobe_text *t, const struct btf *btf, struct hodo_kprobe *k, char *why,
 			size_t size)
 {
-	struct hodo_kprobe_walk like = { .probe = t, .btf = btf, .why = why, .size = size,
-					 .prototype = hodo_kprobe_prototype(btf, t->function) };
+	struct hodo_kprobe_walk like = { .probe = &t->spec, .event = t->event, .btf = btf, .why = why, .size = size,
+					 .prototype = hodo_kprobe_prototype(btf, t->spec.name) };
 	struct program *p = calloc(1, sizeof(*p));
 	int err = p ? 0 : hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
 
-	if (!err && !t->listed)
+	if (!err && !t->spec.listed)
 		err = add_usual(p, &like);
-	for (uint32_t i = 0; i < t->n && !err; i++)
-		err = add_value(p, &like, &t->value[i]);
+	for (uint32_t i = 0; i < t->spec.nvalues && !err; i++)
+		err = add_value(p, &like, &t->spec.values[i]);
 	if (!err)
 		err = make(t, p, k, why, size);
 	free(p);

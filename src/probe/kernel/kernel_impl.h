@@ -38,7 +38,8 @@ bool hodo_kprobe_place(const struct btf *btf, const struct btf_type *prototype, 
 
 /* walk.c: the program of one value. Its place: what was reached, or memory `offset` bytes from there. */
 struct hodo_kprobe_walk {
-	const struct hodo_kprobe_text *probe;
+	const struct hodo_spec *probe;
+	const char *event;
 	const struct btf *btf;
 	const struct btf_type *prototype; /* NULL: not known */
 	struct hodo_kprobe_value *v;
@@ -51,6 +52,6 @@ struct hodo_kprobe_walk {
 	size_t size;
 };
 /* Fills in v, initially all zero. 0; or a negative errno with a message. */
-int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_kprobe_text_value *text);
+int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *text);
 
 #endif

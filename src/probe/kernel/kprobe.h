@@ -2,10 +2,6 @@
 /*
  * kprobe.h - probes in the kernel: `kprobe:vfs_read(count, file->f_path.dentry->d_name.name)`, parsed, then
  * compiled for hodo.ko with the kernel's type information (BTF).
- *
- *	kprobe:FUNCTION[+OFFSET][%return][(VALUE, ...)]
- *	VALUE: [NAME=]['*']ROOT{->MEMBER | .MEMBER | [NUMBER]}[:TYPE]
- *	ROOT: an argument's name, $arg1 ..., $retval, $duration, $stack0 ..., %REGISTER
  */
 #ifndef HODO_PROBE_KERNEL_KPROBE_H
 #define HODO_PROBE_KERNEL_KPROBE_H
@@ -15,31 +11,13 @@
 #include <stdint.h>
 
 #include <hodo/abi_kernel.h>
+#include <probe/text/spec.h>
 
 #define HODO_KPROBE_WHY_MAX 512u
 
-/* A parsed one: its parts are in text. */
-struct hodo_kprobe_step {
-	const char *member; /* NULL: an element */
-	uint32_t number;
-};
-#define HODO_KPROBE_STEPS_TEXT_MAX 16
-struct hodo_kprobe_text_value {
-	const char *name; /* NULL: derived from the others */
-	const char *root; /* with its $ or % */
-	const char *type; /* NULL: from the kernel's types */
-	bool follows;     /* there was a '*' in front */
-	uint32_t nsteps;
-	struct hodo_kprobe_step step[HODO_KPROBE_STEPS_TEXT_MAX];
-};
+/* A parsed one. */
 struct hodo_kprobe_text {
-	char *text;
-	const char *function;
-	uint64_t offset;
-	bool returns;
-	bool listed; /* there are parentheses */
-	uint32_t n;
-	struct hodo_kprobe_text_value value[HODO_FIELDS_MAX];
+	struct hodo_spec spec;
 	char event[HODO_NAME_MAX + 1]; /* kprobe:vfs_read%return, without the values */
 };
 

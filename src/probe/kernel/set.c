@@ -103,7 +103,7 @@ static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t 
 {
 	switch (-err) {
 	case ENOENT:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel has no function %s", p->event, p->function);
+		return hodo_kprobe_fail(why, size, err, "%s: the kernel has no function %s", p->event, p->spec.name);
 	case EINVAL:
 		return hodo_kprobe_fail(why, size, err, "%s: the kernel forbids probes there (the kprobe "
 					"blacklist, or code that it changes itself): probe a caller, or a "
@@ -112,7 +112,7 @@ static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t 
 	case ERANGE:
 		return hodo_kprobe_fail(why, size, err, "%s: no instruction of %s begins there: look at its "
 					"disassembly",
-					p->event, p->function);
+					p->event, p->spec.name);
 	case EOPNOTSUPP:
 		return hodo_kprobe_fail(why, size, err, "%s: this kernel was built without CONFIG_KPROBES", p->event);
 	case EPERM:
@@ -133,17 +133,17 @@ static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t 
 static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, struct hodo_kprobe *k, char *why,
 	       size_t size)
 {
-	struct hodo_near near = { .wanted = p->function };
+	struct hodo_near near = { .wanted = p->spec.name };
 	const struct btf *btf = types->kernel;
 	char module[sizeof(types->module_name)];
 	int err;
 
-	if (!hodo_kprobe_prototype(btf, p->function)) {
+	if (!hodo_kprobe_prototype(btf, p->spec.name)) {
 		/* Search for similar names only if that helps: there are two hundred thousand. */
-		if (find_function(p->function, module, sizeof(module), NULL) < 0 &&
-		    find_function(p->function, module, sizeof(module), &near) < 0)
+		if (find_function(p->spec.name, module, sizeof(module), NULL) < 0 &&
+		    find_function(p->spec.name, module, sizeof(module), &near) < 0)
 			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,
-						p->function, hodo_near_text(&near));
+						p->spec.name, hodo_near_text(&near));
 		if (btf && *module)
 			btf = module_types(types, module);
 	}

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <core/fields.h>
@@ -31,11 +30,11 @@ static int fail_unknown(struct hodo_kprobe_walk *w, const char *name)
 
 	if (!w->prototype)
 		return FAIL(w, -EINVAL, "%s: the kernel does not say what arguments %s has (BTF): use $arg1 "
-			    "to $arg6 in place of '%s'", w->probe->event, w->probe->function, name);
+			    "to $arg6 in place of '%s'", w->event, w->probe->name, name);
 	for (uint32_t i = 0; i < btf_vlen(w->prototype) && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					btf__name_by_offset(w->btf, btf_params(w->prototype)[i].name_off));
-	return FAIL(w, -EINVAL, "%s: %s has no argument '%s': it has (%s)", w->probe->event, w->probe->function, name, list);
+	return FAIL(w, -EINVAL, "%s: %s has no argument '%s': it has (%s)", w->event, w->probe->name, name, list);
 }
 
 /* An argument, by its index. */
@@ -43,13 +42,13 @@ static int begin_argument(struct hodo_kprobe_walk *w, uint32_t n)
 {
 	const struct btf_type *t = w->prototype;
 
-	if (w->probe->offset)
+	if (w->probe->number)
 		return FAIL(w, -EINVAL, "%s: arguments are known only where the function begins: use "
-			    "registers here, such as %%di for '%s'", w->probe->event, w->what);
+			    "registers here, such as %%di for '%s'", w->event, w->what);
 	if (!t || n >= btf_vlen(t)) {
 		if (n >= HODO_KPROBE_ARGUMENTS)
 			return FAIL(w, -EINVAL, "%s: '%s': only $arg1 to $arg6 are in registers: use "
-				    "$stack1 and up for later arguments", w->probe->event, w->what);
+				    "$stack1 and up for later arguments", w->event, w->what);
 		w->v->from = HODO_KPROBE_ARGUMENT;
 		w->v->number = (uint8_t)n;
 		return 0;
@@ -57,10 +56,10 @@ static int begin_argument(struct hodo_kprobe_walk *w, uint32_t n)
 	w->type = btf_params(t)[n].type;
 	if (!hodo_kprobe_place(w->btf, t, n, w->v))
 		return FAIL(w, -EINVAL, "%s: '%s' is not passed in one word: it cannot be recorded",
-			    w->probe->event, w->what);
-	if (w->v->from == HODO_KPROBE_STACK && w->probe->returns)
+			    w->event, w->what);
+	if (w->v->from == HODO_KPROBE_STACK && w->probe->place == HODO_SPEC_RETURN)
 		return FAIL(w, -EINVAL, "%s: '%s' is on the stack, which is gone where the function returns: record it at the entry",
-			    w->probe->event, w->what);
+			    w->event, w->what);
 	return 0;
 }
 
@@ -69,47 +68,8 @@ static int begin_returned(struct hodo_kprobe_walk *w)
 	w->v->from = HODO_KPROBE_RETURNED;
 	w->type = w->prototype ? w->prototype->type : 0;
 	if (w->prototype && !w->type)
-		return FAIL(w, -EINVAL, "%s: %s returns nothing: leave out $retval", w->probe->event, w->probe->function);
+		return FAIL(w, -EINVAL, "%s: %s returns nothing: leave out $retval", w->event, w->probe->name);
 	return 0;
-}
-
-/* The number after a word, such as the 3 in $arg3; -1: another word. */
-static long numbered(const char *name, const char *word)
-{
-	size_t len = strlen(word);
-	char *end;
-	long n;
-
-	if (strncmp(name, word, len) != 0 || name[len] < '0' || name[len] > '9')
-		return -1;
-	n = strtol(name + len, &end, 10);
-	return *end ? -1 : n;
-}
-
-static int begin_variable(struct hodo_kprobe_walk *w, const char *name)
-{
-	bool returned = strcmp(name, "$retval") == 0, duration = strcmp(name, "$duration") == 0;
-	long argument = numbered(name, "$arg"), stack = numbered(name, "$stack");
-
-	if ((returned || duration) && !w->probe->returns)
-		return FAIL(w, -EINVAL, "%s: %s is known only where the function returns: use "
-			    "kprobe:%s%%return", w->probe->event, name,
-			    w->probe->function);
-	if (returned)
-		return begin_returned(w);
-	if (duration) {
-		w->v->from = HODO_KPROBE_DURATION;
-		return 0;
-	}
-	if (argument >= 1)
-		return begin_argument(w, (uint32_t)argument - 1);
-	if (stack >= 0 && stack <= (long)HODO_KPROBE_STACK_MAX) {
-		w->v->from = HODO_KPROBE_STACK;
-		w->v->number = (uint8_t)stack;
-		return 0;
-	}
-	return FAIL(w, -EINVAL, "%s: there is no variable %s: there are $arg1 to $arg6, $retval, $duration and $stack0 to $stack%u",
-		    w->probe->event, name, HODO_KPROBE_STACK_MAX);
 }
 
 static int begin_register(struct hodo_kprobe_walk *w, const char *name)
@@ -126,22 +86,36 @@ static int begin_register(struct hodo_kprobe_walk *w, const char *name)
 		}
 	}
 	return FAIL(w, -EINVAL, "%s: there is no register %s: they are %%ax, %%bx, %%cx, %%dx, %%si, %%di, %%bp, %%sp, %%r8 to %%r15, "
-		    "%%ip and %%flags", w->probe->event, name);
+		    "%%ip and %%flags", w->event, name);
 }
 
-static int begin(struct hodo_kprobe_walk *w, const char *root)
+static int begin(struct hodo_kprobe_walk *w, const struct hodo_spec_expr *e)
 {
 	const struct btf_type *t = w->prototype;
 
-	w->what = root;
-	if (*root == '$')
-		return begin_variable(w, root);
-	if (*root == '%')
-		return begin_register(w, root);
+	w->what = e->name;
+	if ((e->base == HODO_SPEC_RETVAL || e->base == HODO_SPEC_DURATION) && w->probe->place != HODO_SPEC_RETURN)
+		return FAIL(w, -EINVAL, "%s: %s is known only where the function returns: use kprobe:%s%%return", w->event,
+			    e->name, w->probe->name);
+	switch (e->base) {
+	case HODO_SPEC_RETVAL:
+		return begin_returned(w);
+	case HODO_SPEC_ARG:
+		return begin_argument(w, (uint32_t)e->number - 1);
+	case HODO_SPEC_REGISTER:
+		return begin_register(w, e->name);
+	case HODO_SPEC_DURATION:
+		w->v->from = HODO_KPROBE_DURATION;
+		return 0;
+	case HODO_SPEC_STACK:
+		w->v->from = HODO_KPROBE_STACK;
+		w->v->number = (uint8_t)e->number;
+		return 0;
+	}
 	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
-		if (strcmp(btf__name_by_offset(w->btf, btf_params(t)[i].name_off), root) == 0)
+		if (strcmp(btf__name_by_offset(w->btf, btf_params(t)[i].name_off), e->name) == 0)
 			return begin_argument(w, i);
-	return fail_unknown(w, root);
+	return fail_unknown(w, e->name);
 }
 
 /* ------------------------------------------------------------------- steps */
@@ -157,7 +131,7 @@ static int follow(struct hodo_kprobe_walk *w)
 		return 0;
 	}
 	if (v->steps == HODO_KPROBE_STEPS_MAX)
-		return FAIL(w, -EINVAL, "%s: '%s': more than %u pointers to follow", w->probe->event, w->what,
+		return FAIL(w, -EINVAL, "%s: '%s': more than %u pointers to follow", w->event, w->what,
 			    HODO_KPROBE_STEPS_MAX);
 	v->offset[v->steps++] = (int32_t)w->offset;
 	w->offset = 0;
@@ -168,7 +142,7 @@ static int move(struct hodo_kprobe_walk *w, int64_t bytes)
 {
 	w->offset += bytes;
 	if (w->offset > INT32_MAX || w->offset < INT32_MIN)
-		return FAIL(w, -EINVAL, "%s: '%s' lies too far away", w->probe->event, w->what);
+		return FAIL(w, -EINVAL, "%s: '%s' lies too far away", w->event, w->what);
 	return 0;
 }
 
@@ -180,15 +154,15 @@ static int fail_member(struct hodo_kprobe_walk *w, const struct btf_type *t, con
 	if (!w->type)
 		return FAIL(w, -EINVAL, "%s: the kernel does not say what type '%s' is: '%s' cannot be "
 			    "found in it",
-			    w->probe->event, w->what, name);
+			    w->event, w->what, name);
 	hodo_kprobe_type_name(w->btf, w->type, type, sizeof(type));
 	if (t && btf_is_fwd(t))
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what is in %s: '%s' cannot be found", w->probe->event, type,
+		return FAIL(w, -EINVAL, "%s: the kernel does not say what is in %s: '%s' cannot be found", w->event, type,
 			    name);
 	if (!t || !btf_is_composite(t))
-		return FAIL(w, -EINVAL, "%s: '%s' is %s, not a struct: it has no '%s'", w->probe->event, w->what, type, name);
+		return FAIL(w, -EINVAL, "%s: '%s' is %s, not a struct: it has no '%s'", w->event, w->what, type, name);
 	hodo_kprobe_near_members(w->btf, t, &near);
-	return FAIL(w, -EINVAL, "%s: %s has no member '%s'%s", w->probe->event, type, name,
+	return FAIL(w, -EINVAL, "%s: %s has no member '%s'%s", w->event, type, name,
 		    hodo_near_text(&near));
 }
 
@@ -217,7 +191,7 @@ static int member(struct hodo_kprobe_walk *w, const char *name)
 	if (!t || !btf_is_composite(t) || !hodo_kprobe_find_member(w->btf, t, name, &m))
 		return fail_member(w, t, name);
 	if (!w->in_memory)
-		return FAIL(w, -EINVAL, "%s: '%s' is passed by value: its members cannot be recorded", w->probe->event, w->what);
+		return FAIL(w, -EINVAL, "%s: '%s' is passed by value: its members cannot be recorded", w->event, w->what);
 	w->what = name;
 	w->type = m.type;
 	w->bits = m.bits;
@@ -234,14 +208,14 @@ static int element(struct hodo_kprobe_walk *w, uint32_t n)
 
 	if (!t || !(btf_is_ptr(t) || (btf_is_array(t) && w->in_memory)))
 		return FAIL(w, -EINVAL, "%s: '%s' is neither an array nor a pointer of a known type",
-			    w->probe->event, w->what);
+			    w->event, w->what);
 	inner = btf_is_ptr(t) ? t->type : btf_array(t)->type;
 	bytes = inner ? btf__resolve_size(w->btf, inner) : -1;
 	if (bytes <= 0)
 		return FAIL(w, -EINVAL, "%s: the size of the elements of '%s' is not known",
-			    w->probe->event, w->what);
+			    w->event, w->what);
 	if (btf_is_array(t) && btf_array(t)->nelems && n >= btf_array(t)->nelems)
-		return FAIL(w, -EINVAL, "%s: '%s' has %u elements, the last is [%u]", w->probe->event, w->what,
+		return FAIL(w, -EINVAL, "%s: '%s' has %u elements, the last is [%u]", w->event, w->what,
 			    btf_array(t)->nelems, btf_array(t)->nelems - 1);
 	err = btf_is_ptr(t) ? follow(w) : 0;
 	w->type = inner;
@@ -279,7 +253,7 @@ static int end_number(struct hodo_kprobe_walk *w, uint8_t type)
 		for (bytes = 1; 8 * bytes < w->shift + w->bits && bytes < 8;)
 			bytes *= 2;
 		if (8 * bytes < w->shift + w->bits)
-			return FAIL(w, -EINVAL, "%s: '%s' lies across two words: it cannot be recorded", w->probe->event, w->what);
+			return FAIL(w, -EINVAL, "%s: '%s' lies across two words: it cannot be recorded", w->event, w->what);
 		v->bits = (uint8_t)w->bits;
 		v->shift = (uint8_t)w->shift;
 	}
@@ -288,25 +262,13 @@ static int end_number(struct hodo_kprobe_walk *w, uint8_t type)
 	return 0;
 }
 
-/* TYPE after a colon. */
-static int end_as(struct hodo_kprobe_walk *w, const char *name)
+static int end_as(struct hodo_kprobe_walk *w, uint8_t type)
 {
-	static const struct {
-		const char *name;
-		uint8_t type;
-	} types[] = {
-		{ "i8", HODO_TYPE_I8 },	  { "u8", HODO_TYPE_U8 },   { "i16", HODO_TYPE_I16 }, { "u16", HODO_TYPE_U16 },
-		{ "i32", HODO_TYPE_I32 }, { "u32", HODO_TYPE_U32 }, { "i64", HODO_TYPE_I64 }, { "u64", HODO_TYPE_U64 },
-		{ "bool", HODO_TYPE_BOOL }, { "ptr", HODO_TYPE_PTR }, { "x", HODO_TYPE_PTR },
-	};
 	const struct btf_type *t = w->type ? hodo_kprobe_type(w->btf, &w->type) : NULL;
 
-	if (strcmp(name, "str") == 0)
-		return t && btf_is_array(t) && w->in_memory ? end_text(w, btf_array(t)->nelems) : end_pointed_text(w);
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (strcmp(types[i].name, name) == 0)
-			return end_number(w, types[i].type);
-	return FAIL(w, -EINVAL, "%s: there is no type '%s': there are i8, u8 ... i64, u64, bool, ptr and str", w->probe->event, name);
+	if (type != HODO_TYPE_STR)
+		return end_number(w, type);
+	return t && btf_is_array(t) && w->in_memory ? end_text(w, btf_array(t)->nelems) : end_pointed_text(w);
 }
 
 /* By the kernel's types; without them, a whole register. */
@@ -326,26 +288,24 @@ static int end(struct hodo_kprobe_walk *w)
 		return end_number(w, type);
 	if (!w->type)
 		return FAIL(w, -EINVAL, "%s: the kernel does not say what '%s' points to: name a type, such as :u64",
-			    w->probe->event, w->what);
+			    w->event, w->what);
 	hodo_kprobe_type_name(w->btf, w->type, name, sizeof(name));
-	return FAIL(w, -EINVAL, "%s: '%s' is %s: name %s of it", w->probe->event, w->what, name,
+	return FAIL(w, -EINVAL, "%s: '%s' is %s: name %s of it", w->event, w->what, name,
 		    t && btf_is_array(t) ? "an element, such as [0]," : "a member");
 }
 
-int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_kprobe_text_value *text)
+int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *text)
 {
-	int err = begin(w, text->root);
+	int err = begin(w, &text->expr);
 
-	for (uint32_t i = 0; i < text->nsteps && !err; i++) {
+	for (uint32_t i = 0; i < text->expr.n && !err; i++) {
+		const struct hodo_spec_step *s = &text->expr.step[i];
+
 		if (w->bits)
-			return FAIL(w, -EINVAL, "%s: '%s' is a bit field: it has no members",
-				    w->probe->event, w->what);
-		err = text->step[i].member ? member(w, text->step[i].member) : element(w, text->step[i].number);
+			return FAIL(w, -EINVAL, "%s: '%s' is a bit field: it has no members", w->event, w->what);
+		err = s->kind == HODO_SPEC_MEMBER ? member(w, s->member) : element(w, s->element);
 	}
-	if (!err && text->follows)
-		err = element(w, 0);
 	if (err)
 		return err;
 	return text->type ? end_as(w, text->type) : end(w);
 }
-

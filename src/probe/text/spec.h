@@ -12,8 +12,8 @@
  * EXPR is a name, $argN, $retval, $args, $locals or %REGISTER, perhaps preceded by * and &, and followed by
  * ->member, .member and [N].
  *
- *	spec.c         the place
- *	spec_value.c   the values
+ * In the kernel, the places are FUNCTION, FUNCTION%return and FUNCTION+OFFSET, without patterns. There are $stackN
+ * and $duration, but not $args, $locals, & and (EXPR, LENGTH).
  *
  * Texts are hostile. Any thread.
  */
@@ -23,11 +23,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#define HODO_SPEC_TEXT_MAX   4096u
+#define HODO_SPEC_TEXT_MAX   16384u
 #define HODO_SPEC_VALUES_MAX 32u /* of one probe: the fields that an event can have */
-#define HODO_SPEC_STEPS_MAX  16u /* of one expression */
+#define HODO_SPEC_STEPS_MAX  20u /* of one expression */
 #define HODO_SPEC_ERROR      512u
 
 enum hodo_spec_place {
@@ -37,10 +36,12 @@ enum hodo_spec_place {
 enum hodo_spec_base {
 	HODO_SPEC_NAME,     /* of a variable or parameter */
 	HODO_SPEC_ARG,      /* $argN: number, from 1 */
+	HODO_SPEC_STACK,    /* $stackN: a word, number, from 0 */
 	HODO_SPEC_RETVAL,
+	HODO_SPEC_DURATION,
 	HODO_SPEC_ARGS,     /* all parameters */
 	HODO_SPEC_LOCALS,   /* all variables except parameters */
-	HODO_SPEC_REGISTER, /* name, with its % */
+	HODO_SPEC_REGISTER,
 	HODO_SPEC_NUMBER    /* of a LENGTH */
 };
 
@@ -57,7 +58,7 @@ struct hodo_spec_expr {
 	uint8_t base; /* enum hodo_spec_base */
 	uint8_t n;
 	uint64_t number;
-	const char *name;
+	const char *name; /* as it was written, with its $ or % */
 	struct hodo_spec_step step[HODO_SPEC_STEPS_MAX];
 };
 
@@ -65,12 +66,14 @@ struct hodo_spec_value {
 	const char *text; /* as it was written */
 	const char *name; /* NAME=, or the default name */
 	uint8_t type;     /* enum hodo_type of FORM; HODO_TYPE_NONE: as declared */
+	bool named;       /* there was a NAME= */
 	bool bytes;       /* expr and length give the address and number of bytes */
 	struct hodo_spec_expr expr, length;
 };
 
 /* All texts are the spec's. */
 struct hodo_spec {
+	const struct hodo_spec_rules *rules;
 	uint8_t place;      /* enum hodo_spec_place */
 	const char *object; /* NULL: none is named */
 	const char *name;   /* of the function, or of the file */
@@ -90,27 +93,11 @@ struct hodo_spec {
 
 /* 0; -EINVAL, with the reason in error; -ENOMEM. Free it in any case. */
 int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR]);
+int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR]);
 void hodo_spec_free(struct hodo_spec *s);
 
 bool hodo_spec_is_glob(const char *name);
 /* Whether it names no object, or the file as its object (file_name.h). */
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname);
-
-/* ------------------------------------------------------------------ between the files */
-
-/* Copies len bytes and a NUL into the spec; there is always room for parts of its text. */
-static inline const char *hodo_spec_keep(struct hodo_spec *s, const char *text, size_t len)
-{
-	char *to = s->pool + s->pool_at;
-
-	if (len >= s->pool_bytes - s->pool_at)
-		return "";
-	memcpy(to, text, len);
-	to[len] = 0;
-	s->pool_at += len + 1;
-	return to;
-}
-/* The values between the parentheses. As hodo_spec_parse(). */
-int hodo_spec_values(struct hodo_spec *s, const char *text, size_t len, char error[HODO_SPEC_ERROR]);
 
 #endif

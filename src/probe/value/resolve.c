@@ -349,12 +349,12 @@ static int add_value(struct resolving *r, struct hodo_probe_point *p, const stru
 	if (v->expr.base != HODO_SPEC_ARGS && v->expr.base != HODO_SPEC_LOCALS)
 		return add_field(r, p, s, v);
 	if (p->result)
-		return fail(r, "at a return only $retval and registers are known: record $%s at the entry",
+		return fail(r, "at a return only $retval and registers are known: record %s at the entry",
 			    v->expr.name);
 	if (!s->n && r->values != r->spec->values)
 		return all.parameters ? add_registers(r, p, s) : 0;
 	if (!s->n)
-		return fail(r, "$%s needs debug information: install the -dbgsym or -dbg package, or build "
+		return fail(r, "%s needs debug information: install the -dbgsym or -dbg package, or build "
 			    "with -g",
 			    v->expr.name);
 	return hodo_scope_variables(s, false, add_variable, &all);
@@ -364,7 +364,7 @@ static int add_value(struct resolving *r, struct hodo_probe_point *p, const stru
 static int add_result(struct resolving *r, struct hodo_probe_point *p, const struct hodo_scope *s)
 {
 	static const struct hodo_spec_value result = { .text = "$retval", .name = "retval",
-						       .expr = { .base = HODO_SPEC_RETVAL, .name = "retval" } };
+						       .expr = { .base = HODO_SPEC_RETVAL, .name = "$retval" } };
 	struct hodo_ctype type;
 	Dwarf_Die function;
 	int err;
@@ -454,8 +454,8 @@ int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_
 			   char error[HODO_SPEC_ERROR])
 {
 	static const struct hodo_spec_value all[] = {
-		{ .text = "$args", .name = "args", .expr = { .base = HODO_SPEC_ARGS, .name = "args" } },
-		{ .text = "$locals", .name = "locals", .expr = { .base = HODO_SPEC_LOCALS, .name = "locals" } },
+		{ .text = "$args", .name = "args", .expr = { .base = HODO_SPEC_ARGS, .name = "$args" } },
+		{ .text = "$locals", .name = "locals", .expr = { .base = HODO_SPEC_LOCALS, .name = "$locals" } },
 	};
 	struct resolving r = { p, i, s, all, 2, UINT32_MAX, error };
 
