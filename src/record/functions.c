@@ -8,33 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <base/quantity.h>
+#include <core/function_pattern.h>
 
 #include <record/ring/shm.h>
 
-/* "0x1000-0x2000", with the end after the start. */
-static bool is_range(const char *p, size_t len)
-{
-	char start[17], end[17];
-	uint64_t from, to;
-	int n = 0;
-
-	return sscanf(p, "0x%16[0-9a-fA-F]-0x%16[0-9a-fA-F]%n", start, end, &n) == 2 && (size_t)n == len &&
-	       hodo_parse_hex(start, &from) == 0 && hodo_parse_hex(end, &to) == 0 && from < to;
-}
-
 static const char *name_flaw(const struct hodo_pattern_list *list, const char *p, size_t len)
 {
-	size_t bang = len > 0 && p[0] == '!';
+	struct hodo_function_pattern parts;
+	bool sound = hodo_function_pattern(&parts, p, len);
 
-	if (len == bang)
+	if (!sound && parts.glob)
 		return "the name of a function is empty";
 	if (len > HODO_FUNCTION_NAME_MAX)
 		return "the name of a function is too long";
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)p[i] < ' ' || (unsigned char)p[i] == 127)
 			return "the name of a function cannot have control characters";
-	if (len - bang > 1 && p[bang] == '0' && p[bang + 1] == 'x' && !is_range(p + bang, len - bang))
+	if (!sound)
 		return "a range of addresses is 0xSTART-0xEND, the end excluded";
 	if (list->n >= HODO_FUNCTION_NAMES_MAX || list->bytes + len + 1 > HODO_FUNCTIONS_MAX)
 		return "too many functions are named: use * to name several at once";

@@ -158,16 +158,8 @@ TEST(objects)
 {
 	struct hodo_spec s = { .object = "libz.so" };
 
-	assert_true(hodo_spec_is_of(&s, "/usr/lib/libz.so.1.2", ""));
-	assert_true(hodo_spec_is_of(&s, "libz.so", ""));
-	assert_false(hodo_spec_is_of(&s, "/usr/lib/libzstd.so.1", ""));
 	assert_true(hodo_spec_is_of(&s, "/opt/other-9", "libz.so.1"));
 	assert_false(hodo_spec_is_of(&s, "/opt/other-9", "libzstd.so.1"));
-	s.object = "libz*";
-	assert_true(hodo_spec_is_of(&s, "/usr/lib/libzstd.so.1", ""));
-	s.object = "/a/b";
-	assert_true(hodo_spec_is_of(&s, "/a/b", ""));
-	assert_false(hodo_spec_is_of(&s, "/c/b", ""));
 	s.object = NULL;
 	assert_true(hodo_spec_is_of(&s, "anything", ""));
 }

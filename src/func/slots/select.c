@@ -7,6 +7,7 @@
  * symbol tables.
  */
 #include <core/brief_name.h>
+#include <core/function_pattern.h>
 #include <core/glob.h>
 #include <core/symbol_name.h>
 #include <func/func.h>
@@ -17,15 +18,8 @@
 #define NAME_MAX_BYTES 2048 /* of a short name; longer ones are cut */
 #define ALIASES_MAX 64u /* names of a function to compare */
 
-struct pattern {
-	const char *glob; /* NULL: a range */
-	const char *file; /* "libz.so.1!deflate*": only of objects with that name; NULL: of all */
-	uintptr_t low, high;
-	bool without; /* "!" */
-};
-
 struct set {
-	struct pattern *patterns; /* NULL: the bit is free. The text follows them */
+	struct hodo_function_pattern *patterns; /* NULL: the bit is free. The text follows them */
 	uint32_t npatterns;
 	size_t bytes; /* of that mapping */
 	char *text;
@@ -42,82 +36,20 @@ static uint64_t done[HODO_FUNC_OBJECTS_MAX]; /* sets that were computed for all 
 
 /* ---------------------------------------------------------------------- texts */
 
-static bool is_address(const char *p)
+static int parse_item(char *p, struct hodo_function_pattern *out)
 {
-	return p[0] == '0' && (p[1] | 32) == 'x';
-}
-
-/* "0x…"; *p moves past it. false: not a number, or too large. */
-static bool parse_address(const char **p, uintptr_t *value)
-{
-	const char *first = *p + 2, *q = first;
-
-	*value = 0;
-	if (!is_address(*p))
-		return false;
-	for (; (*q >= '0' && *q <= '9') || ((*q | 32) >= 'a' && (*q | 32) <= 'f'); q++) {
-		if (*value >> (8 * sizeof(*value) - 4))
-			return false;
-		*value = *value << 4 | (unsigned)(*q <= '9' ? *q - '0' : (*q | 32) - 'a' + 10);
-	}
-	*p = q;
-	return q > first;
-}
-
-/*
- * Ends a file's name with a NUL and returns its place; NULL: none is named. The "!" of C++'s operators is
- * part of their names.
- */
-static char *end_file(char *p)
-{
-	static const char name[] = "operator";
-	size_t len = 0, n = sizeof(name) - 1;
-
-	while (p[len] && p[len] != '!')
-		len++;
-	if (!p[len] || (len >= n && __builtin_memcmp(p + len - n, name, n) == 0))
-		return 0;
-	p[len] = 0;
-	return p + len;
-}
-
-/* "queue.c:push": a colon that stands alone; C++'s come in pairs, or are in ABI tags. As src/probe/text/select.c
- * has it. */
-static bool names_source(const char *glob)
-{
-	for (size_t i = 0, n, len = __builtin_strlen(glob); i < len; i += n) {
-		n = glob[i] == ':' ? 2 : glob[i] == '[' ? hodo_glob_tag(glob + i, len - i) : 1;
-		if (glob[i] == ':' && glob[i + 1] != ':')
-			return true;
-		n = n ? n : 1;
-	}
-	return false;
-}
-
-static int parse_item(char *p, struct pattern *out)
-{
-	const char *q;
-	char *end;
+	size_t len;
 
 	while (*p == ' ' || *p == '\t')
 		p++;
-	for (size_t len = __builtin_strlen(p); len && (p[len - 1] == ' ' || p[len - 1] == '\t');)
+	for (len = __builtin_strlen(p); len && (p[len - 1] == ' ' || p[len - 1] == '\t');)
 		p[--len] = 0;
-	*out = (struct pattern){ .without = *p == '!' };
-	q = p + out->without;
-	end = end_file(p + out->without);
-	out->file = end ? q : 0;
-	q = end ? end + 1 : q;
-	out->glob = is_address(q) ? 0 : q;
-	if (out->glob)
-		return *q ? 0 : -EINVAL;
-	return parse_address(&q, &out->low) && *q++ == '-' && parse_address(&q, &out->high) && !*q &&
-	       out->low < out->high ? 0 : -EINVAL;
+	return hodo_function_pattern(out, p, len) ? 0 : -EINVAL;
 }
 
-static bool is_all(const struct pattern *p)
+static bool is_all(const struct hodo_function_pattern *p)
 {
-	return p->glob && p->glob[0] == '*' && !p->glob[1];
+	return p->glob && !p->source && p->glob[0] == '*' && !p->glob[1];
 }
 
 static int parse(struct set *set)
@@ -130,7 +62,7 @@ static int parse(struct set *set)
 
 		error = parse_item(p, &set->patterns[i]);
 		set->positive = set->positive || !set->patterns[i].without;
-		set->sources = set->sources || (set->patterns[i].glob && names_source(set->patterns[i].glob));
+		set->sources = set->sources || set->patterns[i].source;
 		set->globs = set->globs || (set->patterns[i].glob && !is_all(&set->patterns[i]));
 		p = next;
 	}
@@ -151,7 +83,7 @@ static int fill(struct set *set, const char *text, size_t len)
 
 	for (size_t i = 0; (i += hodo_glob_first(text + i, len - i)) < len; i++)
 		n++;
-	*set = (struct set){ .bytes = n * sizeof(struct pattern) + len + 1, .len = len, .npatterns = n, .users = 1 };
+	*set = (struct set){ .bytes = n * sizeof(*set->patterns) + len + 1, .len = len, .npatterns = n, .users = 1 };
 	set->patterns = hodo_map(set->bytes);
 	if (!set->patterns)
 		return -ENOMEM;
@@ -323,12 +255,18 @@ static bool text_matches(struct candidate *c, const char *glob, size_t len)
 	return false;
 }
 
-static bool name_matches(struct candidate *c, const struct pattern *p)
+/* Only a plan's author knows the sources of functions: here such a pattern is one of names. */
+static const char *glob_of(const struct hodo_function_pattern *p)
 {
-	size_t len = __builtin_strlen(p->glob);
+	return p->source ? p->source : p->glob;
+}
 
-	if (hodo_glob_name(p->glob, len, c->name, c->len) ||
-	    hodo_glob_name(p->glob, len, c->name, hodo_symbol_whole_name(c->name)))
+static bool name_matches(struct candidate *c, const char *glob)
+{
+	size_t len = __builtin_strlen(glob);
+
+	if (hodo_glob_name(glob, len, c->name, c->len) ||
+	    hodo_glob_name(glob, len, c->name, hodo_symbol_whole_name(c->name)))
 		return true;
 	if (!c->has_short) {
 		c->short_len = hodo_mangled_name(c->name, c->short_name, sizeof(c->short_name));
@@ -336,39 +274,25 @@ static bool name_matches(struct candidate *c, const struct pattern *p)
 			c->short_len = sizeof(c->short_name) - 1;
 		c->has_short = true;
 	}
-	return hodo_glob_name(p->glob, len, c->short_name, c->short_len) || text_matches(c, p->glob, len);
+	return hodo_glob_name(glob, len, c->short_name, c->short_len) || text_matches(c, glob, len);
 }
 
 /* Any of the function's names. */
-static bool glob_matches(struct candidate *c, const struct pattern *p)
+static bool glob_matches(struct candidate *c, const struct hodo_function_pattern *p)
 {
 	if (is_all(p))
 		return true;
 	for (uint32_t i = 0; i < c->n && i < ALIASES_MAX; i++) {
 		look_up(c, i);
-		if (c->len && name_matches(c, p))
+		if (c->len && name_matches(c, glob_of(p)))
 			return true;
 	}
 	return false;
 }
 
-/* As in src/probe/text/file_name.c: by its path, by its name as a glob, or by the name up to a dot. */
-static bool file_matches(const char *file, const char *path)
+static bool pattern_matches(struct candidate *c, const struct hodo_function_pattern *p)
 {
-	size_t len = __builtin_strlen(file), path_len = __builtin_strlen(path), at = path_len;
-	const char *name;
-
-	while (at && path[at - 1] != '/')
-		at--;
-	name = path + at;
-	return (path_len == len && __builtin_memcmp(file, path, len) == 0) ||
-	       hodo_glob(file, len, name, path_len - at) ||
-	       (path_len - at > len && __builtin_memcmp(file, name, len) == 0 && name[len] == '.');
-}
-
-static bool pattern_matches(struct candidate *c, const struct pattern *p)
-{
-	if (p->file && !file_matches(p->file, c->path))
+	if (p->file && !hodo_function_file_is(p->file, p->file_len, c->path, ""))
 		return false;
 	return p->glob ? glob_matches(c, p) : c->addr >= p->low && c->addr < p->high;
 }
@@ -379,7 +303,7 @@ static bool set_wants(const struct set *set, struct candidate *c)
 	bool wanted = !set->positive;
 
 	for (uint32_t i = 0; i < set->npatterns; i++) {
-		const struct pattern *p = &set->patterns[i];
+		const struct hodo_function_pattern *p = &set->patterns[i];
 
 		if (!p->without && wanted)
 			continue;

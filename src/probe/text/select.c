@@ -7,58 +7,25 @@
 #include <string.h>
 
 #include <base/scope.h>
+#include <core/function_pattern.h>
 #include <core/glob.h>
 #include <core/search.h>
 #include <core/symbol_name.h>
 #include <elf/demangle.h>
 #include <elf/object.h>
-
-#include "file_name.h"
 #include <probe/code/source_file.h>
 
-/* "libz.so.1!deflate.c:deflate*": the parts for the file and the source, both optional, and for the function.
- * */
-struct pattern {
-	const char *file, *source, *glob;
-	size_t file_len, source_len;
-	bool without;
-};
-
-/* The first single colon: C++'s come in pairs, or are in an ABI tag. NULL: none. */
-static const char *find_colon(const char *text)
+static struct hodo_function_pattern take_apart(const char *text)
 {
-	for (const char *c = text; *(c += strcspn(c, "[:"));) {
-		size_t tag = hodo_glob_tag(c, strlen(c));
+	struct hodo_function_pattern p;
 
-		if (*c == ':' && c[1] != ':')
-			return c;
-		c += *c == ':' ? 2 : tag ? tag : 1;
-	}
-	return NULL;
-}
-
-static struct pattern take_apart(const char *text)
-{
-	struct pattern p = { .without = text[0] == '!' };
-	const char *mark;
-
-	text += p.without;
-	mark = strchr(text, '!');
-	p.glob = mark ? mark + 1 : text;
-	p.file = mark ? text : NULL;
-	p.file_len = mark ? (size_t)(mark - text) : 0;
-	mark = find_colon(p.glob);
-	if (mark) {
-		p.source = p.glob;
-		p.source_len = (size_t)(mark - p.glob);
-		p.glob = mark + 1;
-	}
+	hodo_function_pattern(&p, text, strlen(text));
 	return p;
 }
 
-static bool means_file(const struct hodo_probe_choice *c, const struct pattern *p)
+static bool means_file(const struct hodo_probe_choice *c, const struct hodo_function_pattern *p)
 {
-	return p->file ? hodo_probe_file_is(p->file, p->file_len, c->path, c->soname) : c->by_default;
+	return p->file ? hodo_function_file_is(p->file, p->file_len, c->path, c->soname) : c->by_default;
 }
 
 /* Whether some pattern does more than exclude. */
@@ -73,7 +40,7 @@ static bool names_any(const struct hodo_probe_choice *c)
 static bool some_mean(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++) {
-		struct pattern p = take_apart(c->patterns[i]);
+		struct hodo_function_pattern p = take_apart(c->patterns[i]);
 
 		if (!p.without && means_file(c, &p))
 			return true;
@@ -174,10 +141,12 @@ static bool one_matches(const char *glob, const char *symbol)
 	return hodo_glob_name(glob, len, name, strlen(name));
 }
 
-static bool matches(const struct pattern *p, const struct names *names)
+static bool matches(const struct hodo_function_pattern *p, const struct names *names)
 {
 	const char *glob = p->glob;
 
+	if (!glob)
+		return false; /* a range of addresses is for functions with slots, which the process knows */
 	if (p->source && !(names->source && hodo_source_file_is(p->source, p->source_len, names->source)))
 		return false;
 	if (!strcmp(glob, "*"))
@@ -196,7 +165,7 @@ static bool is_wanted(const struct hodo_probe_choice *c, const struct names *nam
 	bool wanted = !names_any(c);
 
 	for (uint32_t i = 0; i < c->npatterns; i++) {
-		struct pattern p = take_apart(c->patterns[i]);
+		struct hodo_function_pattern p = take_apart(c->patterns[i]);
 
 		/* An exclusion applies everywhere, unless it names a file. */
 		if ((!p.without || p.file) && !means_file(c, &p))
@@ -216,7 +185,7 @@ static bool is_wanted_in_slots(const struct hodo_probe_choice *c, const struct n
 	const struct hodo_probe_choice all = in_slots(c);
 
 	for (uint32_t i = 0; i < c->nin_slots; i++) {
-		struct pattern p = take_apart(c->in_slots[i]);
+		struct hodo_function_pattern p = take_apart(c->in_slots[i]);
 
 		if (means_file(&all, &p) && matches(&p, names))
 			return is_wanted(&all, names);
@@ -272,9 +241,12 @@ static struct names names_of(const struct hodo_elf_symbols *s, const struct hodo
 
 static bool have_names(const char *const *patterns, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (strcmp(take_apart(patterns[i]).glob, "*") != 0)
+	for (uint32_t i = 0; i < n; i++) {
+		const char *glob = take_apart(patterns[i]).glob;
+
+		if (glob && strcmp(glob, "*") != 0)
 			return true;
+	}
 	return false;
 }
 
@@ -288,7 +260,7 @@ static bool needs_names(const struct hodo_probe_choice *c)
 static bool needs_sources(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++) {
-		struct pattern p = take_apart(c->patterns[i]);
+		struct hodo_function_pattern p = take_apart(c->patterns[i]);
 
 		if (p.source && (c->nin_slots || c->has_slots || means_file(c, &p) || (p.without && !p.file)))
 			return true;

@@ -11,10 +11,9 @@
 
 #include <base/vec.h>
 #include <core/fields.h>
+#include <core/function_pattern.h>
 #include <core/glob.h>
 #include <hodo/abi_kernel.h>
-
-#include "file_name.h"
 
 #define DEPTH_MAX 16u /* nested parentheses */
 
@@ -89,7 +88,7 @@ bool hodo_spec_is_glob(const char *name)
 
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname)
 {
-	return !s->object || hodo_probe_file_is(s->object, strlen(s->object), path, soname);
+	return !s->object || hodo_function_file_is(s->object, strlen(s->object), path, soname);
 }
 
 static int refuse(char error[HODO_SPEC_ERROR], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -145,17 +144,16 @@ static bool number(const struct hodo_spec *s, struct piece p, uint64_t *to)
 	return p.len && parse_number(s, p.text, p.text + p.len, UINT64_MAX, to) == p.text + p.len;
 }
 
-/* Splits off the object before "!". The ! of operator! does not count. */
+/* Splits off the object before "!". */
 static void take_object(struct hodo_spec *s, struct piece *p)
 {
-	const char *mark = memchr(p->text, '!', p->len);
-	struct piece object;
+	size_t len = hodo_function_file(p->text, p->len);
+	struct piece object = trimmed(p->text, len);
 
-	if (!mark || ends_with((struct piece){ p->text, (size_t)(mark - p->text) }, "operator"))
+	if (len == p->len)
 		return;
-	object = trimmed(p->text, (size_t)(mark - p->text));
 	s->object = keep(s, object.text, object.len);
-	*p = trimmed(mark + 1, (size_t)(p->text + p->len - mark - 1));
+	*p = trimmed(p->text + len + 1, p->len - len - 1);
 }
 
 /* Whether it consists of something, the last `mark`, and a number. */

@@ -97,7 +97,7 @@ int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, char error[HOD
 void hodo_spec_free(struct hodo_spec *s);
 
 bool hodo_spec_is_glob(const char *name);
-/* Whether it names no object, or the file as its object (file_name.h). */
+/* Whether it names no object, or the file as its object (core/function_pattern.h). */
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname);
 
 #endif
