@@ -16,10 +16,13 @@
 
 /* -------------------------------------------------------------------- registers */
 
-static const char *const general[8][4] = {
+static const char *const general[16][4] = {
 	{ "rax", "eax", "ax", "al" }, { "rcx", "ecx", "cx", "cl" }, { "rdx", "edx", "dx", "dl" },
 	{ "rbx", "ebx", "bx", "bl" }, { "rsp", "esp", "sp", "spl" }, { "rbp", "ebp", "bp", "bpl" },
-	{ "rsi", "esi", "si", "sil" }, { "rdi", "edi", "di", "dil" },
+	{ "rsi", "esi", "si", "sil" }, { "rdi", "edi", "di", "dil" }, { "r8", "r8d", "r8w", "r8b" },
+	{ "r9", "r9d", "r9w", "r9b" }, { "r10", "r10d", "r10w", "r10b" }, { "r11", "r11d", "r11w", "r11b" },
+	{ "r12", "r12d", "r12w", "r12b" }, { "r13", "r13d", "r13w", "r13b" }, { "r14", "r14d", "r14w", "r14b" },
+	{ "r15", "r15d", "r15w", "r15b" },
 };
 static const char *const high[4] = { "ah", "ch", "dh", "bh" };
 static const char *const segments[6] = { "es", "cs", "ss", "ds", "fs", "gs" };
@@ -35,19 +38,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number of one or two digits at name[*i]; *i advances; -1: none. */
-static int take_number(const char *name, size_t len, size_t *i)
-{
-	int n = -1;
-
-	for (unsigned digits = 0; *i < len && is_digit(name[*i]) && digits < 2; digits++, ++*i)
-		n = (n < 0 ? 0 : 10 * n) + name[*i] - '0';
-	return n;
-}
-
 static bool find_named(const char *name, size_t len, struct hodo_sdt_register *r)
 {
-	for (uint8_t i = 0; i < 8; i++)
+	for (uint8_t i = 0; i < 16; i++)
 		for (unsigned k = 0; k < 4; k++)
 			if (is(name, len, general[i][k])) {
 				*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, i, general_bytes[k], 0 };
@@ -70,45 +63,28 @@ static bool find_named(const char *name, size_t len, struct hodo_sdt_register *r
 	return false;
 }
 
-/* r8 … r15, perhaps followed by d, w or b; xmm0 … zmm31. */
-static bool find_numbered(const char *name, size_t len, struct hodo_sdt_register *r)
+/* xmm0 … zmm31 */
+static bool find_vector(const char *name, size_t len, struct hodo_sdt_register *r)
 {
-	static const char *const vectors[] = { "xmm", "ymm", "zmm" };
-	size_t i = 1;
-	int n;
+	int n = -1;
 
-	for (unsigned k = 0; k < 3; k++) {
-		i = 3;
-		if (len < 4 || memcmp(name, vectors[k], 3) != 0)
-			continue;
-		n = take_number(name, len, &i);
-		*r = (struct hodo_sdt_register){ HODO_SDT_VECTOR, (uint8_t)n, (uint8_t)(16u << k), 0 };
-		return n >= 0 && n < 32 && i == len;
-	}
-	i = 1;
-	if (len < 2 || name[0] != 'r')
+	if (len < 4 || len > 5 || name[0] < 'x' || name[0] > 'z' || name[1] != 'm' || name[2] != 'm')
 		return false;
-	n = take_number(name, len, &i);
-	if (n < 8 || n > 15 || len - i > 1)
-		return false;
-	*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, (uint8_t)n, 8, 0 };
-	if (i < len)
-		r->bytes = name[i] == 'd' ? 4 : name[i] == 'w' ? 2 : name[i] == 'b' ? 1 : 0;
-	return r->bytes != 0;
+	if (is_digit(name[3]) && (len == 4 || is_digit(name[4])))
+		n = len == 4 ? name[3] - '0' : 10 * (name[3] - '0') + name[4] - '0';
+	*r = (struct hodo_sdt_register){ HODO_SDT_VECTOR, (uint8_t)n, (uint8_t)(16u << (name[0] - 'x')), 0 };
+	return n >= 0 && n < 32;
 }
 
 const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[HODO_SDT_NAME_SIZE])
 {
-	static const char *const behind[4] = { "", "d", "w", "b" };
 	unsigned part = r->bytes == 8 ? 0 : r->bytes == 4 ? 1 : r->bytes == 2 ? 2 : 3;
 
 	buf[0] = 0;
 	if (r->kind == HODO_SDT_GENERAL && r->shift)
 		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%s", high[r->number & 3]);
-	else if (r->kind == HODO_SDT_GENERAL && r->number < 8)
-		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%s", general[r->number][part]);
 	else if (r->kind == HODO_SDT_GENERAL)
-		snprintf(buf, HODO_SDT_NAME_SIZE, "%%r%u%s", r->number, behind[part]);
+		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%s", general[r->number & 15][part]);
 	else if (r->kind == HODO_SDT_VECTOR)
 		snprintf(buf, HODO_SDT_NAME_SIZE, "%%%cmm%u", r->bytes == 64 ? 'z' : r->bytes == 32 ? 'y' : 'x',
 			 r->number);
@@ -147,7 +123,7 @@ static bool take_register(struct operand *o, struct hodo_sdt_register *r)
 		return false;
 	for (name = o->at; o->at < o->end && in_name(*o->at); o->at++)
 		;
-	return find_named(name, (size_t)(o->at - name), r) || find_numbered(name, (size_t)(o->at - name), r);
+	return find_named(name, (size_t)(o->at - name), r) || find_vector(name, (size_t)(o->at - name), r);
 }
 
 /* A number in decimal, octal or hexadecimal, modulo 2^64, as in assembly. */

@@ -105,15 +105,6 @@ void hodo_code_read(struct hodo_machine_code *c, unsigned disp, uint32_t what)
 
 /* ------------------------------------------------------------------------- steps */
 
-static unsigned by_instruction(unsigned reg)
-{
-	unsigned number = 0;
-
-	while (number < 15 && hodo_fetch_general(number) != reg)
-		number++;
-	return number;
-}
-
 /* Where a register is saved that no longer has the program's value; 0: it has. */
 static bool is_saved(const struct hodo_machine_code *c, unsigned number, unsigned *at)
 {
@@ -161,7 +152,7 @@ static struct number start(struct hodo_machine_code *c, const struct hodo_fetch_
 		hodo_code_put(c, "\x0f\x7e", 2);
 		put_byte(c, 0xc0 | (number & 7) << 3);
 	} else {
-		number = by_instruction(s->reg);
+		number = hodo_fetch_number(s->reg);
 		if (!is_saved(c, number, &at))
 			return (struct number){ number, number == HODO_CODE_RSP ? stack(c) : 0 };
 		hodo_code_load(c, HODO_CODE_RAX, at);
@@ -199,7 +190,7 @@ static void add(struct hodo_machine_code *c, struct number *n, int64_t number)
 /* rax + reg * scale */
 static void put_index(struct hodo_machine_code *c, const struct hodo_fetch_step *s)
 {
-	unsigned number = by_instruction(s->reg), at;
+	unsigned number = hodo_fetch_number(s->reg), at;
 
 	if (number == HODO_CODE_RSP)
 		put_memory(c, 0, true, 0x8d, HODO_CODE_R11, HODO_CODE_RSP, stack(c));

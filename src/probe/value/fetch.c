@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch.c - see fetch.h. */
+/* fetch.c - makes fetch programs step by step, and puts them into words. */
 #include "fetch.h"
 
 #include <inttypes.h>
@@ -18,20 +18,19 @@
 
 /* DWARF's numbers of registers, in the order of instruction encodings. */
 static const uint8_t by_instruction[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
-static const char *const names[HODO_FETCH_REGISTERS] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-	"rip", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-	"xmm12", "xmm13", "xmm14", "xmm15",
-};
 
 unsigned hodo_fetch_general(unsigned number)
 {
 	return by_instruction[number & 15];
 }
 
-const char *hodo_fetch_register_name(unsigned reg)
+unsigned hodo_fetch_number(unsigned reg)
 {
-	return reg < HODO_FETCH_REGISTERS ? names[reg] : "?";
+	unsigned number = 0;
+
+	while (number < 15 && by_instruction[number] != reg)
+		number++;
+	return number;
 }
 
 static bool push(struct hodo_fetch *f, struct hodo_fetch_step step)
@@ -130,19 +129,31 @@ bool hodo_fetch_bits(struct hodo_fetch *f, unsigned at, unsigned bits, bool is_s
 
 /* ------------------------------------------------------------------------- words */
 
+static const char *name_of(unsigned reg, char name[HODO_SDT_NAME_SIZE])
+{
+	struct hodo_sdt_register r = { HODO_SDT_GENERAL, (uint8_t)hodo_fetch_number(reg), 8, 0 };
+
+	if (reg >= HODO_FETCH_XMM0)
+		r = (struct hodo_sdt_register){ .kind = HODO_SDT_VECTOR, .number = (uint8_t)(reg - HODO_FETCH_XMM0) };
+	else if (reg == HODO_FETCH_RIP)
+		r.kind = HODO_SDT_RIP;
+	return hodo_sdt_register_name(&r, name) + 1;
+}
+
 static void put_start(const struct hodo_fetch *f, unsigned *i, struct hodo_text *to)
 {
 	const struct hodo_fetch_step *first = &f->step[0], *next = first + 1;
 	bool stack = first->op == HODO_FETCH_REGISTER && (first->reg == HODO_FETCH_RSP || first->reg == HODO_FETCH_RBP);
 	int64_t n = f->n > 1 && next->op == HODO_FETCH_ADD ? next->number : 0;
 	unsigned load = n ? 2 : 1;
+	char name[HODO_SDT_NAME_SIZE];
 
 	*i = 1;
 	if (stack && f->n > load && f->step[load].op == HODO_FETCH_LOAD) {
-		hodo_text_printf(to, "%.0" PRId64 "(%%%s)", n, hodo_fetch_register_name(first->reg));
+		hodo_text_printf(to, "%.0" PRId64 "(%%%s)", n, name_of(first->reg, name));
 		*i = load + 1;
 	} else if (first->op == HODO_FETCH_REGISTER) {
-		hodo_text_add(to, hodo_fetch_register_name(first->reg));
+		hodo_text_add(to, name_of(first->reg, name));
 	} else if (first->op == HODO_FETCH_CONSTANT) {
 		hodo_text_printf(to, "constant %" PRId64, first->number);
 	} else if (first->op == HODO_FETCH_THREAD) {
@@ -157,6 +168,7 @@ static void put_start(const struct hodo_fetch *f, unsigned *i, struct hodo_text 
 
 void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to)
 {
+	char name[HODO_SDT_NAME_SIZE];
 	unsigned i = 0;
 
 	if (f->n)
@@ -172,7 +184,7 @@ void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to)
 		else if (s->op == HODO_FETCH_ADD)
 			hodo_text_printf(to, " %c %" PRIu64, n < 0 ? '-' : '+', n < 0 ? -(uint64_t)n : (uint64_t)n);
 		else if (s->op == HODO_FETCH_INDEX)
-			hodo_text_printf(to, " + %s * %u", hodo_fetch_register_name(s->reg), s->bytes);
+			hodo_text_printf(to, " + %s * %u", name_of(s->reg, name), s->bytes);
 		else if (s->op == HODO_FETCH_AND)
 			hodo_text_printf(to, " & 0x%" PRIx64, (uint64_t)s->number);
 		else if (s->op == HODO_FETCH_SHIFT)

@@ -81,8 +81,7 @@ struct hodo_text;
 void hodo_fetch_words(const struct hodo_fetch *f, struct hodo_text *to);
 /* DWARF's number for a general register, from the instruction's: 0 to 15. */
 unsigned hodo_fetch_general(unsigned number);
-/* "rdi", "xmm0"; number: as above. */
-const char *hodo_fetch_register_name(unsigned reg);
+unsigned hodo_fetch_number(unsigned reg); /* and back */
 /* The register with that name (with %), perhaps a part of one: %edi, %ah. False: none. */
 bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes);
 
