@@ -2,9 +2,6 @@
 /*
  * sdt.h - the static probes of a file: notes "stapsdt", as <sys/sdt.h> leaves them in .note.stapsdt.
  *
- *	sdt.c       the notes: where each probe is, its names, its semaphore
- *	sdt_arg.c   the descriptors of its arguments: "8@%rdx -4@-80(%rbx)"
- *
  * For 64-bit files of this byte order. Notes are hostile input: damaged ones are counted and skipped, and
  * only the section is read.
  */

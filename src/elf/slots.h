@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * slots.h - the traceable functions of a file: those whose compiler left a slot at their entry.
- *
- *	slots.c         the list: in order, named, with its exits counted
- *	slot_calls.c    slots that are calls, found by what they call
- *	slot_tables.c   slots that tables in the file list: XRay, -fpatchable-function-entry; all together
- */
+/* slots.h - the traceable functions of a file: those whose compiler left a slot at their entry. */
 #ifndef HODO_ELF_SLOTS_H
 #define HODO_ELF_SLOTS_H
 
@@ -67,18 +61,5 @@ struct hodo_elf_slots {
  * -ENOMEM; free it on failure, too. */
 int hodo_elf_slots_find(struct hodo_elf_slots *s, const struct hodo_elf *e);
 void hodo_elf_slots_free(struct hodo_elf_slots *s);
-
-/* ------------------------------------------------------- between the files of it */
-
-/* The function that covers the address; NULL: none. */
-const struct hodo_elf_symbol *hodo_elf_slots_symbol(const struct hodo_elf_slots *s, uint64_t addr);
-int hodo_elf_slots_add(struct hodo_elf_slots *s, uint64_t addr, enum hodo_elf_slot slot);
-int hodo_elf_slots_exit(struct hodo_elf_slots *s, uint64_t addr);
-int hodo_elf_slots_code(struct hodo_elf_slots *s, const struct hodo_elf_slot_code *code);
-/* When all are added: sorts and names them, and counts exits. */
-void hodo_elf_slots_settle(struct hodo_elf_slots *s);
-
-/* Adds those that are calls. 0, -EBADMSG (what was found stays), -EIO, -ENOMEM. */
-int hodo_elf_slots_calls(struct hodo_elf_slots *s, const struct hodo_elf *e);
 
 #endif
