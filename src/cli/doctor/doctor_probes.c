@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <base/vec.h>
-#include <probe/patch/survey.h>
+#include <probe/patch/whole_functions.h>
 
 #include <cli/plan/process_files.h>
 

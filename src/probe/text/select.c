@@ -13,7 +13,7 @@
 #include <core/symbol_name.h>
 #include <elf/demangle.h>
 #include <elf/object.h>
-#include <probe/code/source_file.h>
+#include <probe/code/source.h>
 
 static struct hodo_function_pattern take_apart(const char *text)
 {

@@ -16,7 +16,7 @@
 
 #include "inlined.h"
 #include <probe/code/object.h>
-#include <probe/code/source_line.h>
+#include <probe/code/source.h>
 
 struct resolving {
 	struct hodo_probe_points *points;

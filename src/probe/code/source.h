@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* source_file.h - the source files of an object's functions, from its debug information. */
-#ifndef HODO_PROBE_CODE_SOURCE_FILE_H
-#define HODO_PROBE_CODE_SOURCE_FILE_H
+/* source.h - the source files of an object's functions, and the code of a source line, from its debug information. */
+#ifndef HODO_PROBE_SOURCE_H
+#define HODO_PROBE_SOURCE_H
 
+#include <base/near.h>
 #include <elf/dwarf.h>
+#include <probe/value/image.h>
 
 struct hodo_source_range {
 	uint64_t start;
@@ -24,5 +26,21 @@ void hodo_source_files_free(struct hodo_source_files *s);
 const char *hodo_source_file_at(const struct hodo_source_files *s, uint64_t start);
 /* Whether the text of that many bytes, a glob, matches the path, or its end after a /. */
 bool hodo_source_file_is(const char *text, size_t len, const char *path);
+
+/* -------------------------------------------------------------------------- lines */
+
+struct hodo_source_line {
+	const char *file; /* a path, or its end after a / */
+	uint64_t line;
+	/* Results. */
+	uint64_t *addresses; /* sorted; free it */
+	uint32_t n;
+	bool file_known;
+	uint64_t next;       /* the first later line with code; 0: none */
+	struct hodo_near near; /* files with similar names */
+};
+
+/* Finds all addresses that begin a statement of the line. 0 or -ENOMEM. */
+int hodo_source_line_find(struct hodo_source_line *s, const struct hodo_probe_image *i);
 
 #endif
