@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf.c - see dwarf.h. */
+/* dwarf.c - checks debug information, and opens it for libdw. */
 #include "dwarf.h"
 
 #include <dwarf.h>

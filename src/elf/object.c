@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object.c - see object.h; and hodo_elf_is() of file.h. What needs libdw is here: libhodo-read does without.
+ * object.c - finds the symbols of a loaded object, and compares build-ids. What needs libdw is here: libhodo-read
+ * does without.
  */
 #include "object.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites.c - see sites.h. Descriptors need no relocation, so the file's bytes suffice: sites in the section
+ * sites.c - finds a file's sites. Descriptors need no relocation, so the file's bytes suffice: sites in the section
  * hodo_sites, each with the distance to its descriptor in virtual addresses, which the loadable segments map
  * to the file.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbols.c - see symbols.h. */
+/* symbols.c - reads symbol tables, and puts the functions into order. */
 #include "symbols.h"
 
 #include <errno.h>

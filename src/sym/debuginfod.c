@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debuginfod.c - see debuginfod.h. */
+/* debuginfod.c - asks debuginfod's servers, by elfutils' client. */
 #include "debuginfod.h"
 
 #include <dlfcn.h>

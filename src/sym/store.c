@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store.c - see store.h.
+ * store.c - keeps files by build-id, and finds them.
  *
  * A file is written as .KIND.UID.part in its folder, under a lock, and then renamed. What a killed process left is
  * emptied and used by the next one of that user, so that no more than one such file can ever be there for each.

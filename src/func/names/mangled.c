@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mangled.c - see mangled.h. libiberty's demangler parses a name into a tree, of which we write the parts
- * that form the function's name (cmake/HodoDemangler.cmake: how it gets into a traced program).
+ * mangled.c - shortens the names of C++ functions. libiberty's demangler parses a name into a tree, of which we write
+ * the parts that form the function's name (cmake/HodoDemangler.cmake: how it gets into a traced program).
  *
  * For hodo_mangled_text(), libiberty writes the whole name, of which we keep what fits.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction.c - see instruction.h. Zydis decodes instructions without their operands, in less than half the
+ * instruction.c - decodes one instruction. Zydis decodes instructions without their operands, in less than half the
  * time: the ModRM byte, mod 0 and rm 5, and the immediate show what is relative to rip.
  */
 #include "instruction.h"

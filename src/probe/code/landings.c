@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* landings.c - see landings.h. */
+/* landings.c - finds the functions by which calls are left in the symbol tables. */
 #include "landings.h"
 
 #include <hodo/abi_plan.h>

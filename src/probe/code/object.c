@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c - see object.h. */
+/* object.c - opens a file as probes see it. */
 #include "object.h"
 
 #include <errno.h>

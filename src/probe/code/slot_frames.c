@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slot_frames.c - see slot_frames.h.
+ * slot_frames.c - writes the descriptions of slots for unwinders.
  *
  * Between two instructions of the copy, everything is as in the program. In a hook, pushes and pops are
  * tracked: how far the stack pointer is from the program's, and which registers are on the stack. Register

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* syscalls.c - see syscalls.h. */
+/* syscalls.c - finds system calls about signals in a file's code. */
 #include "syscalls.h"
 
 #include <string.h>

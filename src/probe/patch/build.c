@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build.c - see build.h. Windows first, then places for all of them at once, then the bytes. */
+/* build.c - makes a plan: windows first, then places for all of them at once, then the bytes. */
 #include "build.h"
 
 #include <errno.h>

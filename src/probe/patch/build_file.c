@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build_file.c - see build_file.h. */
+/* build_file.c - collects the parts of a plan, and writes them as a file. */
 #include "build_file.h"
 
 #include <errno.h>

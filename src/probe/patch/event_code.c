@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_code.c - see event_code.h. On the stack, from where the program's pointer was:
+ * event_code.c - writes an event's code. On the stack, from where the program's pointer was:
  *
  *	-128      the red zone
  *	-136      rax

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine_code.c - see machine_code.h. Until something is computed, the number is disp(base): one of the
- * program's registers plus a constant, so that a load through it is one instruction.
+ * machine_code.c - writes fetch programs as instructions. Until something is computed, the number is disp(base): one of
+ * the program's registers plus a constant, so that a load through it is one instruction.
  */
 #include "machine_code.h"
 

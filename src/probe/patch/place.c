@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - see place.h. A distance is counted from the lowest, -2 GiB being 0, so that places ascend with
+ * place.c - finds places for slots. A distance is counted from the lowest, -2 GiB being 0, so that places ascend with
  * it; its bytes are digits, each with a set of values. From any number, four digits suffice to find the next
  * one whose digits are all in their sets, and an obstacle at a place tells where to continue: nothing is
  * tried one by one.

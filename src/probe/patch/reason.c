@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reason.c - see reason.h. */
+/* reason.c - the keys and texts of reasons. */
 #include "reason.h"
 
 static const struct {

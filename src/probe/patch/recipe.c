@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recipe.c - see recipe.h. The length of each instruction's copy does not depend on where the slot is. */
+/* recipe.c - copies instructions to another address. A copy's length does not depend on where the slot is. */
 #include "recipe.h"
 
 #include <errno.h>

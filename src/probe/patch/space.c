@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* space.c - see space.h. */
+/* space.c - keeps the books of an address space: what is mapped, and our pages. */
 #include "space.h"
 
 #include <errno.h>

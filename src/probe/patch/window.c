@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* window.c - see window.h. Boundaries come from decode.c; a window decodes its few instructions again. */
+/* window.c - finds what a probe replaces. Boundaries come from decode.c; a window decodes its instructions again. */
 #include "window.h"
 
 #include <core/search.h>

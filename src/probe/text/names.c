@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - see names.h. */
+/* names.c - compares a name in a probe's text with the names of functions. */
 #include "names.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - see select.h. */
+/* select.c - chooses among a file's functions by patterns. */
 #include "select.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arguments.c - see arguments.h. */
+/* arguments.c - makes events of the arguments and results of functions. */
 #include "arguments.h"
 
 #include <errno.h>

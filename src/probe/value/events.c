@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - see events.h. */
+/* events.c - makes events of a target from a probe's places and fields. */
 #include "events.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c - see image.h. */
+/* image.c - opens what probes need of a file, and finds its segments. */
 #include "image.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inlined.c - see inlined.h. */
+/* inlined.c - finds inlined copies of functions in the debug information. */
 #include "inlined.h"
 
 #include <dwarf.h>

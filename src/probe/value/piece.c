@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* piece.c - see piece.h. */
+/* piece.c - follows an expression through the debug information's types, from its base to its value or address. */
 #include "piece.h"
 
 #include <errno.h>

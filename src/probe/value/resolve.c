@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolve.c - see resolve.h. */
+/* resolve.c - finds the places of a probe's text in a file, and what its values mean at each. */
 #include "resolve.h"
 
 #include <dwarf.h>

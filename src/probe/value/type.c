@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* type.c - see type.h. */
+/* type.c - reads types from debug information. */
 #include "type.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value.c - see value.h. */
+/* value.c - makes a field of an event from a value's text. */
 #include "value.h"
 
 #include <dwarf.h>
