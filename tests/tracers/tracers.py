@@ -108,6 +108,8 @@ def check_options(d):
             (["--functions="], "is empty"),
             (["--functions=" + ",".join(f"function_{i}" for i in range(2000))], "too many functions are named"),
             (["--functions=0x20-0x10"], "a range of addresses is"),
+            (["--functions=lib.so!0x20-0x20"], "a range of addresses is"),
+            (["--functions=lib.so!"], "is empty"),
             (["-e", "func:"], "is empty"),
             (["--tracer", "nice"], "--tracer is record, graph"),
             (["--tracer", "graph,record"], "choose one"),
