@@ -88,7 +88,7 @@ TEST(arguments_are_registers)
 TEST(members_are_followed)
 {
 	take("kprobe:read_it(file->f_path.dentry->d_name.name, file->f_path.dentry->d_parent->d_name.len, *pos, file.f_mode, "
-	     "file->f_other, pos[2])");
+	     "file->f_other, pos[2], mode=(*file).f_mode)");
 	assert_value(0, "name", VALUE(.type = HODO_TYPE_STR, ARGUMENT(0), .steps = 2, .offset = { 0, 16 },
 				      .text_max = HODO_KPROBE_TEXT_MAX));
 	assert_value(1, "len", VALUE(.type = HODO_TYPE_U32, ARGUMENT(0), .steps = 2, .load = 4,
@@ -97,6 +97,7 @@ TEST(members_are_followed)
 	assert_value(3, "f_mode", VALUE(.type = HODO_TYPE_U32, ARGUMENT(0), .load = 4, .offset = { 16 }));
 	assert_value(4, "f_other", VALUE(.type = HODO_TYPE_I32, ARGUMENT(0), .load = 4, .offset = { 16 }));
 	assert_value(5, "pos_2", VALUE(.type = HODO_TYPE_I64, ARGUMENT(3), .load = 8, .offset = { 16 }));
+	assert_value(6, "mode", VALUE(.type = HODO_TYPE_U32, ARGUMENT(0), .load = 4, .offset = { 16 }));
 }
 
 TEST(arrays_bits_and_enums)
