@@ -3,7 +3,7 @@
  * process.c - one traced process image, from its memory to its folder.
  */
 #define _GNU_SOURCE
-#include "process.h"
+#include "process_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

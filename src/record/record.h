@@ -25,7 +25,6 @@
 /* Processes that listen, and their memory. */
 #include "catalog.h"
 #include "clock.h"
-#include <record/join/control.h>
 #include <record/join/peer.h>
 #include "proc_status.h"
 #include "process.h"

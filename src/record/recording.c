@@ -20,7 +20,7 @@
 #include <record/kernel/kernel.h>
 #include "proc_status.h"
 #include <record/join/planning.h>
-#include "process.h"
+#include "process_impl.h"
 #include <record/join/server.h>
 #include <record/kernel/switches.h>
 
@@ -467,6 +467,11 @@ void hodo_recorder_stats(const struct hodo_recorder *s, struct hodo_recorder_sta
 bool hodo_recorder_ended(const struct hodo_recorder *s)
 {
 	return s->total.ended;
+}
+
+struct hodo_process *hodo_recorder_processes(const struct hodo_recorder *s)
+{
+	return s->processes;
 }
 
 int hodo_recorder_fd(const struct hodo_recorder *s)

@@ -11,7 +11,7 @@
 #include <base/scope.h>
 
 #include "proc_status.h"
-#include "process.h"
+#include "process_impl.h"
 #include <record/ring/shm.h>
 
 #define REFRESH_MAX 256u /* names looked up at once */

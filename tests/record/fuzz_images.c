@@ -13,7 +13,7 @@
 #include <lib/folder.h>
 #include <lib/fuzz.h>
 #include <record/join/images.h>
-#include <record/process.h>
+#include <record/process_impl.h>
 
 #define OWN 77u
 

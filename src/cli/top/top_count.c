@@ -164,7 +164,7 @@ void hodo_top_packet(struct hodo_top_model *m, const struct hodo_process *p, con
 		at->bytes = len;
 	}
 	tell_lost(im, ring, h->events_discarded, h->timestamp_end);
-	for (struct hodo_process *each = p->recorder->processes; m->queued >= HODO_TOP_QUEUED_MAX && each;
+	for (struct hodo_process *each = hodo_recorder_processes(p->recorder); m->queued >= HODO_TOP_QUEUED_MAX && each;
 	     each = each->next)
 		look_at_rings(hodo_top_image_of(m, each), each);
 }
@@ -205,7 +205,7 @@ void hodo_top_refresh(struct hodo_top_model *m, struct hodo_recorder *s)
 	for (struct hodo_top_image *im = m->image; im; im = im->next)
 		im->process = NULL;
 	m->live = stats.live + hodo_top_watch_refresh(m);
-	for (struct hodo_process *p = s->processes; p; p = p->next)
+	for (struct hodo_process *p = hodo_recorder_processes(s); p; p = p->next)
 		refresh_image(hodo_top_image_of(m, p), p);
 	set_lost(m, &stats);
 	for (struct hodo_top_image **link = &m->image, *im; (im = *link);) {

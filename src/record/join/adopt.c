@@ -4,7 +4,7 @@
  * what, and how the other side notices.
  */
 #define _GNU_SOURCE
-#include <record/process.h>
+#include <record/process_impl.h>
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #ifndef HODO_RECORD_JOIN_CONNECTION_H
 #define HODO_RECORD_JOIN_CONNECTION_H
 
-#include <record/process.h>
+#include <record/process_impl.h>
 
 enum hodo_connection_state {
 	HODO_JOINING_SILENT,  /* it has not said hello */

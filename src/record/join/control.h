@@ -5,7 +5,7 @@
 
 #include <hodo/abi.h>
 
-#include <record/session.h>
+#include <record/recorder.h>
 
 /*
  * If the message on the connection fd is a request, answers it and returns 1; else leaves it there: 0, or

@@ -25,10 +25,10 @@
 
 #include "why_unrecorded.h"
 #include <record/proc_status.h>
-#include <record/process.h>
+#include <record/process_impl.h>
 #include "server.h"
 #include <record/ring/shm.h>
-#include <record/session.h>
+#include <record/recorder.h>
 #include <record/write/names.h>
 
 #define CHECK_NS 50000000ll

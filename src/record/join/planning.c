@@ -13,7 +13,7 @@
 
 #include <base/hash.h>
 
-#include <record/session.h>
+#include <record/recorder.h>
 
 struct job {
 	struct job *next;

@@ -6,7 +6,7 @@
 #define HODO_RECORD_JOIN_SERVER_H
 
 #include "connection.h"
-#include <record/session.h>
+#include <record/recorder.h>
 
 /* 0 or negative errno. */
 int hodo_server_open(struct hodo_recorder *s);

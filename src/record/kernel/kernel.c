@@ -22,7 +22,7 @@
 #include <base/scope.h>
 
 #include <record/ring/lend.h>
-#include <record/process.h>
+#include <record/process_impl.h>
 #include <record/ring/shm.h>
 #include <record/write/snapshot.h>
 

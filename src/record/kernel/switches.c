@@ -27,7 +27,7 @@
 #include <core/ring.h>
 
 #include "perf.h"
-#include <record/process.h>
+#include <record/process_impl.h>
 
 #define PASSES_MAX 8u /* over a process's threads, which may create others meanwhile */
 

@@ -12,7 +12,7 @@
 #include "ring_reader.h"
 #include "shm.h"
 
-#include <record/process.h>
+#include <record/process_impl.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -16,7 +16,7 @@
 #include <base/scope.h>
 
 #include <record/join/peer.h>
-#include <record/process.h>
+#include <record/process_impl.h>
 #include "shm.h"
 #include <record/write/snapshot.h>
 

@@ -6,9 +6,12 @@
 #ifndef HODO_RECORD_RING_LEND_H
 #define HODO_RECORD_RING_LEND_H
 
+#include <sys/types.h>
+
 #include <hodo/abi.h>
 
-#include <record/session.h>
+struct hodo_process;
+struct hodo_recorder;
 
 /* For an answer (control.c): the read-only descriptor, which the caller owns, or a negative errno. The kernel
  * itself hands out the memory of its events. */

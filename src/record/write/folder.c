@@ -4,7 +4,7 @@
  * which docs/design/recorder.md divides between the parts.
  */
 #define _GNU_SOURCE
-#include <record/process.h>
+#include <record/process_impl.h>
 
 #include <string.h>
 

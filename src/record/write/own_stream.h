@@ -4,7 +4,7 @@
 #ifndef HODO_RECORD_WRITE_OWN_STREAM_H
 #define HODO_RECORD_WRITE_OWN_STREAM_H
 
-#include <record/process.h>
+#include <record/process_impl.h>
 
 struct hodo_own_stream {
 	struct hodo_process *process;

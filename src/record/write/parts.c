@@ -17,7 +17,7 @@
 #include <base/vec.h>
 
 #include "out_dir.h"
-#include <record/session.h>
+#include <record/recorder.h>
 
 #define RETRY_NS 100000000
 #define NAME_SIZE 24

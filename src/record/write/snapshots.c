@@ -17,7 +17,7 @@
 #include <record/conditions.h>
 #include "out_dir.h"
 #include <record/proc_status.h>
-#include <record/process.h>
+#include <record/process_impl.h>
 #include <record/ring/shm.h>
 #include "snapshot.h"
 

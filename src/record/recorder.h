@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.h - what the parts of a recording share.
+ * recorder.h - what the parts of a recording share.
  */
-#ifndef HODO_RECORD_SESSION_H
-#define HODO_RECORD_SESSION_H
+#ifndef HODO_RECORD_RECORDER_H
+#define HODO_RECORD_RECORDER_H
 
 #include <base/clock.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.c - what the parts of a recording share: its clock, its output, and its messages to the user.
+ * recorder.c - what the parts of a recording share: its clock, its output, and its messages to the user.
  */
 #define _GNU_SOURCE
-#include "session.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "conditions.h"
 #include <record/write/ctf_metadata.h>
 #include <record/write/snapshot.h>
-#include "process.h"
+#include "process_impl.h"
 
 #define RESERVE_BYTES (1u << 20)
 #define RESERVE_MIN_BYTES (16u << 10)
