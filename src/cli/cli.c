@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli.c - messages, options and numbers of the hodo command. */
-#include "cli.h"
+/* cli.c - messages of the hodo command, its colours, and values that several verbs take. */
+#include "say.h"
+#include <cli/output/out.h>
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,10 +8,11 @@
 #include <time.h>
 
 #include <base/map.h>
+#include <base/scope.h>
 #include <read/event/event_filter.h>
 #include <read/event/select.h>
 
-#include "cli.h"
+#include "say.h"
 
 #define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 #define AROUND_NS    10000000ll

@@ -14,8 +14,10 @@
 #endif
 #include <base/clock.h>
 #include <base/vec.h>
+#include <base/scope.h>
+#include <cli/options.h>
 
-#include "cli.h"
+#include "say.h"
 
 #define PLAN_NS  60000000000ll /* a plan for a large program may take that long on a busy machine */
 #define BEGIN_NS 3000000000ll /* longer than the process's own limit for its part of the recorder */

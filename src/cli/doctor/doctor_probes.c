@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor_probes.c - where a program, a library or a process can have probes, and why not elsewhere. */
 #define _GNU_SOURCE
-#include <cli/cli.h>
+#include <cli/say.h>
+#include <cli/output/out.h>
 #include "doctor.h"
 #include <cli/output/table.h>
 

@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "export_otlp.h"
 
-#include <cli/cli.h>
+#include <cli/recording.h>
+#include <cli/say.h>
 #include <cli/on_signal.h>
 
 #include <errno.h>

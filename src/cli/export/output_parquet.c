@@ -6,7 +6,8 @@
  * a recording whose hosts are there is there whole, and one that is not may be written again.
  */
 #define _GNU_SOURCE
-#include <cli/cli.h>
+#include <cli/recording.h>
+#include <cli/say.h>
 #include <cli/output/output_aside.h>
 #include <cli/output/output_file.h>
 

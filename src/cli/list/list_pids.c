@@ -11,7 +11,8 @@
 #include <base/vec.h>
 #include <record/record.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
+#include <cli/output/out.h>
 #include <cli/target.h>
 
 struct listener {

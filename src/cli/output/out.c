@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has closed it. */
 #define _GNU_SOURCE
-#include <cli/cli.h>
+#include <cli/say.h>
+#include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>

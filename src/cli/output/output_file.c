@@ -3,7 +3,8 @@
 #define _GNU_SOURCE
 #include "output_file.h"
 
-#include <cli/cli.h>
+#include <cli/recording.h>
+#include <cli/say.h>
 #include "output_aside.h"
 
 #include <errno.h>

@@ -4,7 +4,8 @@
  * and gets its name when it is complete.
  */
 #define _GNU_SOURCE
-#include <cli/cli.h>
+#include <cli/recording.h>
+#include <cli/say.h>
 #include "output_aside.h"
 #include "output_file.h"
 

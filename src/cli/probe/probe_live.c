@@ -16,7 +16,8 @@
 #include <base/vec.h>
 #include <record/record.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
+#include <cli/output/out.h>
 #include <cli/plan/planner.h>
 #include "recorders.h"
 #include <cli/output/table.h>

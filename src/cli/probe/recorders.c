@@ -13,8 +13,10 @@
 
 #include <base/file.h>
 #include <base/vec.h>
+#include <base/scope.h>
+#include <cli/options.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 #include <cli/target.h>
 
 void hodo_recorders_free(struct hodo_recorders *r)

@@ -14,7 +14,7 @@
 
 #include <base/file.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define VERB "record"
 #define DEPTH 32u

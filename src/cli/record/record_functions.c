@@ -9,7 +9,7 @@
 
 #include <probe/value/arguments.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define VERB "record"
 #define ONE(tracer) (1u << HODO_TRACER_##tracer)

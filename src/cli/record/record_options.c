@@ -8,7 +8,7 @@
 
 #include <read/event/filter_compile.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define ROTATE_MIN_NS 1000000
 #define TIME_MAX_NS   (36500 * 24 * 3600ll * 1000000000) /* in ticks of any clock it fits 64 bits */
@@ -256,7 +256,6 @@ const struct hodo_option hodo_record_option_table[] = {
 	  .help = "at most N threads of the recorder (one for four CPUs)" },
 	{ .name = "context", .kind = HODO_OPTION_EACH, .arg = "WHAT[,WHAT...]", .set = set_context,
 	  .choices = contexts, .words = HODO_WORD_LIST,
-
 	  .help = "store with each event: comm, pid, ip,\ncallstack[=DEPTH], stack[=BYTES], cpu_time, perf:COUNTER" },
 	{ .name = "off-cpu", .kind = HODO_OPTION_CALL, .arg = "HOW", .optional = true, .set = set_off_cpu,
 	  .choices = off_cpu_ways, .help = "how long threads do not run, by switches or cpu_time" },

@@ -70,7 +70,7 @@ struct hodo_record_options {
 	char **command; /* [0] NULL: none */
 };
 
-/* The defaults. */
+/* What holds without options; members that are 0 are decided by hodo_record_options_check(). */
 #define HODO_RECORD_DEFAULTS { .out = HODO_DIR_DEFAULT, .packet_age_ns = 3600000000000ull }
 
 extern const struct hodo_option hodo_record_option_table[]; /* for arguments that begin with the struct above */

@@ -14,8 +14,6 @@
 #define _GNU_SOURCE
 #include "record_otlp.h"
 
-#include <cli/cli.h>
-
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,8 +26,11 @@
 #include <unistd.h>
 
 #include <base/clock.h>
+#include <base/scope.h>
 #include <export/otlp/otlp_follow.h>
 #include <http/url.h>
+
+#include <cli/say.h>
 
 #define MS             1000000ll
 #define REST_MS        10000u /* for what is left at the end, as OpenTelemetry's exporters have it */

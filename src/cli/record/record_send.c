@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include <base/clock.h>
+#include <base/scope.h>
 #include <sym/recording_symbols.h>
 #include <send/ready.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define VERB         "record"
 #define ROTATE_BYTES (64ull << 20)

@@ -13,7 +13,8 @@
 
 #include <sym/recording_symbols.h>
 
-#include <cli/cli.h>
+#include <cli/recording.h>
+#include <cli/say.h>
 #include <cli/list/list.h>
 #include <cli/report/report.h>
 

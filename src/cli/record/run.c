@@ -15,8 +15,9 @@
 #endif
 #include <base/clock.h>
 #include <base/vec.h>
+#include <base/scope.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 /* ------------------------------------------------------- copies of the libraries */
 

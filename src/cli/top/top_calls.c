@@ -8,7 +8,7 @@
 #include <read/time/live.h>
 #include <record/record.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define NOWHERE "/dev/null" /* no recording that could have saved symbols */
 #define BITS (1ull << 63)   /* in a key: no address of a program has it */

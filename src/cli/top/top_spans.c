@@ -10,7 +10,7 @@
 #include <read/time/live.h>
 #include <read/event/pairs.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 #define BEGUN_MAX (1u << 17)  /* of a model: then the oldest of the process that adds one is given up */
 #define STRAINED (4ull * HODO_TOP_QUEUED_MAX) /* from so many on, no ring is waited for */

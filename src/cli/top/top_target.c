@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 #include <base/file.h>
 
 #define OUTPUT_KEPT (64u << 10)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cli/cli.h>
+#include <cli/say.h>
 
 /* -------------------------------------------------------------------------- spans */
 
