@@ -22,6 +22,7 @@
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <core/atomic.h>
 
 #define THREADS 2
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <core/atomic.h>
 #include <user/libc/sys.h>
 
 #define ASSEMBLY_POINTS 9
