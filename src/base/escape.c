@@ -273,3 +273,19 @@ char *hodo_escape_plain(char *o, const void *text, size_t len, bool quoted)
 	}
 	return o;
 }
+
+void hodo_printable(char *to, size_t size, const char *s)
+{
+	for (; *s && size >= 5; s++) {
+		char *end = to;
+
+		if (*s >= ' ' && *s < 127)
+			*end++ = *s;
+		else
+			end = put_coded(to, "\\x", (uint8_t)*s);
+		size -= (size_t)(end - to);
+		to = end;
+	}
+	if (size > 0)
+		*to = 0;
+}

@@ -51,6 +51,11 @@ char *hodo_escape_utf8(char *to, const void *text, size_t len, char doubled);
 /* For a terminal or a line of text: no control characters. quoted: " and \ are escaped too. */
 char *hodo_escape_plain(char *to, const void *text, size_t len, bool quoted);
 
+/*
+ * For one line of a terminal: control bytes and all beyond ASCII are written as \xNN. Always terminates to; cuts what
+ * does not fit.
+ */
+void hodo_printable(char *to, size_t size, const char *s);
 /* For a message, in place: a question mark for each byte that is not UTF-8 and each invisible character. */
 void hodo_mask_unseen(char *text);
 

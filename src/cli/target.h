@@ -13,7 +13,6 @@ static inline uint32_t hodo_packet_size(uint64_t ring_size)
 	return size < HODO_PACKET_MIN ? HODO_PACKET_MIN : size > 1u << 20 ? 1u << 20 : (uint32_t)size;
 }
 
-#define HODO_WHY_MAX 1024 /* bytes of a line that says why not, and what to do */
 
 struct hodo_target {
 	pid_t pid;

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - messages to the user, and what to do about a system error. */
+/* message.h - why something failed, for a buffer of any size. */
 #ifndef HODO_RECORD_MESSAGE_H
 #define HODO_RECORD_MESSAGE_H
 
-#include <stddef.h>
-
-/* Takes a message for the user: one printable line without newline. */
-struct hodo_reporter {
-	void (*report)(void *arg, const char *line);
-	void *arg;
-};
-
-void hodo_report(const struct hodo_reporter *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/*
- * For the end of a message, "what went wrong: strerror: remedy"; of an errno with either sign. It is true for
- * any path, process or disk: if more is known, say that instead.
- */
-const char *hodo_remedy(int err);
+#include <base/why.h>
 
 /* These write the message to why and return err. hodo_fail_errno() adds ": strerror: remedy";
  * hodo_fail_system() writes only that. */

@@ -114,10 +114,6 @@ TEST(test_texts)
 	struct hodo_text t = { 0 };
 	char out[32];
 
-	hodo_name_printable(out, sizeof(out), "a\x1b\xc3\xa4\n");
-	assert_string_equal(out, "a\\x1b\\xc3\\xa4\\x0a");
-	hodo_name_printable(out, 8, "abcdefghijk");
-	assert_true(strlen(out) < 8);
 	hodo_name_file(out, sizeof(out), "../a b/\xff+-_.x");
 	assert_string_equal(out, "_._a_b__+-_.x");
 	hodo_name_file(out, sizeof(out), "");

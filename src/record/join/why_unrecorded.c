@@ -188,7 +188,7 @@ bool hodo_why_unrecorded(const char *name, uid_t uid, bool look, char *why, size
 
 	if (look && strncmp(name, "...", 3) != 0 && hodo_rights_of(&rights, uid) == 0 && find(name, path))
 		says = file_says(path);
-	hodo_name_printable(shown, sizeof(shown), says ? path : name);
+	hodo_printable(shown, sizeof(shown), says ? path : name);
 	cut = strlen(shown) > SHOWN_MAX;
 	if (cut)
 		at += strlen(shown) - SHOWN_MAX;

@@ -22,27 +22,6 @@ void hodo_name_encode(struct hodo_text *t, const char *s)
 		t->len += (size_t)(hodo_percent_encode(to, s, len) - to);
 }
 
-void hodo_name_printable(char *to, size_t size, const char *s)
-{
-	static const char hex[] = "0123456789abcdef";
-	size_t n = 0;
-
-	for (; *s && n + 5 <= size; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c >= ' ' && c < 127) {
-			to[n++] = (char)c;
-			continue;
-		}
-		to[n++] = '\\';
-		to[n++] = 'x';
-		to[n++] = hex[c >> 4];
-		to[n++] = hex[c & 15];
-	}
-	if (size > 0)
-		to[n] = 0;
-}
-
 void hodo_name_file(char *to, size_t size, const char *s)
 {
 	size_t n = 0;

@@ -11,12 +11,6 @@
 /* Percent-encoded, as the metadata's comment lines are (docs/format.md). */
 void hodo_name_encode(struct hodo_text *t, const char *s);
 
-/*
- * For one line of a terminal: control bytes and all beyond ASCII are written
- * as \xNN. Always terminates to; cuts what does not fit.
- */
-void hodo_name_printable(char *to, size_t size, const char *s);
-
 /* For a file name: bytes other than A-Z a-z 0-9 . _ + - become '_', and a leading '.' does too. */
 void hodo_name_file(char *to, size_t size, const char *s);
 
