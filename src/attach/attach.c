@@ -178,15 +178,12 @@ static int refuse_moment(struct search *s)
 	struct hodo_attach_target *t = s->t;
 
 	if (s->seccomp && !s->nthreads)
-		return hodo_attach_refuse(t, -EPERM,
-			"process %d is in a seccomp sandbox (mode %d), which might end it: start it with HODO_LISTEN=1", t->pid,
-			s->seccomp);
+		return hodo_why(t->why, -EPERM, "process %d is in a seccomp sandbox (mode %d), which might end it: "
+				"start it with HODO_LISTEN=1", t->pid, s->seccomp);
 	if (!s->reason[0])
-		return hodo_attach_refuse(t, -EBUSY, "process %d has no thread that can be stopped: try "
-					  "again", t->pid);
-	return hodo_attach_refuse(t, -EBUSY,
-				  "process %d: in %d s its threads were always %s: try again, or start it with HODO_LISTEN=1",
-				  t->pid, (int)((now_ms() - s->since_ms) / 1000), s->reason);
+		return hodo_why(t->why, -EBUSY, "process %d has no thread that can be stopped: try again", t->pid);
+	return hodo_why(t->why, -EBUSY, "process %d: in %d s its threads were always %s: try again, or start it with "
+			"HODO_LISTEN=1", t->pid, (int)((now_ms() - s->since_ms) / 1000), s->reason);
 }
 
 static int refuse_call(struct search *s, int error)
@@ -197,18 +194,17 @@ static int refuse_call(struct search *s, int error)
 	case -ESRCH:
 		return error;
 	case -EPERM:
-		return hodo_attach_refuse(t, error, "process %d cannot be stopped (a debugger has it, or "
-					  "the system forbids it): start it with HODO_LISTEN=1", t->pid);
+		return hodo_why(t->why, error, "process %d cannot be stopped (a debugger has it, or the system "
+				"forbids it): start it with HODO_LISTEN=1", t->pid);
 	case -EFAULT:
-		return hodo_attach_refuse(t, error, "process %d: loading libhodo failed in it (a fault)",
-					  t->pid);
+		return hodo_why(t->why, error, "process %d: loading libhodo failed in it (a fault)", t->pid);
 	case -ETIMEDOUT:
-		return hodo_attach_refuse(t, error, "process %d: thread %d is waiting for another thread "
-					  "and will listen later: try again", t->pid, s->tracee.tid);
+		return hodo_why(t->why, error, "process %d: thread %d is waiting for another thread and will listen "
+				"later: try again", t->pid, s->tracee.tid);
 	case -ENOEXEC:
 		return error; /* already reported */
 	}
-	return hodo_attach_refuse(t, error, "process %d could not be made to listen: %s", t->pid, strerror(-error));
+	return hodo_why(t->why, error, "process %d could not be made to listen: %s", t->pid, strerror(-error));
 }
 
 static bool goes_on(const struct search *s)
@@ -259,13 +255,13 @@ static int wait_listening(struct hodo_attach_target *t, const int64_t answer[3])
 	while (!error && state == 1 && now_ms() < until) {
 		if (!hodo_attach_read(t, (uint64_t)answer[1], &state, sizeof(state)) ||
 		    !hodo_attach_read(t, (uint64_t)answer[2], &error, sizeof(error)))
-			return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+			return hodo_why(t->why, -ESRCH, "process %d has ended", t->pid);
 		if (state == 1)
 			hodo_sleep_ns(200000);
 	}
 	if (error || state == 1)
-		return hodo_attach_refuse(t, error ? error : -ETIMEDOUT, "process %d could not listen: %s", t->pid,
-					  strerror(error ? -error : ETIMEDOUT));
+		return hodo_why(t->why, error ? error : -ETIMEDOUT, "process %d could not listen: %s", t->pid,
+				strerror(error ? -error : ETIMEDOUT));
 	return 0;
 }
 
@@ -278,7 +274,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, const 
 	int error;
 
 	if (!s)
-		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
+		return hodo_why(t->why, -ENOMEM, "out of memory");
 	memset(s, 0, sizeof(*s));
 	s->t = t;
 	s->done = done;
@@ -291,7 +287,7 @@ static int attach_once(struct hodo_attach_target *t, const char *library, const 
 	if (!error) {
 		s->unwind = hodo_attach_unwind_open(t);
 		error = s->unwind ? search(s, answer)
-				  : hodo_attach_refuse(t, -ENOMEM, "the stacks of process %d cannot be read", t->pid);
+				  : hodo_why(t->why, -ENOMEM, "the stacks of process %d cannot be read", t->pid);
 	}
 	if (!error)
 		error = wait_listening(t, answer);
@@ -318,10 +314,9 @@ static void attach(void *arg, struct hodo_attach_answer *a)
 	struct timespec pause = { 0, 2000000 };
 
 	do {
-		struct hodo_attach_target t = { .pid = x->pid, .pidfd = x->pidfd, .why = a->why,
-						.why_size = sizeof(a->why) };
+		struct hodo_attach_target t = { .pid = x->pid, .pidfd = x->pidfd, .why = &a->why };
 
-		a->why[0] = 0;
+		a->why.text[0] = 0;
 		a->error = attach_once(&t, x->library, x->copy, &a->done);
 		if (a->error == -ESRCH)
 			young = now_ms() + YOUNG_MS;
@@ -333,25 +328,21 @@ static void attach(void *arg, struct hodo_attach_answer *a)
 	if (a->error == -EAGAIN)
 		a->error = -EOPNOTSUPP;
 	if (a->error == -ESRCH)
-		snprintf(a->why, sizeof(a->why), hodo_attach_alive(x->pidfd) ?
+		hodo_why(&a->why, 0, hodo_attach_alive(x->pidfd) ?
 			 "process %d keeps becoming another program" : "process %d has ended", (int)x->pid);
 }
 
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct hodo_attach_copy *copy,
-			struct hodo_attach_done *done, char *why, size_t why_size)
+			struct hodo_attach_done *done, struct hodo_why *why)
 {
 	char path[4096], copied[sizeof(copy->dir) + 256];
 	struct attaching x = { pid, pidfd, path, copy ? copied : NULL };
 	bool resolved = realpath(library, path);
-	int error;
 
 	if (copy)
 		snprintf(copied, sizeof(copied), "%s/%s", copy->dir, copy->file[0]);
-	if (resolved)
-		return hodo_attach_apart(pid, attach, &x, done, why, why_size);
-	error = -errno;
-	snprintf(why, why_size, "%s: %s", library, strerror(errno));
-	return error;
+	return resolved ? hodo_attach_apart(pid, attach, &x, done, why)
+			: hodo_why(why, -errno, "%s: %s", library, strerror(errno));
 }
 
 #else /* another architecture */
@@ -361,18 +352,16 @@ int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct 
 #include "attach.h"
 
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct hodo_attach_copy *copy,
-			struct hodo_attach_done *done, char *why, size_t why_size)
+			struct hodo_attach_done *done, struct hodo_why *why)
 {
-	snprintf(why, why_size, "process %d: only processes that listen can be recorded on this architecture: start it with "
-		 "HODO_LISTEN=1", (int)pid);
-	return -EOPNOTSUPP;
+	return hodo_why(why, -EOPNOTSUPP, "process %d: only processes that listen can be recorded on this "
+			"architecture: start it with HODO_LISTEN=1", (int)pid);
 }
 
 int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
-		      char *why, size_t why_size)
+		      struct hodo_why *why)
 {
-	snprintf(why, why_size, "process %d: code can be replaced only on x86-64", (int)pid);
-	return -EOPNOTSUPP;
+	return hodo_why(why, -EOPNOTSUPP, "process %d: code can be replaced only on x86-64", (int)pid);
 }
 
 #endif

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <base/why.h>
+
 struct hodo_attach_done {
 	uint64_t stopped_ns; /* how long the thread was stopped, in total */
 	uint64_t longest_ns; /* the longest of them */
@@ -29,7 +31,7 @@ struct hodo_attach_done {
  */
 struct hodo_attach_copy;
 int hodo_attach_process(pid_t pid, int pidfd, const char *library, const struct hodo_attach_copy *copy,
-			struct hodo_attach_done *done, char *why, size_t why_size);
+			struct hodo_attach_done *done, struct hodo_why *why);
 
 /* -------------------------------------------------------------- another root directory */
 
@@ -51,8 +53,8 @@ struct hodo_attach_copy {
  * rights. starts: a program is to be started with them there, which must not fail: they are not copied where the C
  * library is too old for them. 0, or a negative errno and why.
  */
-int hodo_attach_copy_make(struct hodo_attach_copy *copy, pid_t pid, const char *libraries, bool starts, char *why,
-			  size_t why_size);
+int hodo_attach_copy_make(struct hodo_attach_copy *copy, pid_t pid, const char *libraries, bool starts,
+			  struct hodo_why *why);
 void hodo_attach_copy_remove(struct hodo_attach_copy *copy); /* once more does nothing */
 /* Whether it is in the process's root directory, and nobody else but root can write it. */
 bool hodo_attach_copy_serves(const struct hodo_attach_copy *copy, pid_t pid);
@@ -85,6 +87,6 @@ struct hodo_attach_still {
  * stopped now.
  */
 int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
-		      char *why, size_t why_size);
+		      struct hodo_why *why);
 
 #endif

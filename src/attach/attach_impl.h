@@ -20,6 +20,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
+#include <base/why.h>
 #include <elf/symbols.h>
 
 #include "attach.h"
@@ -27,7 +28,6 @@
 #define HODO_ATTACH_MAPS_MAX    (1u << 20)
 #define HODO_ATTACH_THREADS_MAX 4096u
 #define HODO_ATTACH_XSTATE_MAX  (16u << 10)
-#define HODO_ATTACH_WHY         256
 
 /* ------------------------------------------------------------------- target */
 
@@ -74,13 +74,8 @@ struct hodo_attach_target {
 	struct hodo_attach_object *objects; /* ascending */
 	uint32_t nobjects;
 	struct hodo_attach_object *libc, *hodo;
-	char *why;
-	size_t why_size;
+	struct hodo_why *why;
 };
-
-/* Writes the line for the user; returns error. */
-int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* target.c. All: 0 or negative errno and why. */
 int hodo_attach_target_open(struct hodo_attach_target *t);
@@ -190,12 +185,12 @@ void hodo_attach_frame_vectors(uint8_t *to, const struct hodo_attach_tracee *e);
 struct hodo_attach_answer {
 	struct hodo_attach_done done;
 	int error;
-	char why[HODO_ATTACH_WHY];
+	struct hodo_why why;
 	bool complete;
 };
 /* Calls run in a child, with ticks that bound every wait, and returns its answer. */
 int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answer *a), void *arg,
-		      struct hodo_attach_done *done, char *why, size_t why_size);
+		      struct hodo_attach_done *done, struct hodo_why *why);
 /* Call in the child before threads are stopped: until then, it lets others run now and then. */
 void hodo_attach_hurry(void);
 

@@ -365,8 +365,8 @@ static int say_dlerror(struct call *c)
 	}
 	if (error == -ESRCH || error == -ETIMEDOUT)
 		return error;
-	return hodo_attach_refuse(t, -ENOEXEC, "process %d could not load libhodo: %s", t->pid,
-				  bytes[0] ? bytes : c->p->library);
+	return hodo_why(t->why, -ENOEXEC, "process %d could not load libhodo: %s", t->pid,
+			bytes[0] ? bytes : c->p->library);
 }
 
 /*

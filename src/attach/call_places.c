@@ -109,10 +109,10 @@ static int find_attach(struct hodo_attach_target *t, struct hodo_attach_places *
 	if (hodo_elf_open(&file, library) == 0 && hodo_elf_find_symbol(file.elf, "hodo_attach_", &attach))
 		p->attach_offset = attach.st_value;
 	if (!p->attach_offset)
-		return hodo_attach_refuse(t, -EINVAL, "%s is not libhodo of this version", library);
+		return hodo_why(t->why, -EINVAL, "%s is not libhodo of this version", library);
 	if (unread && !is_same(t, unread, file.fd))
-		return hodo_attach_refuse(t, -EINVAL, "process %d has a libhodo of another build: restart it, or record it as"
-					  " root", t->pid);
+		return hodo_why(t->why, -EINVAL, "process %d has a libhodo of another build: restart it, or record "
+				"it as root", t->pid);
 	if (unread)
 		p->attach = unread->bias + p->attach_offset;
 	return 0;
@@ -134,8 +134,8 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	p->syscall = hodo_attach_symbol(t->libc, "syscall", NULL);
 	p->errno_offset = find_errno(t);
 	if (!p->syscall_return || !p->pop_rdi_return || !p->restorer || !p->raise || !p->errno_offset)
-		return hodo_attach_refuse(t, -EAGAIN,
-			"process %d uses an unknown C library: start it with HODO_LISTEN=1", t->pid);
+		return hodo_why(t->why, -EAGAIN, "process %d uses an unknown C library: start it with HODO_LISTEN=1",
+				t->pid);
 	p->loader_data = find_in(t, HODO_ATTACH_LOADER, "_rtld_global", &p->loader_size);
 	p->library = copy ? copy : library;
 	p->copied = copy;
@@ -149,8 +149,7 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
 	p->dlopen = find_in(t, HODO_ATTACH_LIBC, "dlopen", NULL);
 	p->dlerror = find_in(t, HODO_ATTACH_LIBC, "dlerror", NULL);
 	if (!p->dlopen || !p->dlerror)
-		return hodo_attach_refuse(t, -EAGAIN,
-			"process %d has no dlopen() to load libhodo with: start it with HODO_LISTEN=1",
-			t->pid);
+		return hodo_why(t->why, -EAGAIN, "process %d has no dlopen() to load libhodo with: start it with "
+				"HODO_LISTEN=1", t->pid);
 	return copy ? 0 : hodo_attach_target_sees(t, library);
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,16 +36,6 @@
 #endif
 #define NAMES_MAX 4096u /* of versions in a file */
 #define FILES_MAX (64 << 20)
-
-static int __attribute__((format(printf, 4, 5))) refuse(char *why, size_t size, int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, size, format, args);
-	va_end(args);
-	return error;
-}
 
 /* In the root directory, whatever links are on the way. A descriptor or negative errno. */
 static int open_in(int root, const char *path, uint64_t flags)
@@ -141,7 +130,7 @@ static bool is_same_machine(Elf *a, Elf *b)
  * A library that needs a newer C library than there is would keep programs from starting: none of those that are there
  * may be too old. musl does not look at versions.
  */
-static int check_libc(int root, const char *library, char *why, size_t size)
+static int check_libc(int root, const char *library, struct hodo_why *why)
 {
 	static const char *const paths[] = {
 		"lib/" MACHINE "-linux-gnu/libc.so.6", "usr/lib/" MACHINE "-linux-gnu/libc.so.6", "lib64/libc.so.6",
@@ -154,7 +143,7 @@ static int check_libc(int root, const char *library, char *why, size_t size)
 	elf_version(EV_CURRENT);
 	error = hodo_elf_open(&ours, library);
 	if (error)
-		return refuse(why, size, error, "%s: %s", library, strerror(-error));
+		return hodo_why(why, error, "%s: %s", library, strerror(-error));
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		HODO_AUTO(hodo_elf_close) struct hodo_elf libc = HODO_ELF_CLOSED;
 		const char *missing;
@@ -164,14 +153,15 @@ static int check_libc(int root, const char *library, char *why, size_t size)
 		found = true;
 		missing = find_missing(ours.elf, libc.elf);
 		if (missing)
-			return refuse(why, size, -ENOEXEC, "its C library (/%s) is too old: it has no %s", paths[i], missing);
+			return hodo_why(why, -ENOEXEC, "its C library (/%s) is too old: it has no %s", paths[i],
+					missing);
 	}
 	if (!found) {
 		HODO_AUTO_CLOSE int musl = open_in(root, "lib/ld-musl-" MACHINE ".so.1", 0);
 
 		found = musl >= 0;
 	}
-	return found ? 0 : refuse(why, size, -ENOEXEC, "no C library was found there");
+	return found ? 0 : hodo_why(why, -ENOEXEC, "no C library was found there");
 }
 
 /* ---------------------------------------------------------------------- the copy */
@@ -262,7 +252,7 @@ static int make_in(struct hodo_attach_copy *c, int root, const char *below, cons
 }
 
 static int make_somewhere(struct hodo_attach_copy *c, pid_t pid, int root, const int *from, char *const *name,
-			  unsigned n, char *why, size_t size)
+			  unsigned n, struct hodo_why *why)
 {
 	static const char *const dirs[] = { "tmp", "var/tmp", "dev/shm", "run", "" };
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
@@ -270,7 +260,7 @@ static int make_somewhere(struct hodo_attach_copy *c, pid_t pid, int root, const
 	struct stat st;
 
 	if (error)
-		return refuse(why, size, error, "process %d: %s", (int)pid, strerror(-error));
+		return hodo_why(why, error, "process %d: %s", (int)pid, strerror(-error));
 	fstat(root, &st);
 	c->root_dev = st.st_dev;
 	c->root_ino = st.st_ino;
@@ -285,12 +275,12 @@ static int make_somewhere(struct hodo_attach_copy *c, pid_t pid, int root, const
 		}
 		first = first && first != -ENOENT ? first : error;
 	}
-	return refuse(why, size, first, "no directory there (/tmp, /var/tmp, /dev/shm, /run, /) can be written and has room for"
-		      " programs: %s", strerror(-first));
+	return hodo_why(why, first, "no directory there (/tmp, /var/tmp, /dev/shm, /run, /) can be written and has "
+			"room for programs: %s", strerror(-first));
 }
 
-int hodo_attach_copy_make(struct hodo_attach_copy *c, pid_t pid, const char *libraries, bool starts, char *why,
-			  size_t size)
+int hodo_attach_copy_make(struct hodo_attach_copy *c, pid_t pid, const char *libraries, bool starts,
+			  struct hodo_why *why)
 {
 	char path[32], text[2 * 4096], *name[HODO_ATTACH_COPY_FILES];
 	int from[HODO_ATTACH_COPY_FILES], error = 0;
@@ -299,25 +289,25 @@ int hodo_attach_copy_make(struct hodo_attach_copy *c, pid_t pid, const char *lib
 
 	*c = HODO_ATTACH_NO_COPY;
 	if (snprintf(text, sizeof(text), "%s", libraries) >= (int)sizeof(text))
-		return refuse(why, size, -ENAMETOOLONG, "%s: path too long", libraries);
+		return hodo_why(why, -ENAMETOOLONG, "%s: path too long", libraries);
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return refuse(why, size, -errno, "%s: %s", path, strerror(errno));
+		return hodo_why(why, -errno, "%s: %s", path, strerror(errno));
 	for (char *rest = text, *one; !error && n < HODO_ATTACH_COPY_FILES && (one = strsep(&rest, ":"));) {
 		char *slash = strrchr(one, '/');
 
 		if (starts)
-			error = check_libc(root, one, why, size);
+			error = check_libc(root, one, why);
 		name[n] = slash ? slash + 1 : one;
 		from[n] = error ? -1 : open(one, O_RDONLY | O_CLOEXEC);
 		if (from[n] >= 0)
 			n++;
 		else if (!error)
-			error = refuse(why, size, -errno, "%s: %s", one, strerror(errno));
+			error = hodo_why(why, -errno, "%s: %s", one, strerror(errno));
 	}
 	if (!error)
-		error = make_somewhere(c, pid, root, from, name, n, why, size);
+		error = make_somewhere(c, pid, root, from, name, n, why);
 	while (n > 0)
 		close(from[--n]);
 	return error;

@@ -218,9 +218,8 @@ static int find_libc(struct hodo_attach_target *t)
 		struct hodo_attach_object *o = &t->objects[i];
 
 		if (strstr(o->name, "/ld-musl") || strstr(o->name, "/libc.musl") || strstr(o->name, "-musl/"))
-			return hodo_attach_refuse(t, -EOPNOTSUPP,
-				"process %d uses musl, whose loader cannot load libhodo later: start it "
-				"with HODO_LISTEN=1 and libhodo in LD_PRELOAD", t->pid);
+			return hodo_why(t->why, -EOPNOTSUPP, "process %d uses musl, whose loader cannot load libhodo "
+					"later: start it with HODO_LISTEN=1 and libhodo in LD_PRELOAD", t->pid);
 		if (o->kind == HODO_ATTACH_LIBC && hodo_attach_symbol(o, "gnu_get_libc_version", NULL))
 			t->libc = o;
 		if (o->kind == HODO_ATTACH_HODO && hodo_attach_symbol(o, "hodo_attach_", NULL))
@@ -238,12 +237,9 @@ static int find_libc(struct hodo_attach_target *t)
 		return 0;
 	}
 	if (!t->loader_base)
-		return hodo_attach_refuse(t, -EOPNOTSUPP,
-			"process %d is a static program, which cannot load libraries: link it with libhodo.a",
-			t->pid);
-	return hodo_attach_refuse(t, -EAGAIN, "process %d uses an unknown C library: start it with "
-				  "HODO_LISTEN=1",
-				  t->pid);
+		return hodo_why(t->why, -EOPNOTSUPP, "process %d is a static program, which cannot load libraries: "
+				"link it with libhodo.a", t->pid);
+	return hodo_why(t->why, -EAGAIN, "process %d uses an unknown C library: start it with HODO_LISTEN=1", t->pid);
 }
 
 int hodo_attach_objects_open(struct hodo_attach_target *t)
@@ -251,7 +247,7 @@ int hodo_attach_objects_open(struct hodo_attach_target *t)
 	elf_version(EV_CURRENT);
 	t->objects = calloc(t->nmaps < OBJECTS_MAX ? t->nmaps + 1 : OBJECTS_MAX, sizeof(*t->objects));
 	if (!t->objects)
-		return hodo_attach_refuse(t, -ENOMEM, "out of memory");
+		return hodo_why(t->why, -ENOMEM, "out of memory");
 	for (uint32_t i = 0, n; i < t->nmaps && t->nobjects < OBJECTS_MAX - 1; i += n) {
 		const struct hodo_attach_map *m = &t->maps[i];
 

@@ -217,25 +217,25 @@ struct request {
 static void still(void *arg, struct hodo_attach_answer *a)
 {
 	const struct request *r = arg;
-	struct hodo_attach_target t = { .pid = r->pid, .pidfd = r->pidfd, .why = a->why, .why_size = sizeof(a->why) };
+	struct hodo_attach_target t = { .pid = r->pid, .pidfd = r->pidfd, .why = &a->why };
 	struct still s = { .wanted = r->still, .t = &t, .done = &a->done };
 
 	a->error = hodo_attach_target_open(&t);
 	if (!a->error) {
 		a->error = run_still(&s);
 		if (a->error)
-			hodo_attach_refuse(&t, a->error, "the threads of process %d cannot be stopped all at once: %s",
-					   t.pid, strerror(-a->error));
+			hodo_why(t.why, a->error, "the threads of process %d cannot be stopped all at once: %s",
+				 t.pid, strerror(-a->error));
 	}
 	hodo_attach_target_close(&t);
 }
 
 int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *wanted, struct hodo_attach_done *done,
-		      char *why, size_t why_size)
+		      struct hodo_why *why)
 {
 	struct request r = { pid, pidfd, wanted };
 
-	return hodo_attach_apart(pid, still, &r, done, why, why_size);
+	return hodo_attach_apart(pid, still, &r, done, why);
 }
 
 #endif

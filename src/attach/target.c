@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +22,6 @@
 #include <elf.h>
 
 #define MAPS_BYTES_MAX (64u << 20)
-
-int hodo_attach_refuse(struct hodo_attach_target *t, int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(t->why, t->why_size, format, args);
-	va_end(args);
-	return error;
-}
 
 /* --------------------------------------------------------------------- files */
 
@@ -179,9 +168,8 @@ static int check_tracer(struct hodo_attach_target *t, const char *status)
 	if (!tracer)
 		return 0;
 	hodo_attach_proc(tracer, "comm", comm, sizeof(comm));
-	return hodo_attach_refuse(t, -EBUSY,
-				  "process %d is traced by %s (process %d): end that first, or start it with HODO_LISTEN=1",
-				  t->pid, comm[0] ? comm : "another", tracer);
+	return hodo_why(t->why, -EBUSY, "process %d is traced by %s (process %d): end that first, or start it with "
+			"HODO_LISTEN=1", t->pid, comm[0] ? comm : "another", tracer);
 }
 
 static int check_status(struct hodo_attach_target *t)
@@ -192,26 +180,24 @@ static int check_status(struct hodo_attach_target *t)
 	int error = (int)hodo_attach_proc(t->pid, "status", status, sizeof(status));
 
 	if (error < 0)
-		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+		return hodo_why(t->why, -ESRCH, "process %d has ended", t->pid);
 	hodo_attach_stat(t->pid, "stat", &stat);
 	t->start_time = stat.start_time;
 	if (stat.flags & 0x200000) /* PF_KTHREAD */
-		return hodo_attach_refuse(t, -EINVAL, "process %d is a kernel thread: it has no program to "
-					  "trace",
-					  t->pid);
+		return hodo_why(t->why, -EINVAL, "process %d is a kernel thread: it has no program to trace", t->pid);
 	if (stat.state == 'Z' || stat.state == 'X')
-		return hodo_attach_refuse(t, -ESRCH, "process %d has ended (its parent has not yet waited for it)", t->pid);
+		return hodo_why(t->why, -ESRCH, "process %d has ended (its parent has not yet waited for it)",
+				t->pid);
 	error = check_tracer(t, status);
 	if (error)
 		return error;
 	if (stat.state == 'T' || stat.state == 't')
-		return hodo_attach_refuse(t, -EBUSY, "process %d is stopped: resume it first (kill -CONT %d)",
-					  t->pid,
-					  t->pid);
+		return hodo_why(t->why, -EBUSY, "process %d is stopped: resume it first (kill -CONT %d)", t->pid,
+				t->pid);
 	features = hodo_attach_status(status, "x86_Thread_features");
 	if (features && strstr(features, "shstk\n"))
-		return hodo_attach_refuse(t, -EOPNOTSUPP,
-					  "process %d has a shadow stack: start it with HODO_LISTEN=1", t->pid);
+		return hodo_why(t->why, -EOPNOTSUPP, "process %d has a shadow stack: start it with HODO_LISTEN=1",
+				t->pid);
 	return 0;
 }
 
@@ -227,24 +213,23 @@ static int check_permission(struct hodo_attach_target *t)
 		return 0;
 	}
 	if (n == 0)
-		return hodo_attach_refuse(t, -EINVAL, "process %d has no program to trace", t->pid);
+		return hodo_why(t->why, -EINVAL, "process %d has no program to trace", t->pid);
 	snprintf(path, sizeof(path), "/proc/%d", (int)t->pid);
 	if (stat(path, &st) != 0)
-		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+		return hodo_why(t->why, -ESRCH, "process %d has ended", t->pid);
 	if (geteuid() != 0 && st.st_uid != geteuid())
-		return hodo_attach_refuse(t, -EPERM, "process %d is another user's: ask as that user or as root", t->pid);
+		return hodo_why(t->why, -EPERM, "process %d is another user's: ask as that user or as root", t->pid);
 	hodo_file_line(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (atoi(scope) > 0)
-		return hodo_attach_refuse(t, -EPERM,
-			"process %d may not be stopped (kernel.yama.ptrace_scope is %d): start it with HODO_LISTEN=1, "
-			"or as root: sysctl kernel.yama.ptrace_scope=0", t->pid, atoi(scope));
+		return hodo_why(t->why, -EPERM, "process %d may not be stopped (kernel.yama.ptrace_scope is %d): "
+				"start it with HODO_LISTEN=1, or as root: sysctl kernel.yama.ptrace_scope=0", t->pid,
+				atoi(scope));
 	if (geteuid() == 0)
-		return hodo_attach_refuse(t, -EPERM,
-			"process %d may not be looked at, though you are root (%s): it has capabilities that you lack, as "
-			"outside of a container, or a security module refuses; start it with HODO_LISTEN=1", t->pid,
-			strerror((int)-n));
-	return hodo_attach_refuse(t, -EPERM, "process %d may not be looked at (%s): start it with HODO_LISTEN=1, or ask as root",
-				  t->pid, strerror((int)-n));
+		return hodo_why(t->why, -EPERM, "process %d may not be looked at, though you are root (%s): it has "
+				"capabilities that you lack, as outside of a container, or a security module "
+				"refuses; start it with HODO_LISTEN=1", t->pid, strerror((int)-n));
+	return hodo_why(t->why, -EPERM, "process %d may not be looked at (%s): start it with HODO_LISTEN=1, or ask "
+			"as root", t->pid, strerror((int)-n));
 }
 
 /* false: during exec, when the vector is still empty. */
@@ -272,13 +257,13 @@ static int check_program(struct hodo_attach_target *t)
 	ssize_t n = hodo_attach_proc(t->pid, "exe", id, sizeof(id));
 
 	if (n < 0)
-		return hodo_attach_refuse(t, -EPERM, "the program of process %d cannot be read: %s", t->pid,
-					  strerror((int)-n));
+		return hodo_why(t->why, -EPERM, "the program of process %d cannot be read: %s", t->pid,
+				strerror((int)-n));
 	if (n < 20 || memcmp(id, ELFMAG, SELFMAG) != 0)
-		return hodo_attach_refuse(t, -ENOEXEC, "the program of process %d is not an ELF file", t->pid);
+		return hodo_why(t->why, -ENOEXEC, "the program of process %d is not an ELF file", t->pid);
 	if (id[EI_CLASS] != ELFCLASS64 || id[18] != EM_X86_64)
-		return hodo_attach_refuse(t, -EOPNOTSUPP, "process %d is a program of another architecture, not of x86-64",
-					  t->pid);
+		return hodo_why(t->why, -EOPNOTSUPP, "process %d is a program of another architecture, not of x86-64",
+				t->pid);
 	return 0;
 }
 
@@ -293,13 +278,13 @@ int hodo_attach_target_open(struct hodo_attach_target *t)
 	if (error)
 		return error;
 	if (!parse_auxv(t))
-		return hodo_attach_refuse(t, -EAGAIN, "process %d has not started yet", t->pid);
+		return hodo_why(t->why, -EAGAIN, "process %d has not started yet", t->pid);
 	error = hodo_attach_read_maps(t);
 	if (error)
-		return hodo_attach_refuse(t, error, "the memory map of process %d cannot be read: %s", t->pid,
-					  strerror(-error));
+		return hodo_why(t->why, error, "the memory map of process %d cannot be read: %s", t->pid,
+				strerror(-error));
 	if (!hodo_attach_target_same(t))
-		return hodo_attach_refuse(t, -ESRCH, "process %d has ended", t->pid);
+		return hodo_why(t->why, -ESRCH, "process %d has ended", t->pid);
 	return 0;
 }
 
@@ -319,12 +304,11 @@ int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library)
 	struct stat here, there;
 
 	if (stat(library, &here) != 0)
-		return hodo_attach_refuse(t, -errno, "%s: %s", library, strerror(errno));
+		return hodo_why(t->why, -errno, "%s: %s", library, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->pid, library);
 	if (stat(path, &there) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino)
-		return hodo_attach_refuse(t, -EXDEV,
-			"process %d sees other files than this command (is it in a container?), and not %s: "
-			"start it there with "
-			"HODO_LISTEN=1 and libhodo", t->pid, library);
+		return hodo_why(t->why, -EXDEV, "process %d sees other files than this command (is it in a "
+				"container?), and not %s: start it there with HODO_LISTEN=1 and libhodo", t->pid,
+				library);
 	return 0;
 }

@@ -74,17 +74,15 @@ static void settle(void)
 }
 
 int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answer *a), void *arg,
-		      struct hodo_attach_done *done, char *why, size_t why_size)
+		      struct hodo_attach_done *done, struct hodo_why *why)
 {
 	struct hodo_attach_answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 					    0);
 	int error = -EIO;
 	pid_t child;
 
-	if (a == MAP_FAILED) {
-		snprintf(why, why_size, "out of memory");
-		return -ENOMEM;
-	}
+	if (a == MAP_FAILED)
+		return hodo_why(why, -ENOMEM, "out of memory");
 	child = fork();
 	if (child == 0) {
 		settle();
@@ -97,8 +95,8 @@ int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answe
 	if (a->complete)
 		error = a->error;
 	else
-		snprintf(a->why, sizeof(a->why), "the process that was to stop %d was ended", (int)pid);
-	snprintf(why, why_size, "%s", a->why);
+		hodo_why(&a->why, 0, "the process that was to stop %d was ended", (int)pid);
+	*why = a->why;
 	if (done)
 		*done = a->done;
 	munmap(a, sizeof(*a));

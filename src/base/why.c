@@ -110,5 +110,6 @@ int hodo_why_text(struct hodo_why *why, const char *text, size_t len, const char
 	char shown[64];
 
 	hodo_printable(shown, sizeof(shown), text);
-	return hodo_why(why, -EINVAL, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown, reason);
+	return hodo_why(why, -EINVAL, "'%.*s': %s", (int)(len < sizeof(shown) ? len : sizeof(shown) - 1), shown,
+			reason);
 }

@@ -23,10 +23,8 @@ static int check_recorder(struct hodo_target *t, uint32_t recorder)
 
 	if (err || !recorder || answer.recorder == recorder)
 		return err;
-	snprintf(t->why, sizeof(t->why), "process %d is not recorded by process %u: nothing was changed",
-		 (int)t->pid,
-		 recorder);
-	return -ENOTCONN;
+	return hodo_why(&t->why, -ENOTCONN, "process %d is not recorded by process %u: nothing was changed",
+			(int)t->pid, recorder);
 }
 
 /* 0 or a negative errno, with the reason in t->why. */
@@ -69,7 +67,7 @@ static int detach_each(const struct detach_args *d, bool *done, bool last, int *
 		done[i] = done[i] || last || err == 0 || err == -ESRCH || err == -ENOTCONN;
 		left += !done[i];
 		if (err && done[i])
-			*status = hodo_error("%s", t.why);
+			*status = hodo_error("%s", t.why.text);
 	}
 	return left;
 }

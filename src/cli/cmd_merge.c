@@ -86,9 +86,9 @@ static int find_reference(const struct args *a)
 
 static int fail(const struct args *a)
 {
-	const char *error = a->merge->error;
+	const char *why = a->merge->why.text;
 
-	return hodo_error("%s", error[0] ? error : "out of memory");
+	return hodo_error("%s", why[0] ? why : "out of memory");
 }
 
 /* The recording that a directory is, if it is one of them; NULL: none. */

@@ -73,17 +73,17 @@ static bool is_same(const char *a, const char *b)
 static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, const char *out, bool quiet)
 {
 	struct hodo_recover r = { .reporter = { report, &quiet } };
-	char error[512];
-	HODO_AUTO_CLOSE int fd = hodo_out_dir_open(out, error, sizeof(error));
+	struct hodo_why why;
+	HODO_AUTO_CLOSE int fd = hodo_out_dir_open(out, &why);
 	int err = 0, good = 0;
 
 	if (fd < 0)
-		return hodo_error("%s", error);
+		return hodo_error("%s", why.text);
 	r.out_fd = fd;
 	for (int i = 0; i < n; i++) {
-		err = hodo_recover_add(&r, paths[i], kinds[i], error, sizeof(error));
+		err = hodo_recover_add(&r, paths[i], kinds[i], &why);
 		if (err)
-			hodo_error("%s: %s", paths[i], error);
+			hodo_error("%s: %s", paths[i], why.text);
 		good += !err;
 	}
 	if (r.processes == 0) {
@@ -103,7 +103,8 @@ static int recover(char **paths, const enum hodo_recover_kind *kinds, int n, con
 static int run(void *args)
 {
 	const struct args *a = args;
-	char **paths = a->args.words, path[PATH_MAX], error[256];
+	struct hodo_why why;
+	char **paths = a->args.words, path[PATH_MAX];
 	int n = a->args.n;
 	HODO_AUTO_FREE enum hodo_recover_kind *kinds = hodo_must(calloc((size_t)n + 1, sizeof(*kinds)));
 	const char *out = a->out ? a->out : path;
@@ -112,8 +113,8 @@ static int run(void *args)
 		return hodo_usage("recover", "give a path: the directory of HODO_FLIGHT, a file in it, or a "
 				  "recording");
 	for (int i = 0; i < n; i++)
-		if (hodo_recover_kind(paths[i], &kinds[i], error, sizeof(error)) < 0)
-			return hodo_error("%s: %s", paths[i], error);
+		if (hodo_recover_kind(paths[i], &kinds[i], &why) < 0)
+			return hodo_error("%s: %s", paths[i], why.text);
 	if (!a->out && default_out(paths[0], kinds[0], path) < 0)
 		return HODO_EXIT_FAILURE;
 	for (int i = 0; i < n; i++)

@@ -39,7 +39,7 @@ struct sending {
 	struct hodo_link *link;
 	uint64_t sent, bytes, there;
 	bool at_target; /* what failed was there, and not what is sent */
-	char why[512];
+	struct hodo_why why;
 };
 
 static bool go_on(void *arg)
@@ -55,9 +55,9 @@ static int send_file(struct sending *s, int fd, const char *path)
 	int err = 0;
 
 	if (!s->link)
-		err = hodo_link_open(&s->link, &s->target, &idle, s->why, sizeof(s->why));
+		err = hodo_link_open(&s->link, &s->target, &idle, &s->why);
 	if (!err)
-		err = hodo_link_send(s->link, fd, path, s->why, sizeof(s->why));
+		err = hodo_link_send(s->link, fd, path, &s->why);
 	s->at_target = err < 0;
 	s->there += err == 1;
 	s->sent += err == 0;
@@ -89,19 +89,18 @@ static int send_spool(struct sending *s, const char *path)
 	struct hodo_spool spool;
 	const struct hodo_spooled *f;
 	char recording[PATH_MAX];
-	int err = hodo_spool_open(&spool, path, false, s->why, sizeof(s->why));
+	int err = hodo_spool_open(&spool, path, false, &s->why);
 
 	if (err)
 		return err;
 	if (recording_of(path, recording)) {
-		err = hodo_leftover_take(&spool, recording, (int)s->a->level, add_symbols, NULL, s->why,
-					 sizeof(s->why));
+		err = hodo_leftover_take(&spool, recording, (int)s->a->level, add_symbols, NULL, &s->why);
 		err = err < 0 ? err : 0;
 	}
 	while (!err && (f = hodo_spool_at(&spool, 0)) != NULL) {
 		HODO_AUTO_CLOSE int fd = hodo_spool_file(&spool, f);
 
-		err = fd < 0 ? hodo_fail_errno(s->why, sizeof(s->why), fd, "%s", f->path) : send_file(s, fd, f->path);
+		err = fd < 0 ? hodo_why_errno(&s->why, fd, "%s", f->path) : send_file(s, fd, f->path);
 		if (!err)
 			hodo_spool_remove(&spool, 0);
 	}
@@ -142,17 +141,17 @@ static int send_packed(struct sending *s, const struct source *from, const struc
 		       uint32_t number)
 {
 	int (*pack)(const struct hodo_tree *tree, const char *below, int fd, int level, struct hodo_pack_totals *totals,
-		    char *error, size_t size) = is_part(below) ? hodo_pack_part : hodo_pack_below;
+		    char *file, size_t size) = is_part(below) ? hodo_pack_part : hodo_pack_below;
 	HODO_AUTO_CLOSE int fd = temporary();
 	struct hodo_pack_totals totals;
 	char file[512];
 	int err;
 
 	if (fd < 0)
-		return hodo_fail_errno(s->why, sizeof(s->why), fd, "a temporary file cannot be made");
+		return hodo_why_errno(&s->why, fd, "a temporary file cannot be made");
 	err = pack(tree, below, fd, (int)s->a->level, &totals, file, sizeof(file));
 	if (err)
-		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s/%s cannot be packed", from->path, file);
+		return hodo_why_errno(&s->why, err, "%s/%s cannot be packed", from->path, file);
 	return totals.files ? send_as_part(s, from, fd, number) : 0;
 }
 
@@ -167,7 +166,7 @@ static int send_part(struct sending *s, const struct source *from, const struct 
 		return send_packed(s, from, tree, name, number);
 	snprintf(path, sizeof(path), "%s" HODO_PACKED_SUFFIX, name);
 	fd = hodo_file_open(hodo_tree_dirfd(tree), path);
-	return fd < 0 ? hodo_fail_errno(s->why, sizeof(s->why), fd, "%s/%s", from->path, path) :
+	return fd < 0 ? hodo_why_errno(&s->why, fd, "%s/%s", from->path, path) :
 			send_as_part(s, from, fd, number);
 }
 
@@ -195,7 +194,7 @@ static int send_one_file(struct sending *s, const struct source *from)
 {
 	HODO_AUTO_CLOSE int fd = open(from->path, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? hodo_fail_errno(s->why, sizeof(s->why), -errno, "%s", from->path) :
+	return fd < 0 ? hodo_why_errno(&s->why, -errno, "%s", from->path) :
 			send_as_part(s, from, fd, 1);
 }
 
@@ -263,13 +262,13 @@ static int send_hosts(struct sending *s, const char *path, const char *called)
 {
 	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(AT_FDCWD, path);
 	char dir[PATH_MAX];
-	int err = d ? 0 : hodo_fail_errno(s->why, sizeof(s->why), -errno, "%s", path);
+	int err = d ? 0 : hodo_why_errno(&s->why, -errno, "%s", path);
 
 	for (const char *name; !err && (name = hodo_dir_next(d));) {
 		if (!is_host(name))
 			continue;
 		if (snprintf(dir, sizeof(dir), "%s/%s", path, name) >= (int)sizeof(dir))
-			return hodo_fail_errno(s->why, sizeof(s->why), -ENAMETOOLONG, "%s", name);
+			return hodo_why_errno(&s->why, -ENAMETOOLONG, "%s", name);
 		err = send_recording(s, dir, called);
 	}
 	return err;
@@ -286,17 +285,17 @@ static int send_recording(struct sending *s, const char *path, const char *calle
 	if (!r)
 		return -EBADF; /* it has been said */
 	if (dir >= 0 && flock(dir, LOCK_SH | LOCK_NB) < 0)
-		return hodo_fail(s->why, sizeof(s->why), -EBUSY, "it is being written: end that recording first");
+		return hodo_why(&s->why, -EBUSY, "it is being written: end that recording first");
 	if (is_merged(r))
 		return dir >= 0 ? send_hosts(s, path, called) :
-				  hodo_fail(s->why, sizeof(s->why), -EINVAL, "it is of several hosts, whose recordings arrive "
-					    "one by one: 'hodo unpack' it, and send that");
+				  hodo_why(&s->why, -EINVAL, "it is of several hosts, whose recordings arrive one by "
+					   "one: 'hodo unpack' it, and send that");
 	name_source(&from, called, r);
 	if (dir < 0 && !hodo_read_nparts(r))
 		return send_one_file(s, &from);
 	err = hodo_tree_open(&tree, path);
 	if (err)
-		return hodo_fail_errno(s->why, sizeof(s->why), err, "%s", path);
+		return hodo_why_errno(&s->why, err, "%s", path);
 	err = hodo_read_nparts(r) ? send_parts(s, &from, tree, r) : send_packed(s, &from, tree, "", 1);
 	hodo_tree_close(tree);
 	return err;
@@ -325,7 +324,7 @@ static int tell(const struct sending *s, const char *path, int err)
 	if (err == -ECANCELED)
 		hodo_error("interrupted: %s: the same command sends the rest", sent);
 	else if (err && err != -EBADF)
-		hodo_error("%s: %s: %s%s", s->at_target ? s->a->to : path, s->why, sent, advice(s, err));
+		hodo_error("%s: %s: %s%s", s->at_target ? s->a->to : path, s->why.text, sent, advice(s, err));
 	else if (!err && !s->a->args.quiet)
 		hodo_error("%" PRIu64 " part%s, %s, sent to %s; %" PRIu64 " %s there already", s->sent,
 			   s->sent == 1 ? "" : "s", hodo_human_bytes(s->bytes, bytes), s->a->to, s->there,

@@ -117,11 +117,11 @@ static int ask_recorders(struct snapshots *s)
 static int read_flight(struct snapshots *s, const char *path)
 {
 	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	char why[HODO_WHY_MAX];
+	struct hodo_why why;
 
 	if (fd < 0)
 		return hodo_error("%s: %s: %s", path, strerror(errno), hodo_remedy(errno));
-	return hodo_flight_memory_read(&s->flight, fd, why, sizeof(why)) < 0 ? hodo_error("%s", why) : 0;
+	return hodo_flight_memory_read(&s->flight, fd, &why) < 0 ? hodo_error("%s", why.text) : 0;
 }
 
 /* The file of a process that does not listen: its environment tells where it is. */
@@ -148,7 +148,7 @@ static int ask_process(struct snapshots *s, struct hodo_target *t)
 	char path[PATH_MAX + 300];
 
 	if (t->fd >= 0 && hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL) < 0)
-		return hodo_error("%s", t->why);
+		return hodo_error("%s", t->why.text);
 	if (answer.by == HODO_BY_FLIGHT)
 		return read_flight(s, answer.path);
 	if (answer.by == HODO_BY_NOBODY && find_flight(s->pid, path, sizeof(path)))
@@ -166,13 +166,13 @@ static int ask_process(struct snapshots *s, struct hodo_target *t)
 
 static int find_kernel(struct snapshots *s)
 {
-	char why[HODO_WHY_MAX];
+	struct hodo_why why;
 
 	uname(&s->system);
-	if (hodo_kernel_memory(hodo_must(hodo_vec_add(s->memory, s->n)), why, sizeof(why)) == 0)
+	if (hodo_kernel_memory(hodo_must(hodo_vec_add(s->memory, s->n)), &why) == 0)
 		return 0;
 	s->n = 0;
-	return hodo_error("%s", why);
+	return hodo_error("%s", why.text);
 }
 
 /* Collects all memory. */
@@ -182,7 +182,7 @@ static int find(struct snapshots *s)
 	int err = hodo_target_open(&t, s->pid);
 
 	if (err && err != -ECONNREFUSED)
-		return hodo_error("%s", t.why);
+		return hodo_error("%s", t.why.text);
 	err = ask_recorders(s);
 	if (err == -ENOENT)
 		return ask_process(s, &t);
@@ -199,7 +199,7 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 	const struct hodo_shm *shm = (const struct hodo_shm *)source.shm;
 	struct hodo_snapshot_result result;
 	struct hodo_clock_map clock;
-	char why[PATH_MAX + 256];
+	struct hodo_why why;
 
 	if (hodo_snapshot_clock(source.flight, &clock) < 0)
 		return hodo_error("its clock cannot be understood");
@@ -207,8 +207,8 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 	source.why = s->why;
 	source.compressor = s->compressor;
 	source.functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
-	if (hodo_snapshot_write(&source, s->out_fd, &result, why, sizeof(why)) < 0)
-		return hodo_error("%s", why);
+	if (hodo_snapshot_write(&source, s->out_fd, &result, &why) < 0)
+		return hodo_error("%s", why.text);
 	s->functions |= source.functions;
 	if (source.functions && !source.kernel)
 		hodo_roots_add(&s->roots, source.pid);
@@ -240,15 +240,16 @@ static int write_all(struct snapshots *s)
 
 static int write_snapshots(struct snapshots *s)
 {
-	char why[PATH_MAX + 256], events[32], bytes[32], whom[48];
+	struct hodo_why why;
+	char events[32], bytes[32], whom[48];
 	uint32_t processes = s->n + (s->flight.shm != NULL);
 	int status;
 
 	if (s->compress)
 		s->compressor = hodo_must(hodo_compressor_new(s->compress));
-	s->out_fd = hodo_out_dir_open(s->out, why, sizeof(why));
+	s->out_fd = hodo_out_dir_open(s->out, &why);
 	if (s->out_fd < 0)
-		return hodo_error("%s", why);
+		return hodo_error("%s", why.text);
 	status = write_all(s);
 	if (status) {
 		rmdir(s->out);

@@ -17,7 +17,8 @@ struct args {
 /* The process and the events. 0 or the exit status. */
 static int take_words(struct args *a, const char *verb)
 {
-	char **words = a->args.words, why[200];
+	struct hodo_why why;
+	char **words = a->args.words;
 	int err;
 
 	if (!words[0])
@@ -28,8 +29,8 @@ static int take_words(struct args *a, const char *verb)
 	if (!*++words)
 		return hodo_usage(verb, "no events given: '*:*' is all of them");
 	for (; *words; words++)
-		if (hodo_pattern_add(&a->patterns, *words, why, sizeof(why)) < 0)
-			return hodo_usage(verb, "%s", why);
+		if (hodo_pattern_add(&a->patterns, *words, &why) < 0)
+			return hodo_usage(verb, "%s", why.text);
 	for (uint32_t i = 0; i < a->patterns.n; i++)
 		if (a->patterns.pattern[i].text[0] == '!')
 			return hodo_usage(verb, "'%s': use 'hodo enable' to switch an event on, 'hodo "
@@ -47,7 +48,7 @@ static int switch_all(struct hodo_target *t, const struct args *a, bool on)
 		struct hodo_msg_answer answer;
 
 		if (hodo_target_ask(t, on ? HODO_CONTROL_ENABLE : HODO_CONTROL_DISABLE, pattern, &answer, NULL) < 0)
-			return hodo_error("%s", t->why);
+			return hodo_error("%s", t->why.text);
 		if (answer.result == 0) {
 			hodo_error("no event of process %d matches %s: 'hodo list %d' lists them", (int)t->pid, pattern,
 				   (int)t->pid);
@@ -70,7 +71,7 @@ static int run(void *args)
 	if (status)
 		return status;
 	if (hodo_target_control(&t, a->pid) < 0)
-		return hodo_error("%s", t.why);
+		return hodo_error("%s", t.why.text);
 	return switch_all(&t, a, a->args.verb == &hodo_verb_enable);
 }
 

@@ -20,10 +20,10 @@ static void warn(void *data, const char *text)
 	hodo_warning("%s", text);
 }
 
-struct hodo_read_options hodo_read_options(char error[512], bool quiet)
+struct hodo_read_options hodo_read_options(struct hodo_why *why, bool quiet)
 {
-	return (struct hodo_read_options){ .size = sizeof(struct hodo_read_options), .error = error,
-					   .error_bytes = 512, .warn = quiet ? NULL : warn };
+	return (struct hodo_read_options){ .size = sizeof(struct hodo_read_options), .error = why->text,
+					   .error_bytes = sizeof(why->text), .warn = quiet ? NULL : warn };
 }
 
 static struct hodo_read *open_with(const char *path, const struct hodo_read_options *o)
@@ -38,16 +38,16 @@ static struct hodo_read *open_with(const char *path, const struct hodo_read_opti
 
 struct hodo_read *hodo_open(const char *path, bool quiet)
 {
-	char error[512] = "";
-	struct hodo_read_options o = hodo_read_options(error, quiet);
+	struct hodo_why why = { "" };
+	struct hodo_read_options o = hodo_read_options(&why, quiet);
 
 	return open_with(path, &o);
 }
 
 int hodo_open_selected(struct hodo_read **r, struct hodo_args *a)
 {
-	char error[512] = "";
-	struct hodo_read_options o = hodo_read_options(error, a->quiet);
+	struct hodo_why why = { "" };
+	struct hodo_read_options o = hodo_read_options(&why, a->quiet);
 
 	if (a->warn) {
 		o.warn = a->warn;

@@ -6,6 +6,7 @@
 #include <base/json.h>
 #include <base/scope.h>
 #include <base/text.h>
+#include <base/why.h>
 #include <hodo/read.h>
 
 #include "options.h"
@@ -14,9 +15,9 @@ struct hodo_symbols;
 
 #define HODO_DIR_DEFAULT "hodo.data"
 
-/* Options for opening a recording: error gets the reason of a failure, and warnings, unless quiet, go to
+/* Options for opening a recording: why gets the reason of a failure, and warnings, unless quiet, go to
  * standard error. */
-struct hodo_read_options hodo_read_options(char error[512], bool quiet);
+struct hodo_read_options hodo_read_options(struct hodo_why *why, bool quiet);
 #define HODO_AUTO_READ HODO_AUTO(hodo_scope_read) /* struct hodo_read *, or NULL */
 static inline void hodo_scope_read(struct hodo_read **reader)
 {

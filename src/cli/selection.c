@@ -60,25 +60,25 @@ static uint64_t add_number(uint64_t number, const char *text)
 int hodo_selection_event(void *args, const char *pattern)
 {
 	struct hodo_args *a = args;
-	char why[200] = "";
+	struct hodo_why why = { "" };
 
 	a->selection->number = add_number(a->selection->number ^ 'e', pattern);
 
-	return hodo_pattern_add(&a->selection->events, pattern, why, sizeof(why)) == 0 ? 0 :
-	       hodo_usage(a->verb->name, "%s", why);
+	return hodo_pattern_add(&a->selection->events, pattern, &why) == 0 ? 0 :
+	       hodo_usage(a->verb->name, "%s", why.text);
 }
 
 int hodo_selection_filter(void *args, const char *expr)
 {
 	struct hodo_args *a = args;
 	struct hodo_selection *s = a->selection;
-	char why[200] = "out of memory";
+	struct hodo_why why = { "out of memory" };
 
 	s->number = add_number(s->number ^ 'f', expr);
 	if (s->filter)
 		return hodo_usage(a->verb->name, "only one --filter can be given: join them with &&");
-	return hodo_event_filter_new(&s->filter, expr, why, sizeof(why)) == 0 ? 0 :
-	       hodo_usage(a->verb->name, "--filter: %s", why);
+	return hodo_event_filter_new(&s->filter, expr, &why) == 0 ? 0 :
+	       hodo_usage(a->verb->name, "--filter: %s", why.text);
 }
 
 /* ------------------------------------------------------------------------ times */

@@ -32,13 +32,10 @@ int hodo_target_parse(const char *verb, const char *text, pid_t *pid)
 	return 0;
 }
 
-/* The buffer for the reason of a failure. */
-#define WHY(t) (t)->why, sizeof((t)->why)
-
 /* Connects to its listener. 0, or a negative errno with t->fd -1. */
 static int connect_to(struct hodo_target *t)
 {
-	int fd = hodo_peer_connect(t->pid, t->pidfd, WHY(t));
+	int fd = hodo_peer_connect(t->pid, t->pidfd, &t->why);
 
 	t->fd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;
@@ -52,9 +49,8 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
 	t->pidfd = t->fd = -1;
 	t->copy = NULL;
 	if (pid == getpid())
-		return hodo_fail(WHY(t), -EINVAL, "process %d is this hodo itself: give another process",
-				 (int)pid);
-	t->pidfd = hodo_peer_open(pid, WHY(t));
+		return hodo_why(&t->why, -EINVAL, "process %d is this hodo itself: give another process", (int)pid);
+	t->pidfd = hodo_peer_open(pid, &t->why);
 	if (t->pidfd < 0)
 		return t->pidfd;
 	err = connect_to(t);
@@ -70,18 +66,20 @@ int hodo_target_open(struct hodo_target *t, pid_t pid)
  */
 static int inject_copy(struct hodo_target *t, const char *library)
 {
-	char libraries[2 * PATH_MAX], why[512];
+	struct hodo_why why;
+	char libraries[2 * PATH_MAX];
 	struct hodo_attach_copy *copy = hodo_must(calloc(1, sizeof(*copy)));
 	int err;
 
 	snprintf(libraries, sizeof(libraries), "%s", library);
-	hodo_launch_add_functions(libraries, sizeof(libraries), why, sizeof(why));
+	hodo_launch_add_functions(libraries, sizeof(libraries), &why);
 	t->copy = copy;
-	err = hodo_attach_copy_make(copy, t->pid, libraries, false, why, sizeof(why));
+	err = hodo_attach_copy_make(copy, t->pid, libraries, false, &why);
 	if (err)
-		return hodo_fail(WHY(t), err, "process %d has another root directory (chroot, container), to which libhodo"
-				 " cannot be copied: %s: start it there with HODO_LISTEN=1 and libhodo", (int)t->pid, why);
-	return hodo_attach_process(t->pid, t->pidfd, library, copy, NULL, WHY(t));
+		return hodo_why(&t->why, err, "process %d has another root directory (chroot, container), to which "
+				"libhodo cannot be copied: %s: start it there with HODO_LISTEN=1 and libhodo",
+				(int)t->pid, why.text);
+	return hodo_attach_process(t->pid, t->pidfd, library, copy, NULL, &t->why);
 }
 #endif
 
@@ -100,15 +98,16 @@ static int inject(struct hodo_target *t)
 {
 #ifdef HODO_HAVE_ATTACH
 	char library[PATH_MAX];
-	int err = hodo_launch_library(library, sizeof(library), WHY(t));
+	int err = hodo_launch_library(library, sizeof(library), &t->why);
 
 	if (!err)
-		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, NULL, WHY(t));
+		err = hodo_attach_process(t->pid, t->pidfd, library, NULL, NULL, &t->why);
 	if (err == -EXDEV)
 		err = inject_copy(t, library);
 	return err ? err : connect_to(t);
 #else
-	return hodo_fail(WHY(t), -ECONNREFUSED, "process %d does not listen: start it with HODO_LISTEN=1", (int)t->pid);
+	return hodo_why(&t->why, -ECONNREFUSED, "process %d does not listen: start it with HODO_LISTEN=1",
+			(int)t->pid);
 #endif
 }
 
@@ -134,8 +133,8 @@ int hodo_target_control(struct hodo_target *t, pid_t pid)
 
 	if (err == -ECONNREFUSED && !has_library(pid)) {
 		hodo_target_close(t);
-		return hodo_fail(WHY(t), -ENOTCONN, "process %d is not being recorded, and does not listen: "
-				 "'hodo record -p %d' does both", (int)pid, (int)pid);
+		return hodo_why(&t->why, -ENOTCONN, "process %d is not being recorded, and does not listen: 'hodo "
+				"record -p %d' does both", (int)pid, (int)pid);
 	}
 	if (err == -ECONNREFUSED)
 		err = inject(t);
@@ -150,17 +149,17 @@ int hodo_target_ask(struct hodo_target *t, enum hodo_control_op op, const char *
 	int err = hodo_peer_ask(t->fd, op, 0, 0, text, answer, passed);
 
 	if (err == -ETIMEDOUT)
-		snprintf(WHY(t), "process %d does not answer: if it is stopped, resume it ('kill -CONT "
+		hodo_why(&t->why, 0, "process %d does not answer: if it is stopped, resume it ('kill -CONT "
 			 "%d'), and try again", (int)t->pid, (int)t->pid);
 	else if (err == -ECONNRESET)
-		snprintf(WHY(t), "process %d ended the conversation: it has another version of libhodo, too many"
+		hodo_why(&t->why, 0, "process %d ended the conversation: it has another version of libhodo, too many"
 			 " connections, or is ending", (int)t->pid);
 	else if (err == -ENAMETOOLONG)
-		snprintf(WHY(t), "a pattern can have at most %u bytes", HODO_CONTROL_TEXT_MAX - 1);
+		hodo_why(&t->why, 0, "a pattern can have at most %u bytes", HODO_CONTROL_TEXT_MAX - 1);
 	else if (err)
-		snprintf(WHY(t), "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
+		hodo_why(&t->why, 0, "process %d cannot be asked: %s", (int)t->pid, strerror(-err));
 	else if (answer->result < 0)
-		hodo_peer_refusal(t->pid, op, answer, WHY(t));
+		hodo_peer_refusal(t->pid, op, answer, &t->why);
 	return err ? err : answer->result < 0 ? answer->result : 0;
 }
 
@@ -179,7 +178,7 @@ static int record(struct hodo_target *t, struct hodo_recorder *s)
 	err = hodo_recorder_adopt(s, t->fd, t->pid, t->pidfd);
 	t->fd = t->pidfd = -1;
 	if (err)
-		snprintf(WHY(t), "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
+		hodo_why(&t->why, 0, "process %d cannot be recorded: %s", (int)t->pid, strerror(-err));
 	return err;
 }
 
@@ -235,7 +234,7 @@ static int find(struct hodo_target *t)
 		err = hodo_target_ask(t, HODO_CONTROL_STATUS, NULL, &answer, NULL);
 	if (!err && is_recorded(&answer)) {
 		err = answer.result = -EBUSY;
-		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, t->why, sizeof(t->why));
+		hodo_peer_refusal(t->pid, HODO_CONTROL_RECORD, &answer, &t->why);
 	}
 	return err == -ECONNREFUSED ? 0 : err;
 }
@@ -249,7 +248,7 @@ uint32_t hodo_attach_find(struct hodo_attach_options *o)
 			o->target[kept++] = o->target[i];
 			continue;
 		}
-		hodo_error("%s", o->target[i].why);
+		hodo_error("%s", o->target[i].why.text);
 		hodo_target_close(&o->target[i]);
 	}
 	o->n = kept;
@@ -293,7 +292,7 @@ uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_recorder 
 		if (!err)
 			err = record(t, s);
 		if (err)
-			hodo_error("%s", t->why);
+			hodo_error("%s", t->why.text);
 		else
 			let_join(s, before);
 		hodo_target_close(t);

@@ -3,6 +3,7 @@
 #ifndef HODO_CLI_TARGET_H
 #define HODO_CLI_TARGET_H
 
+#include <base/why.h>
 #include <record/record.h>
 
 /* The default packet size: a 16th of the ring, at most 1M. */
@@ -20,7 +21,7 @@ struct hodo_target {
 	int fd;    /* the connection; -1: it does not listen, or is no longer connected */
 	bool deaf; /* it did not listen before we recorded it */
 	struct hodo_attach_copy *copy; /* of libhodo in its root directory; NULL: none */
-	char why[HODO_WHY_MAX]; /* the last failure of the functions below */
+	struct hodo_why why; /* the last failure of the functions below */
 };
 
 /* Parses a pid from the command line. 0, or the exit status after a message. */

@@ -38,7 +38,7 @@ int ch_blocks_open(struct ch_blocks *b)
 	b->days = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
 	b->locale = newlocale(LC_ALL_MASK, "C", NULL);
 	b->tables = calloc(hodo_rows_ntables(b->schema), sizeof(*b->tables));
-	return b->tables && b->locale ? 0 : ch_fail(b->c, -ENOMEM, "no memory");
+	return b->tables && b->locale ? 0 : hodo_why(&b->c->why, -ENOMEM, "no memory");
 }
 
 void ch_blocks_close(struct ch_blocks *b)
@@ -66,7 +66,7 @@ int ch_blocks_table(struct ch_blocks *b, uint32_t number)
 		return 0;
 	t = b->tables[number] = calloc(1, sizeof(*t));
 	if (!t)
-		return ch_fail(b->c, -ENOMEM, "no memory");
+		return hodo_why(&b->c->why, -ENOMEM, "no memory");
 	for (uint32_t i = 0; i < rows->ncolumns; i++)
 		t->nullable[i] = ch_nullable(rows, i);
 	t->form = (struct ch_row_form){ rows, hodo_rows_members(b->schema), t->nullable, b->locale, &b->scratch };
@@ -189,7 +189,7 @@ static int add_row(struct ch_blocks *b, struct ch_block_table *t, const struct h
 	hodo_text_bytes(to, &short_day, 2);
 	ch_row_put(to, &t->form, batch, row);
 	if (to->error)
-		return ch_fail(b->c, to->error, "no memory");
+		return hodo_why(&b->c->why, to->error, "no memory");
 	b->pending += to->len - before;
 	return b->pending > PENDING_MAX ? make_room(b) : 0;
 }
@@ -206,7 +206,7 @@ int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch)
 		if (!block || block->key != key) {
 			block = hodo_map_keep_u64(&b->days, key, sizeof(*block));
 			if (!block)
-				return ch_fail(b->c, -ENOMEM, "no memory");
+				return hodo_why(&b->c->why, -ENOMEM, "no memory");
 			block->key = key;
 		}
 		err = add_row(b, b->tables[batch->number], batch, i, block);

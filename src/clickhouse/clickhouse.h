@@ -36,7 +36,7 @@ struct hodo_clickhouse_options {
  * client that failed is there all the same, unless there was no memory for it, for its error. */
 int hodo_clickhouse_open(struct hodo_clickhouse **c, const struct hodo_clickhouse_options *options);
 void hodo_clickhouse_close(struct hodo_clickhouse *c); /* NULL is allowed */
-const char *hodo_clickhouse_error(const struct hodo_clickhouse *c);
+const char *hodo_clickhouse_error(struct hodo_clickhouse *c);
 
 struct hodo_clickhouse_load {
 	struct hodo_read *reader; /* at its first event; limits and selection, if there are any, are set */

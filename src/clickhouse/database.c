@@ -68,8 +68,8 @@ static int make_tables(struct hodo_clickhouse *c)
 	if (err)
 		return err;
 	if (n)
-		return ch_fail(c, -ESTALE, "database %s has tables that are not ours: name another one with --database",
-			       c->options.database);
+		return hodo_why(&c->why, -ESTALE, "database %s has tables that are not ours: name another one with "
+				"--database", c->options.database);
 	hodo_text_add(&sql, "CREATE TABLE IF NOT EXISTS ");
 	add_table(c, &sql, LOADS);
 	hodo_text_add(&sql, " (recording UInt64, hodo_load UInt64, complete UInt8, path String, "
@@ -120,9 +120,10 @@ int ch_database_open(struct hodo_clickhouse *c, uint64_t *views)
 	err = err ? err : ask_version(c, "views", views);
 	if (err || version == HODO_ROWS_VERSION)
 		return err;
-	return ch_fail(c, -ESTALE, "the tables in database %s are of version %llu, and this hodo makes version %u: name "
-		       "another database with --database%s", c->options.database, (unsigned long long)version,
-		       HODO_ROWS_VERSION, version > HODO_ROWS_VERSION ? ", or use a newer hodo" : "");
+	return hodo_why(&c->why, -ESTALE, "the tables in database %s are of version %llu, and this hodo makes "
+			"version %u: name another database with --database%s", c->options.database,
+			(unsigned long long)version, HODO_ROWS_VERSION,
+			version > HODO_ROWS_VERSION ? ", or use a newer hodo" : "");
 }
 
 int ch_database_note(struct hodo_clickhouse *c)
@@ -163,9 +164,9 @@ int ch_database_begin(struct hodo_clickhouse *c, const struct ch_load *l)
 	int err = count_loads(c, l, "hodo_load != ", &others);
 
 	if (!err && others)
-		return ch_fail(c, -ESTALE, "database %s has other events of this recording, and would have some twice: "
-			       "give the same options as then, or name another one with --database",
-			       c->options.database);
+		return hodo_why(&c->why, -ESTALE, "database %s has other events of this recording, and would have "
+				"some twice: give the same options as then, or name another one with --database",
+				c->options.database);
 	err = err ? err : count_loads(c, l, "hodo_load = ", &ours);
 	return err || ours ? err : note_load(c, l, 0);
 }

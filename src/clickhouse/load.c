@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <read/file/identity.h>
+#include <base/escape.h>
 #include <rows/rows.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,10 @@
 
 /* ------------------------------------------------------------------------------ clients */
 
-const char *hodo_clickhouse_error(const struct hodo_clickhouse *c)
+const char *hodo_clickhouse_error(struct hodo_clickhouse *c)
 {
-	return c->error;
+	hodo_mask_unseen(c->why.text);
+	return c->why.text;
 }
 
 void hodo_clickhouse_close(struct hodo_clickhouse *c)
@@ -37,7 +39,7 @@ void hodo_clickhouse_close(struct hodo_clickhouse *c)
 static int make_tables(struct hodo_clickhouse *c)
 {
 	struct hodo_rows_schema *schema = hodo_rows_schema_new();
-	int err = schema ? 0 : ch_fail(c, -ENOMEM, "no memory");
+	int err = schema ? 0 : hodo_why(&c->why, -ENOMEM, "no memory");
 
 	for (uint32_t i = 0; !err && i < HODO_ROWS_FIXED; i++) {
 		struct ch_table t = { 0 };
@@ -134,7 +136,7 @@ static int send_wanted(struct hodo_clickhouse_load *l, struct ch_blocks *b)
 	int err;
 
 	if (!wanted)
-		return ch_fail(b->c, -ENOMEM, "no memory");
+		return hodo_why(&b->c->why, -ENOMEM, "no memory");
 	for (uint32_t i = 0; i < all; i++)
 		if (!l->wanted || l->wanted(l->data, hodo_rows_table(b->schema, i)->name))
 			wanted[n++].number = i;
@@ -153,7 +155,7 @@ int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load 
 
 	load.load = load.recording ^ l->selection;
 	if (err) {
-		ch_fail(c, err, "no memory");
+		hodo_why(&c->why, err, "no memory");
 	} else {
 		if (hodo_rows_schema_omitted(schema))
 			l->warn("there are too many event classes or fields: some have no table or column of their own");

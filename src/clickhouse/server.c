@@ -4,7 +4,6 @@
 
 #include <base/escape.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +17,6 @@
  * Versions differ in what they do else.
  */
 #define SETTINGS "max_threads=1&min_insert_block_size_rows=1000000000&min_insert_block_size_bytes=0"
-
-int ch_fail(struct hodo_clickhouse *c, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(c->error, sizeof(c->error), format, args);
-	va_end(args);
-	hodo_mask_unseen(c->error);
-	return err;
-}
 
 /* --------------------------------------------------------------------- what it says */
 
@@ -82,7 +70,7 @@ static void shorten(struct hodo_clickhouse *c)
 		end = said + strlen(said);
 	if (memchr(said, '\n', (size_t)(end - said)))
 		end = memchr(said, '\n', (size_t)(end - said));
-	ch_fail(c, 0, "%.*s (code %lu)", (int)(end - said < 300 ? end - said : 300), said, code);
+	hodo_why(&c->why, 0, "%.*s (code %lu)", (int)(end - said < 300 ? end - said : 300), said, code);
 }
 
 static int send(struct hodo_clickhouse *c, struct hodo_http *http, const char *type, const struct hodo_text *body)
@@ -90,14 +78,14 @@ static int send(struct hodo_clickhouse *c, struct hodo_http *http, const char *t
 	int err = body->error ? body->error : c->url.error;
 
 	if (err)
-		return ch_fail(c, err, "no memory");
+		return hodo_why(&c->why, err, "no memory");
 	hodo_text_string(&c->url);
-	err = hodo_http_post(http, c->url.data, type, body->data, body->len, &c->answer, c->error);
+	err = hodo_http_post(http, c->url.data, type, body->data, body->len, &c->answer, &c->why);
 	if (err == -ENOMEM)
-		return ch_fail(c, err, "no memory");
+		return hodo_why(&c->why, err, "no memory");
 	if (!err || err == -EINTR)
 		return err;
-	if (strncmp(c->error, "HTTP status ", 12) == 0)
+	if (strncmp(c->why.text, "HTTP status ", 12) == 0)
 		shorten(c);
 	return is_about_rights(code_of(hodo_text_string(&c->answer))) ? -EACCES : err;
 }
@@ -195,7 +183,8 @@ bool ch_answer_text(struct ch_answer *a, const char **text, size_t *len)
 
 int ch_answer_bad(struct hodo_clickhouse *c)
 {
-	return ch_fail(c, -EREMOTEIO, "this is no answer of ClickHouse's interface of HTTP, which is at port 8123");
+	return hodo_why(&c->why, -EREMOTEIO, "this is no answer of ClickHouse's interface of HTTP, which is at port "
+			"8123");
 }
 
 /* ------------------------------------------------------------------------- clients */

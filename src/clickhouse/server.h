@@ -5,16 +5,15 @@
 
 #include "clickhouse.h"
 
+#include <base/why.h>
 #include <http/post.h>
 
 struct hodo_clickhouse {
 	struct hodo_clickhouse_options options;
 	struct hodo_http *http, *http_body; /* for statements alone; for those with rows */
 	struct hodo_text url, answer;
-	char error[HODO_HTTP_ERROR];
+	struct hodo_why why;
 };
-
-int ch_fail(struct hodo_clickhouse *c, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 int ch_connect(struct hodo_clickhouse *c); /* 0, -ENOSYS or -ENOMEM */
 /* A statement; c->answer is what comes back. Statements are tried again, and so may run twice. */

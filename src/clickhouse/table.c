@@ -75,7 +75,7 @@ static int read_columns(struct making *m)
 			return ch_answer_bad(c);
 		there = hodo_map_add_bytes(&m->there, name, name_len, NULL);
 		if (!there)
-			return ch_fail(c, -ENOMEM, "no memory");
+			return hodo_why(&c->why, -ENOMEM, "no memory");
 		snprintf(there->type, sizeof(there->type), "%.*s", (int)(type_len < 64 ? type_len : 63), type);
 	}
 	return err;
@@ -95,7 +95,7 @@ static int take(struct making *m, const char *name, const char *type)
 	struct there *there = hodo_map_add_bytes(&m->there, name, strlen(name), &is_new);
 
 	if (!there)
-		return ch_fail(m->c, -ENOMEM, "no memory");
+		return hodo_why(&m->c->why, -ENOMEM, "no memory");
 	if (is_new) {
 		snprintf(there->type, sizeof(there->type), "%s", type);
 		list(&m->add, name);
@@ -121,8 +121,8 @@ static int take_own(struct making *m, const char *name, const char *type)
 	if (took)
 		return took < 0 ? took : 0;
 	there = hodo_map_find_bytes(&m->there, name, strlen(name));
-	return ch_fail(m->c, -ESTALE, "table %s there is another one: its column %s is %s and not %s: name another "
-		       "database with --database", m->plain, name, there->type, type);
+	return hodo_why(&m->c->why, -ESTALE, "table %s there is another one: its column %s is %s and not %s: name "
+			"another database with --database", m->plain, name, there->type, type);
 }
 
 /* The first of NAME, NAME_TYPE, NAME_2, … that has the type there, or is not there. */
@@ -147,8 +147,8 @@ static int take_field(struct making *m, const struct hodo_rows_column *column, c
 	}
 	if (took)
 		return took < 0 ? took : 0;
-	return ch_fail(m->c, -ESTALE, "table %s there has columns like %s already, all of other types: name another "
-		       "database with --database", m->plain, column->name);
+	return hodo_why(&m->c->why, -ESTALE, "table %s there has columns like %s already, all of other types: name "
+			"another database with --database", m->plain, column->name);
 }
 
 static int take_all(struct making *m)
@@ -239,7 +239,7 @@ static int make(struct making *m)
 		if (err && err != -EREMOTEIO)
 			return err;
 	}
-	return err ? err : ch_fail(m->c, -EREMOTEIO, "table %s does not get its columns", m->plain);
+	return err ? err : hodo_why(&m->c->why, -EREMOTEIO, "table %s does not get its columns", m->plain);
 }
 
 static int read_ranges(struct hodo_clickhouse *c, struct ch_table *t, uint64_t load)
@@ -266,7 +266,7 @@ static int read_ranges(struct hodo_clickhouse *c, struct ch_table *t, uint64_t l
 		}
 		range = hodo_vec_add(t->ranges, t->nranges);
 		if (!range)
-			return ch_fail(c, -ENOMEM, "no memory");
+			return hodo_why(&c->why, -ENOMEM, "no memory");
 		*range = (struct ch_range){ (uint32_t)day, first, n };
 	}
 	return err;
@@ -284,7 +284,7 @@ int ch_table_open(struct hodo_clickhouse *c, struct ch_table *t, const struct ho
 	ch_quote_name(&t->name, c->options.database);
 	hodo_text_char(&t->name, '.');
 	ch_quote_name(&t->name, m.plain);
-	err = plain.error || t->name.error ? ch_fail(c, -ENOMEM, "no memory") : make(&m);
+	err = plain.error || t->name.error ? hodo_why(&c->why, -ENOMEM, "no memory") : make(&m);
 	if (!err && c->options.cluster)
 		err = ch_cluster_table(c, m.plain);
 	if (!err)
@@ -320,6 +320,6 @@ int ch_table_verify(struct hodo_clickhouse *c, struct ch_table *t, uint64_t load
 		return ch_answer_bad(c);
 	if (n == t->total)
 		return 0;
-	return ch_fail(c, -EREMOTEIO, "table %s has %llu rows of the %llu of this recording: somebody else changes them",
-		       t->rows->name, (unsigned long long)n, (unsigned long long)t->total);
+	return hodo_why(&c->why, -EREMOTEIO, "table %s has %llu rows of the %llu of this recording: somebody else "
+			"changes them", t->rows->name, (unsigned long long)n, (unsigned long long)t->total);
 }

@@ -226,7 +226,7 @@ static void give_rows(duck_handle info, duck_handle chunk)
 	g->at += fill.n;
 }
 
-int duck_gathered_register(struct duck_gathered *g, struct duck_db *db, struct duck_error *e)
+int duck_gathered_register(struct duck_gathered *g, struct duck_db *db, struct hodo_why *e)
 {
 	duck_handle function = duck.create_table_function();
 	int err = 0;
@@ -237,7 +237,7 @@ int duck_gathered_register(struct duck_gathered *g, struct duck_db *db, struct d
 	duck.table_function_set_init(function, init_gathered);
 	duck.table_function_set_function(function, give_rows);
 	if (duck.register_table_function(db->connection, function) != 0)
-		err = duck_fail(e, -EINVAL, "DuckDB takes no table function: set HODO_DUCKDB to another libduckdb.so");
+		err = hodo_why(e, -EINVAL, "DuckDB takes no table function: set HODO_DUCKDB to another libduckdb.so");
 	duck.destroy_table_function(&function);
 	return err;
 }

@@ -8,6 +8,8 @@
 #ifndef HODO_DUCK_BATCH_FUNCTION_H
 #define HODO_DUCK_BATCH_FUNCTION_H
 
+#include <base/why.h>
+
 #include "duck_impl.h"
 
 struct duck_gathered {
@@ -23,7 +25,7 @@ struct duck_gathered {
 	uint32_t children[HODO_ROWS_MEMBERS_MAX], member_of[HODO_ROWS_MEMBERS_MAX], nchildren;
 };
 
-int duck_gathered_register(struct duck_gathered *g, struct duck_db *db, struct duck_error *e);
+int duck_gathered_register(struct duck_gathered *g, struct duck_db *db, struct hodo_why *e);
 /* From now on the rows are those of the batch, which will lie at `at` when they are read. 0 or -ENOMEM. */
 int duck_gathered_set(struct duck_gathered *g, const struct hodo_rows_batch *at, const struct hodo_rows_batch *batch);
 /* The code of a row's host; UINT32_MAX: it is not known. */

@@ -29,25 +29,26 @@ static int set_all(duck_handle config, uint64_t memory, const char *temporary, b
 	return 0;
 }
 
-int duck_db_open(struct duck_db *db, uint64_t memory, const char *temporary, bool one_thread, struct duck_error *e)
+int duck_db_open(struct duck_db *db, uint64_t memory, const char *temporary, bool one_thread, struct hodo_why *e)
 {
 	duck_handle config = NULL;
 	char *message = NULL;
-	int err = hodo_duck_load(e->text, e->bytes);
+	int err = hodo_duck_load(e);
 
 	*db = (struct duck_db){ 0 };
 	if (err)
 		return err;
 	if (duck.vector_size() != DUCK_ROWS)
-		return duck_fail(e, -ENOSYS, "this libduckdb.so has chunks of %llu rows instead of %u: set HODO_DUCKDB to one "
-				 "that is built as usual", (unsigned long long)duck.vector_size(), DUCK_ROWS);
+		return hodo_why(e, -ENOSYS, "this libduckdb.so has chunks of %llu rows instead of %u: set "
+				"HODO_DUCKDB to one that is built as usual", (unsigned long long)duck.vector_size(),
+				DUCK_ROWS);
 	if (duck.create_config(&config) != 0 || set_all(config, memory, temporary, one_thread) < 0)
-		err = duck_fail(e, -ENOSYS, "DuckDB %s lacks a setting that hodo needs: set HODO_DUCKDB to another one",
-				duck.library_version());
+		err = hodo_why(e, -ENOSYS, "DuckDB %s lacks a setting that hodo needs: set HODO_DUCKDB to another "
+			       "one", duck.library_version());
 	else if (duck.open_ext(NULL, &db->db, config, &message) != 0)
 		err = duck_db_error(message, e);
 	else if (duck.connect(db->db, &db->connection) != 0)
-		err = duck_fail(e, -ENOMEM, "DuckDB makes no connection: no memory");
+		err = hodo_why(e, -ENOMEM, "DuckDB makes no connection: no memory");
 	if (message)
 		duck.free(message);
 	duck.destroy_config(&config);
@@ -65,7 +66,7 @@ void duck_db_close(struct duck_db *db)
 	*db = (struct duck_db){ 0 };
 }
 
-int duck_db_error(const char *message, struct duck_error *e)
+int duck_db_error(const char *message, struct hodo_why *e)
 {
 	size_t n = 0;
 	int err = -EINVAL;
@@ -76,14 +77,13 @@ int duck_db_error(const char *message, struct duck_error *e)
 	if (strncmp(message, "Out of Memory", 13) == 0)
 		err = -ENOMEM;
 	/* The first paragraph: behind it there is the statement, and advice for those who wrote it. */
-	for (; *message && n + 1 < e->bytes && strncmp(message, "\n\n", 2) != 0; message++)
+	for (; *message && n + 1 < sizeof(e->text) && strncmp(message, "\n\n", 2) != 0; message++)
 		e->text[n++] = iscntrl((unsigned char)*message) ? ' ' : *message;
-	if (e->bytes)
-		e->text[n] = 0;
+	e->text[n] = 0;
 	return err;
 }
 
-int duck_db_run(struct duck_db *db, const char *sql, struct duck_error *e)
+int duck_db_run(struct duck_db *db, const char *sql, struct hodo_why *e)
 {
 	struct duck_result result = { 0 };
 	int err = 0;

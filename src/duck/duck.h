@@ -8,6 +8,7 @@
 #ifndef HODO_DUCK_DUCK_H
 #define HODO_DUCK_DUCK_H
 
+#include <base/why.h>
 #include <rows/schema.h>
 
 #include <sym/recording_symbols.h>
@@ -40,7 +41,7 @@ struct hodo_duck_parquet {
 void hodo_duck_stem(const struct hodo_read *reader, char stem[HODO_DUCK_STEM]);
 /* The names of the tables of a recording; what each() returns but 0 ends it, and is returned. 0 or -ENOMEM. */
 int hodo_duck_each_table(const struct hodo_read *reader, int (*each)(void *data, const char *table), void *data);
-int hodo_duck_parquet(struct hodo_duck_parquet *parquet, char *error, size_t error_bytes);
+int hodo_duck_parquet(struct hodo_duck_parquet *parquet, struct hodo_why *why);
 
 /*
  * Whether what was written to `aside` has events that another recording in the directory `to` has, too, as a merge and
@@ -50,7 +51,7 @@ int hodo_duck_parquet(struct hodo_duck_parquet *parquet, char *error, size_t err
  */
 #define HODO_DUCK_HOSTS_LOOKED 64u
 int hodo_duck_parquet_twice(const char *to, const char *aside, const char stem[HODO_DUCK_STEM], char *other,
-			    size_t other_bytes, char *error, size_t error_bytes);
+			    size_t other_bytes, struct hodo_why *why);
 
 /* ------------------------------------------------------------------------------ SQL */
 
@@ -60,20 +61,20 @@ struct hodo_duck_options {
 	uint64_t memory;      /* HODO_DUCK_MEMORY */
 	const char *temporary; /* a directory for what does not fit in there; NULL: none */
 	/* Opens a recording to be read, and names for it; both are closed by the caller of this. */
-	int (*open)(void *data, const char *path, struct hodo_read **reader, struct hodo_symbols **symbols, char *error,
-		    size_t error_bytes);
+	int (*open)(void *data, const char *path, struct hodo_read **reader, struct hodo_symbols **symbols,
+		    struct hodo_why *why);
 	/* One of them has been read to its end. NULL: nobody wants to know. Several threads call both at once. */
 	void (*read)(void *data, const char *path, struct hodo_read *reader);
 	void *data;
 	bool many; /* several runs share parameters: one may lack what another one has */
 };
 
-int hodo_duck_open(struct hodo_duck **duck, const struct hodo_duck_options *options, char *error, size_t error_bytes);
+int hodo_duck_open(struct hodo_duck **duck, const struct hodo_duck_options *options, struct hodo_why *why);
 void hodo_duck_close(struct hodo_duck *duck); /* NULL is allowed */
 /* A recording, or a directory with HODO_DUCK_MARK: its rows are in the tables then. Before the first statement. 1: it
- * has the same events as another one, or a part of them, and `error` says which one is left out; or, if one of them is
+ * has the same events as another one, or a part of them, and `why` says which one is left out; or, if one of them is
  * a directory, that both are counted. -EEXIST: both recordings also have events of their own. */
-int hodo_duck_add(struct hodo_duck *duck, const char *path, char *error, size_t error_bytes);
+int hodo_duck_add(struct hodo_duck *duck, const char *path, struct hodo_why *why);
 
 /* How values are written. */
 enum hodo_duck_form { HODO_DUCK_TEXT, HODO_DUCK_JSON, HODO_DUCK_CSV };
@@ -100,7 +101,7 @@ struct hodo_duck_parameter {
 
 /* Statements with semicolons between them, one after the other. */
 int hodo_duck_run(struct hodo_duck *duck, const char *sql, const struct hodo_duck_parameter *parameters,
-		  uint32_t nparameters, const struct hodo_duck_sink *sink, char *error, size_t error_bytes);
+		  uint32_t nparameters, const struct hodo_duck_sink *sink, struct hodo_why *why);
 /* Ends the statement that runs; from a signal handler or another thread. */
 void hodo_duck_interrupt(struct hodo_duck *duck);
 

@@ -9,31 +9,23 @@
 #include <base/intern.h>
 #include <base/map.h>
 #include <base/text.h>
+#include <base/why.h>
 #include <rows/rows.h>
 
 #define DUCK_ROWS 2048u /* of a chunk, at the most: the library's own vectors */
 
-struct duck_error {
-	char *text;
-	size_t bytes;
-};
-
-/* Writes the message, returns err. */
-int hodo_duck_fail(char *error, size_t error_bytes, int err, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-#define duck_fail(e, err, ...) hodo_duck_fail((e)->text, (e)->bytes, err, __VA_ARGS__)
-int hodo_duck_load(char *error, size_t error_bytes);
+int hodo_duck_load(struct hodo_why *why);
 
 /* An open database, in memory. */
 struct duck_db {
 	duck_handle db, connection;
 };
-int duck_db_open(struct duck_db *db, uint64_t memory, const char *temporary, bool one_thread, struct duck_error *e);
+int duck_db_open(struct duck_db *db, uint64_t memory, const char *temporary, bool one_thread, struct hodo_why *e);
 void duck_db_close(struct duck_db *db);
 /* One statement without a result. 0; -EIO where the disk was full or the like; -ENOMEM; -EINVAL. */
-int duck_db_run(struct duck_db *db, const char *sql, struct duck_error *e);
+int duck_db_run(struct duck_db *db, const char *sql, struct hodo_why *e);
 /* What a message of DuckDB's means: as above; the message in one line, without its advice. */
-int duck_db_error(const char *message, struct duck_error *e);
+int duck_db_error(const char *message, struct hodo_why *e);
 
 /* Appended to a statement: 'a text', "a name". */
 void duck_quote_text(struct hodo_text *sql, const char *text);
@@ -85,7 +77,7 @@ struct duck_sources {
 	uint32_t numbers[HODO_ROWS_MEMBERS_MAX]; /* 0, 1, … */
 };
 bool duck_sources_any(const struct duck_sources *sources); /* whether there is a recording */
-int duck_sources_register(struct duck_sources *sources, struct duck_db *db, struct duck_error *e);
+int duck_sources_register(struct duck_sources *sources, struct duck_db *db, struct hodo_why *e);
 
 /* Which events there are already, so that none is counted twice: duplicates.c. */
 struct duck_seen {
@@ -106,13 +98,13 @@ enum duck_twice {
 /* Adds the events of the recording that will be the next one. enum duck_twice, and then e says what is left out;
  * -EEXIST: it has some of another one's events, and each of them has others; or another negative errno. */
 int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
-		  struct duck_error *e);
+		  struct hodo_why *e);
 /* The recordings of a directory of Parquet, as far as their stems say. How many were there before, and e says so; or
  * -ENOMEM. */
-int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct duck_error *e);
+int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct hodo_why *e);
 void duck_seen_free(struct duck_seen *seen);
 
 /* Rows of a result, to the sink: result.c. */
-int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct duck_error *e);
+int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct hodo_why *e);
 
 #endif

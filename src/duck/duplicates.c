@@ -67,27 +67,27 @@ static int add_run(void *adding, const struct hodo_read_numbers *n)
 	return 0;
 }
 
-static int add_events(struct adding *a, struct hodo_read *reader, const char *path, struct duck_error *e)
+static int add_events(struct adding *a, struct hodo_read *reader, const char *path, struct hodo_why *e)
 {
 	struct duck_seen *seen = a->seen;
 	int err;
 
 	while (seen->n <= a->recording)
 		if (!hodo_vec_add(seen->count, seen->n))
-			return duck_fail(e, -ENOMEM, "no memory");
+			return hodo_why(e, -ENOMEM, "no memory");
 	err = hodo_read_numbers(reader, add_run, a);
-	return err == -ENOMEM ? duck_fail(e, err, "no memory") :
-	       err ? duck_fail(e, -EIO, "%s: cannot be read", path) : 0;
+	return err == -ENOMEM ? hodo_why(e, err, "no memory") :
+	       err ? hodo_why(e, -EIO, "%s: cannot be read", path) : 0;
 }
 
 /* Those of a recording that was added before. */
-static int add_earlier(struct adding *a, const struct duck_sources *sources, struct duck_error *e)
+static int add_earlier(struct adding *a, const struct duck_sources *sources, struct hodo_why *e)
 {
 	const struct hodo_duck_options *o = sources->options;
 	const char *path = sources->recordings[a->recording];
 	struct hodo_symbols *symbols = NULL;
 	struct hodo_read *reader = NULL;
-	int err = o->open(o->data, path, &reader, &symbols, e->text, e->bytes);
+	int err = o->open(o->data, path, &reader, &symbols, e);
 
 	if (!err)
 		err = add_events(a, reader, path, e);
@@ -110,14 +110,14 @@ static void forget(struct duck_seen *seen, uint32_t recording)
 
 /* The new recording stays, those before it go, of which it has all events. first: of n. */
 static int replace(struct duck_sources *sources, const char *path, const uint64_t *with, uint32_t first, uint32_t n,
-		   struct duck_error *e)
+		   struct hodo_why *e)
 {
 	char more[32] = "";
 
 	if (n > 1)
 		snprintf(more, sizeof(more), " and %u more", n - 1);
-	duck_fail(e, 0, "%s%s %s left out: %s has the same events, and others", sources->recordings[first], more,
-		  n > 1 ? "are" : "is", path);
+	hodo_why(e, 0, "%s%s %s left out: %s has the same events, and others", sources->recordings[first], more,
+		 n > 1 ? "are" : "is", path);
 	for (uint32_t i = first; i < sources->nrecordings; i++) {
 		if (!with[i])
 			continue;
@@ -129,7 +129,7 @@ static int replace(struct duck_sources *sources, const char *path, const uint64_
 
 /* with: events of the new recording that each one before has, too. */
 static int decide(const struct duck_seen *seen, struct duck_sources *sources, const char *path, const uint64_t *with,
-		  struct duck_error *e)
+		  struct hodo_why *e)
 {
 	const char *other = NULL; /* one that has events of its own, too */
 	uint32_t first = 0, n = 0;
@@ -146,20 +146,20 @@ static int decide(const struct duck_seen *seen, struct duck_sources *sources, co
 	if (!n)
 		return DUCK_NOT_TWICE;
 	if (shared >= seen->count[sources->nrecordings]) {
-		duck_fail(e, 0, "%s is left out: %s has the same events", path, sources->recordings[first]);
+		hodo_why(e, 0, "%s is left out: %s has the same events", path, sources->recordings[first]);
 		return DUCK_ADDS_NOTHING;
 	}
 	if (other)
-		return duck_fail(e, -EEXIST, "%s and %s have some of the same events: leave one out", path, other);
+		return hodo_why(e, -EEXIST, "%s and %s have some of the same events: leave one out", path, other);
 	return replace(sources, path, with, first, n, e);
 }
 
 static int compare_all(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
-		       struct duck_error *e)
+		       struct hodo_why *e)
 {
 	HODO_AUTO_FREE uint64_t *with = calloc(sources->nrecordings + 1, sizeof(*with));
 	struct adding a = { seen, seen->n, with };
-	int err = with ? 0 : duck_fail(e, -ENOMEM, "no memory");
+	int err = with ? 0 : hodo_why(e, -ENOMEM, "no memory");
 
 	for (; !err && a.recording < sources->nrecordings; a.recording++)
 		err = sources->recordings[a.recording] ? add_earlier(&a, sources, e) : 0;
@@ -190,7 +190,7 @@ static int add_stem(struct duck_seen *seen, const char *stem)
 }
 
 int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const char *path, struct hodo_read *reader,
-		  struct duck_error *e)
+		  struct hodo_why *e)
 {
 	const struct hodo_read_process *p;
 	char stem[HODO_DUCK_STEM];
@@ -205,7 +205,7 @@ int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const ch
 		uint32_t before = seen->uuids.n;
 
 		if (!hodo_map_add(&seen->uuids, p->uuid, NULL))
-			return duck_fail(e, -ENOMEM, "no memory");
+			return hodo_why(e, -ENOMEM, "no memory");
 		again |= seen->uuids.n == before;
 	}
 	if (again)
@@ -215,8 +215,8 @@ int duck_seen_add(struct duck_seen *seen, struct duck_sources *sources, const ch
 	hodo_duck_stem(reader, stem);
 	err = add_stem(seen, stem);
 	if (err > 0 && !again)
-		return duck_fail(e, DUCK_IN_FOLDER, "%s is also in a directory of Parquet: " TWICE_TEXT, path);
-	return err < 0 ? duck_fail(e, -ENOMEM, "no memory") : DUCK_NOT_TWICE;
+		return hodo_why(e, DUCK_IN_FOLDER, "%s is also in a directory of Parquet: " TWICE_TEXT, path);
+	return err < 0 ? hodo_why(e, -ENOMEM, "no memory") : DUCK_NOT_TWICE;
 }
 
 /* The stems of files of hosts: where these are, a recording is whole. There may be several for one. */
@@ -238,7 +238,7 @@ static int find_stems(struct hodo_strings *stems, int dirfd_, const char *name, 
 	return err;
 }
 
-int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct duck_error *e)
+int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, struct hodo_why *e)
 {
 	HODO_AUTO(hodo_strings_free) struct hodo_strings stems = { 0 };
 	int twice = 0, err = find_stems(&stems, dirfd, "hosts", 2);
@@ -248,10 +248,10 @@ int duck_seen_add_folder(struct duck_seen *seen, const char *path, int dirfd, st
 		twice += err > 0;
 	}
 	if (err < 0)
-		return duck_fail(e, err, "no memory");
+		return hodo_why(e, err, "no memory");
 	if (twice)
-		duck_fail(e, 0, twice == 1 ? "%s has a recording that is also given otherwise: " TWICE_TEXT :
-			  "%s has recordings that are also given otherwise, and counted twice: leave them out", path);
+		hodo_why(e, 0, twice == 1 ? "%s has a recording that is also given otherwise: " TWICE_TEXT :
+			 "%s has recordings that are also given otherwise, and counted twice: leave them out", path);
 	return twice;
 }
 

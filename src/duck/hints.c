@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static void append(struct duck_error *e, const char *format, const char *text)
+static void append(struct hodo_why *e, const char *format, const char *text)
 {
 	size_t len = strlen(e->text);
 
-	if (len < e->bytes)
-		snprintf(e->text + len, e->bytes - len, format, text);
+	snprintf(e->text + len, sizeof(e->text) - len, format, text);
 }
 
 static bool is_word(char c)
@@ -45,7 +44,7 @@ static const char *find_event(const char *sql, size_t *len)
 	return NULL;
 }
 
-void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct duck_error *e)
+void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct hodo_why *e)
 {
 	char name[128], pair[160];
 	size_t len;
@@ -62,7 +61,7 @@ void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *n
 		append(e, ": a span is in the table spans: FROM spans WHERE name = '%s'", name);
 }
 
-bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes)
+bool duck_hint_file(const struct hodo_why *e, char *path, size_t bytes)
 {
 	static const char suffix[] = ".parquet";
 	const char *end = strstr(e->text, suffix), *begin = end;
@@ -80,7 +79,7 @@ bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes)
 	return true;
 }
 
-void duck_hint_folder(struct duck_error *e, char *path)
+void duck_hint_folder(struct hodo_why *e, char *path)
 {
 	char *slash = strrchr(path, '/');
 

@@ -7,11 +7,13 @@
 
 #include <stdio.h>
 
+#include <base/why.h>
+
 /* A statement was refused, as e says: what helps if it names an event without double quotes. */
-void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct duck_error *e);
+void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data, struct hodo_why *e);
 /* The file of Parquet that a message names; false: none. */
-bool duck_hint_file(const struct duck_error *e, char *path, size_t bytes);
+bool duck_hint_file(const struct hodo_why *e, char *path, size_t bytes);
 /* It is none of hodo's: what helps if its directory is missing. Cuts the path short. */
-void duck_hint_folder(struct duck_error *e, char *path);
+void duck_hint_folder(struct hodo_why *e, char *path);
 
 #endif

@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +25,6 @@ static const struct {
 #define FUNCTION(result, name, parameters) { "duckdb_" #name, offsetof(struct duck_api, name) },
 	DUCK_FUNCTIONS(FUNCTION)
 };
-
-int hodo_duck_fail(char *error, size_t error_bytes, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (error && error_bytes)
-		vsnprintf(error, error_bytes, format, args);
-	va_end(args);
-	return err;
-}
 
 /* dir/OWN_PATH, or the same in a folder of dir that is named after the machine. */
 static void *open_below(const char *dir, bool deeper)
@@ -79,7 +67,7 @@ static void *open_own(void)
 	return library;
 }
 
-static void *open_library(char *error, size_t error_bytes)
+static void *open_library(struct hodo_why *e)
 {
 	const char *given = getenv("HODO_DUCKDB");
 	void *library;
@@ -87,20 +75,20 @@ static void *open_library(char *error, size_t error_bytes)
 	if (given && *given) {
 		library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
 		if (!library)
-			hodo_duck_fail(error, error_bytes, 0, "HODO_DUCKDB=%s: cannot be loaded: %s: set it to the path "
-				       "of " FILE_NAME, given, dlerror());
+			hodo_why(e, 0, "HODO_DUCKDB=%s: cannot be loaded: %s: set it to the path of " FILE_NAME,
+				 given, dlerror());
 		return library;
 	}
 	library = dlopen(FILE_NAME, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		library = open_own();
 	if (!library)
-		hodo_duck_fail(error, error_bytes, 0, "DuckDB is not installed: set HODO_DUCKDB to the path of its "
-			       FILE_NAME ", or build hodo where npm is");
+		hodo_why(e, 0, "DuckDB is not installed: set HODO_DUCKDB to the path of its " FILE_NAME ", or build hodo "
+			 "where npm is");
 	return library;
 }
 
-int hodo_duck_load(char *error, size_t error_bytes)
+int hodo_duck_load(struct hodo_why *e)
 {
 	static bool loaded;
 	const char *(*version)(void);
@@ -108,7 +96,7 @@ int hodo_duck_load(char *error, size_t error_bytes)
 
 	if (loaded)
 		return 0;
-	library = open_library(error, error_bytes);
+	library = open_library(e);
 	if (!library)
 		return -ENOENT;
 	*(void **)&version = dlsym(library, "duckdb_library_version");
@@ -116,10 +104,9 @@ int hodo_duck_load(char *error, size_t error_bytes)
 		void *symbol = dlsym(library, functions[i].symbol);
 
 		if (!symbol)
-			return hodo_duck_fail(error, error_bytes, -ENOSYS,
-					      "this " FILE_NAME " is DuckDB %s, and has no %s: set HODO_DUCKDB to that "
-					      "of DuckDB 1.4 or later", version ? version() : "without a version",
-					      functions[i].symbol);
+			return hodo_why(e, -ENOSYS, "this " FILE_NAME " is DuckDB %s, and has no %s: set HODO_DUCKDB to "
+					"that of DuckDB 1.4 or later", version ? version() : "without a version",
+					functions[i].symbol);
 		memcpy((char *)&duck + functions[i].at, &symbol, sizeof(symbol));
 	}
 	loaded = true;

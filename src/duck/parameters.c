@@ -7,19 +7,19 @@
 
 /* name: $NAME of the statement; NULL: it has a number. */
 static int bind_one(struct duck_parameters *p, duck_handle statement, uint64_t i, const char *name,
-		    struct duck_error *e)
+		    struct hodo_why *e)
 {
 	for (uint32_t k = 0; k < p->n && name; k++) {
 		if (strcasecmp(p->given[k].name, name) != 0)
 			continue;
 		p->used[k] = true;
-		return duck.bind_varchar(statement, i, p->given[k].value) ? duck_fail(e, -ENOMEM, "no memory") : 0;
+		return duck.bind_varchar(statement, i, p->given[k].value) ? hodo_why(e, -ENOMEM, "no memory") : 0;
 	}
-	return duck_fail(e, -EINVAL, "the statement has $%s: give it a value with --set %s=VALUE", name ? name : "?",
-			 name ? name : "PARAM");
+	return hodo_why(e, -EINVAL, "the statement has $%s: give it a value with --set %s=VALUE", name ? name : "?",
+			name ? name : "PARAM");
 }
 
-int duck_parameters_bind(struct duck_parameters *p, duck_handle statement, struct duck_error *e)
+int duck_parameters_bind(struct duck_parameters *p, duck_handle statement, struct hodo_why *e)
 {
 	int err = 0;
 
@@ -37,13 +37,13 @@ int duck_parameters_bind(struct duck_parameters *p, duck_handle statement, struc
 }
 
 /* What is not given at all is not looked for: the one that is given under a wrong name says more. */
-int duck_parameters_check(struct duck_parameters *p, struct duck_error *e)
+int duck_parameters_check(struct duck_parameters *p, struct hodo_why *e)
 {
 	for (uint32_t k = 0; k < p->n; k++)
 		if (!p->used[k])
-			return duck_fail(e, -EINVAL, "--set %s: the statement has no $%s%s", p->given[k].name,
-					 p->given[k].name, p->near[k].n ? hodo_near_text(&p->near[k]) :
-					 p->any ? ": write it as the statement does" : ", and no other: leave it out");
+			return hodo_why(e, -EINVAL, "--set %s: the statement has no $%s%s", p->given[k].name,
+					p->given[k].name, p->near[k].n ? hodo_near_text(&p->near[k]) :
+					p->any ? ": write it as the statement does" : ", and no other: leave it out");
 	return 0;
 }
 

@@ -32,8 +32,7 @@ struct hand {
 	struct duck_gathered gathered;
 	struct hodo_rows_batch batch; /* n 0: none */
 	struct duck_files files;
-	char error[512];
-	struct duck_error e;
+	struct hodo_why why;
 	int err;
 	pthread_t thread;
 	bool runs; /* there is a thread */
@@ -45,7 +44,7 @@ struct writer {
 	struct hodo_rows_schema *schema;
 	uint32_t *files; /* batches of each table */
 	char stem[HODO_DUCK_STEM];
-	struct duck_error *e;
+	struct hodo_why *e;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* of a hand: its batch came or went; or over */
 	bool over;
@@ -108,7 +107,7 @@ static int hand_over(struct writer *w, struct hodo_rows *rows)
 		err = duck_gathered_set(&h->gathered, &h->batch, &batch);
 	if (err) {
 		hodo_rows_batch_free(&batch);
-		return duck_fail(w->e, err, "no memory");
+		return hodo_why(w->e, err, "no memory");
 	}
 	w->p->rows += batch.n;
 	h->files.number = w->files[batch.number]++;
@@ -124,13 +123,12 @@ static int start_hand(struct writer *w, struct hand *h)
 	int err;
 
 	h->w = w;
-	h->e = (struct duck_error){ h->error, sizeof(h->error) };
 	h->gathered.schema = w->schema;
 	snprintf(h->gathered.name, sizeof(h->gathered.name), "hodo_gathered%u", (unsigned)(h - w->hands));
 	h->files = (struct duck_files){ .to = w->p->to, .stem = w->stem, .db = &h->db, .gathered = &h->gathered,
-					.e = &h->e };
+					.e = &h->why };
 	if (duck.connect(w->db.db, &h->db.connection) != 0)
-		return duck_fail(w->e, -ENOMEM, "DuckDB makes no connection: no memory");
+		return hodo_why(w->e, -ENOMEM, "DuckDB makes no connection: no memory");
 	err = duck_gathered_register(&h->gathered, &h->db, w->e);
 	if (!err)
 		err = -pthread_create(&h->thread, NULL, write_batches, h);
@@ -153,7 +151,7 @@ static int end_hands(struct writer *w, int err)
 		w->p->files += h->files.written;
 		w->p->failed_write |= h->files.failed_write;
 		if (h->err && (!err || err == h->err))
-			err = duck_fail(w->e, h->err, "%s", h->error);
+			*w->e = h->why, err = h->err;
 		hodo_text_free(&h->files.sql);
 		hodo_text_free(&h->files.path);
 		if (h->db.connection)
@@ -170,11 +168,11 @@ static int write_mark(struct writer *w)
 	HODO_AUTO_FCLOSE FILE *f = NULL;
 
 	if (asprintf(&path, "%s/" HODO_DUCK_MARK, w->p->to) < 0)
-		return duck_fail(w->e, -ENOMEM, "no memory");
+		return hodo_why(w->e, -ENOMEM, "no memory");
 	f = fopen(path, "we");
 	if (!f || fprintf(f, "{\"hodo_schema\":%d}\n", HODO_ROWS_VERSION) < 0 || fflush(f) != 0) {
 		w->p->failed_write = true;
-		return duck_fail(w->e, -EIO, "%s", strerror(errno));
+		return hodo_why(w->e, -EIO, "%s", strerror(errno));
 	}
 	return 0;
 }
@@ -198,11 +196,11 @@ static int write_rows(struct writer *w, const struct hodo_rows_wanted *wanted, u
 	int err = hodo_rows_open(&rows, &source), got = 0;
 
 	if (err)
-		return duck_fail(w->e, err, "%s", strerror(-err));
+		return hodo_why(w->e, err, "%s", strerror(-err));
 	while (!err && (got = hodo_rows_next(rows, &batch)) > 0)
 		err = hand_over(w, rows);
 	if (got < 0)
-		err = duck_fail(w->e, got, "%s", strerror(-got));
+		err = hodo_why(w->e, got, "%s", strerror(-got));
 	/* What the hands have left refers to names of the rows. */
 	err = end_hands(w, err);
 	hodo_rows_close(rows);
@@ -250,7 +248,7 @@ int hodo_duck_each_table(const struct hodo_read *reader, int (*each)(void *data,
 static int open_writer(struct writer *w)
 {
 	struct hodo_text temporary = { 0 };
-	int err = hodo_duck_load(w->e->text, w->e->bytes);
+	int err = hodo_duck_load(w->e);
 
 	if (err)
 		return err;
@@ -259,7 +257,7 @@ static int open_writer(struct writer *w)
 	err = w->schema ? hodo_rows_schema_add(w->schema, w->p->reader) : -ENOMEM;
 	w->files = err ? NULL : calloc(hodo_rows_ntables(w->schema), sizeof(*w->files));
 	if (!w->files)
-		return duck_fail(w->e, -ENOMEM, "no memory");
+		return hodo_why(w->e, -ENOMEM, "no memory");
 	if (hodo_rows_schema_omitted(w->schema))
 		w->p->warn("there are too many event classes or fields: some have no table or column of their own");
 	hodo_text_printf(&temporary, "%s/.tmp", w->p->to);
@@ -271,16 +269,15 @@ static int open_writer(struct writer *w)
 	return err;
 }
 
-int hodo_duck_parquet(struct hodo_duck_parquet *p, char *error, size_t error_bytes)
+int hodo_duck_parquet(struct hodo_duck_parquet *p, struct hodo_why *e)
 {
-	struct duck_error e = { error, error_bytes };
 	struct writer *w = calloc(1, sizeof(*w));
 	int err;
 
 	if (!w)
-		return duck_fail(&e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	w->p = p;
-	w->e = &e;
+	w->e = e;
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->changed, NULL);
 	err = open_writer(w);

@@ -3,6 +3,8 @@
 #ifndef HODO_DUCK_PARQUET_H
 #define HODO_DUCK_PARQUET_H
 
+#include <base/why.h>
+
 #include "batch_function.h"
 
 /* Of a file, which is one group: a question needs memory for each group of all files, an export for one's rows. */
@@ -15,7 +17,7 @@ struct duck_files {
 	uint32_t number;  /* of this batch among those of its table: a part of the files' names */
 	uint64_t written; /* files */
 	bool failed_write;
-	struct duck_error *e;
+	struct hodo_why *e;
 	struct hodo_text sql, path;
 };
 

@@ -96,11 +96,10 @@ static void add_question(struct hodo_text *sql, const char *files, const char *a
 }
 
 int hodo_duck_parquet_twice(const char *to, const char *aside, const char stem[HODO_DUCK_STEM], char *other,
-			    size_t other_bytes, char *error, size_t error_bytes)
+			    size_t other_bytes, struct hodo_why *e)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text files = { 0 };
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct duck_error e = { error, error_bytes };
 	struct other found = { other, other_bytes, false };
 	const struct hodo_duck_sink sink = { .row = take_name, .data = &found };
 	struct duck_result result = { 0 };
@@ -111,14 +110,14 @@ int hodo_duck_parquet_twice(const char *to, const char *aside, const char stem[H
 		return 0;
 	add_question(&sql, hodo_text_string(&files), aside, stem);
 	if (sql.error)
-		return duck_fail(&e, sql.error, "no memory");
-	err = duck_db_open(&db, HODO_DUCK_MEMORY, NULL, true, &e);
+		return hodo_why(e, sql.error, "no memory");
+	err = duck_db_open(&db, HODO_DUCK_MEMORY, NULL, true, e);
 	if (err)
 		return err;
 	if (duck.query(db.connection, hodo_text_string(&sql), &result) != 0)
-		err = duck_db_error(duck.result_error(&result), &e);
+		err = duck_db_error(duck.result_error(&result), e);
 	else
-		err = duck_result_put(&result, &sink, &e);
+		err = duck_result_put(&result, &sink, e);
 	duck.destroy_result(&result);
 	duck_db_close(&db);
 	return err == -ENOMEM ? err : found.found;

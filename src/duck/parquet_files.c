@@ -82,7 +82,7 @@ static int write_file(struct duck_files *f, const char *host, int64_t day)
 	err = f->path.error ? f->path.error : make_folders(f->to, f->path.data);
 	if (err) {
 		f->failed_write = true;
-		return duck_fail(f->e, err, "%s", strerror(-err));
+		return hodo_why(f->e, err, "%s", strerror(-err));
 	}
 	t->len = 0;
 	hodo_text_printf(t, "COPY (SELECT * FROM %s()) TO ", f->gathered->name);
@@ -175,7 +175,7 @@ int duck_files_write(struct duck_files *f)
 				  day_of(((const int64_t *)b->columns[0].data)[0]));
 	parts = malloc(b->n * sizeof(*parts));
 	rows = malloc(b->n * sizeof(*rows));
-	err = parts && rows ? write_parts(f, parts, rows) : duck_fail(f->e, -ENOMEM, "no memory");
+	err = parts && rows ? write_parts(f, parts, rows) : hodo_why(f->e, -ENOMEM, "no memory");
 	free(parts);
 	free(rows);
 	return err;

@@ -69,7 +69,7 @@ static int add_view(struct hodo_duck *d, const char *name)
 }
 
 /* {"hodo_schema":1} */
-static int check_mark(const char *path, int fd, struct duck_error *e)
+static int check_mark(const char *path, int fd, struct hodo_why *e)
 {
 	char text[256];
 	const char *number;
@@ -80,10 +80,11 @@ static int check_mark(const char *path, int fd, struct duck_error *e)
 	number = strstr(text, "\"hodo_schema\":");
 	version = number ? strtol(number + strlen("\"hodo_schema\":"), NULL, 10) : 0;
 	if (version < 1)
-		return duck_fail(e, -EBADMSG, "%s/" HODO_DUCK_MARK ": does not say of which version the tables are", path);
+		return hodo_why(e, -EBADMSG, "%s/" HODO_DUCK_MARK ": does not say of which version the tables are",
+				path);
 	if (version > HODO_ROWS_VERSION)
-		return duck_fail(e, -EPROTONOSUPPORT, "%s: is of a newer hodo (tables %ld, here %d): install that one", path,
-				 version, HODO_ROWS_VERSION);
+		return hodo_why(e, -EPROTONOSUPPORT, "%s: is of a newer hodo (tables %ld, here %d): install that one",
+				path, version, HODO_ROWS_VERSION);
 	return 0;
 }
 
@@ -103,36 +104,36 @@ static bool has_files(int dirfd_, const char *name, int depth)
 	return has;
 }
 
-static int add_folder(struct hodo_duck *d, const char *path, struct duck_error *e)
+static int add_folder(struct hodo_duck *d, const char *path, struct hodo_why *e)
 {
 	HODO_AUTO_CLOSEDIR DIR *dir = opendir(path);
 	struct folder *f = hodo_vec_add(d->folders, d->nfolders);
 	int err = 0;
 
 	if (!dir)
-		return duck_fail(e, -errno, "%s: cannot be read: %s", path, strerror(errno));
+		return hodo_why(e, -errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (!f || !(f->path = strdup(path)))
-		return duck_fail(e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	for (const char *name; !err && (name = hodo_dir_next(dir));) {
 		char decoded[NAME_MAX + 1];
 
 		if (*name == '.' || *name == '_' || !has_files(dirfd(dir), name, FOLDERS))
 			continue;
 		if (hodo_strings_add(&f->names, name) == HODO_STRINGS_NONE)
-			return duck_fail(e, -ENOMEM, "no memory");
+			return hodo_why(e, -ENOMEM, "no memory");
 		snprintf(decoded, sizeof(decoded), "%s", name);
 		/* A name that is none of ours is left alone. */
 		if (hodo_percent_decode(decoded) && *decoded)
 			err = add_view(d, decoded);
 	}
 	if (err)
-		return duck_fail(e, err, "no memory");
+		return hodo_why(e, err, "no memory");
 	err = duck_seen_add_folder(&d->seen, path, dirfd(dir), e);
 	return err < 0 ? err : err > 0;
 }
 
 /* 1: e says what is left out, or counted twice. */
-static int add_opened(struct hodo_duck *d, const char *path, struct hodo_read *reader, struct duck_error *e)
+static int add_opened(struct hodo_duck *d, const char *path, struct hodo_read *reader, struct hodo_why *e)
 {
 	int twice = duck_seen_add(&d->seen, &d->sources, path, reader, e);
 	char *copy;
@@ -142,18 +143,18 @@ static int add_opened(struct hodo_duck *d, const char *path, struct hodo_read *r
 	copy = strdup(path);
 	if (!copy || hodo_vec_push(d->sources.recordings, d->sources.nrecordings, copy) < 0) {
 		free(copy);
-		return duck_fail(e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	}
 	if (hodo_rows_schema_add(d->sources.schema, reader) < 0)
-		return duck_fail(e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	return twice != DUCK_NOT_TWICE;
 }
 
-static int add_recording(struct hodo_duck *d, const char *path, struct duck_error *e)
+static int add_recording(struct hodo_duck *d, const char *path, struct hodo_why *e)
 {
 	struct hodo_read *reader = NULL;
 	struct hodo_symbols *symbols = NULL;
-	int err = d->options.open(d->options.data, path, &reader, &symbols, e->text, e->bytes);
+	int err = d->options.open(d->options.data, path, &reader, &symbols, e);
 
 	if (!err)
 		err = add_opened(d, path, reader, e);
@@ -162,20 +163,19 @@ static int add_recording(struct hodo_duck *d, const char *path, struct duck_erro
 	return err;
 }
 
-int hodo_duck_add(struct hodo_duck *d, const char *path, char *error, size_t error_bytes)
+int hodo_duck_add(struct hodo_duck *d, const char *path, struct hodo_why *e)
 {
-	struct duck_error e = { error, error_bytes };
 	HODO_AUTO_FREE char *mark = NULL;
 	HODO_AUTO_CLOSE int fd = -1;
 	int err;
 
 	if (asprintf(&mark, "%s/" HODO_DUCK_MARK, path) < 0)
-		return duck_fail(&e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	fd = hodo_file_open(AT_FDCWD, mark);
 	if (fd < 0)
-		return add_recording(d, path, &e);
-	err = check_mark(path, fd, &e);
-	return err ? err : add_folder(d, path, &e);
+		return add_recording(d, path, e);
+	err = check_mark(path, fd, e);
+	return err ? err : add_folder(d, path, e);
 }
 
 /* -------------------------------------------------------------------------- views */
@@ -233,7 +233,7 @@ static bool add_parquet(struct hodo_duck *d, const char *name)
 	return any;
 }
 
-static int make_view(struct hodo_duck *d, struct view *view, struct duck_error *e)
+static int make_view(struct hodo_duck *d, struct view *view, struct hodo_why *e)
 {
 	uint32_t number = hodo_rows_find(d->sources.schema, view->shown);
 	struct hodo_text *t = &d->sql;
@@ -285,7 +285,7 @@ static bool is_named(const struct hodo_duck *d, const struct view *view, const c
 	return !hodo_text_string(&quoted) || strcasestr(sql, quoted.data);
 }
 
-static int make_views(struct hodo_duck *d, const char *sql, struct duck_error *e)
+static int make_views(struct hodo_duck *d, const char *sql, struct hodo_why *e)
 {
 	int err = 0;
 
@@ -303,13 +303,13 @@ static int make_views(struct hodo_duck *d, const char *sql, struct duck_error *e
 }
 
 /* The table of tables, and what is known before the first statement. */
-static int get_ready(struct hodo_duck *d, struct duck_error *e)
+static int get_ready(struct hodo_duck *d, struct hodo_why *e)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < hodo_rows_ntables(d->sources.schema) && !err; i++)
 		if (add_view(d, hodo_rows_table(d->sources.schema, i)->name) < 0)
-			err = duck_fail(e, -ENOMEM, "no memory");
+			err = hodo_why(e, -ENOMEM, "no memory");
 	d->sql.len = 0;
 	hodo_text_printf(&d->sql, "CREATE VIEW " HODO_ROWS_OF_TABLES " AS SELECT %d AS version, name FROM (VALUES ", HODO_ROWS_VERSION);
 	for (uint32_t i = 0; i < d->views.n; i++) {
@@ -326,7 +326,7 @@ static int get_ready(struct hodo_duck *d, struct duck_error *e)
 
 /* --------------------------------------------------------------------- statements */
 
-static int prepare(struct hodo_duck *d, duck_handle all, uint64_t i, duck_handle *statement, struct duck_error *e)
+static int prepare(struct hodo_duck *d, duck_handle all, uint64_t i, duck_handle *statement, struct hodo_why *e)
 {
 	if (duck.prepare_extracted_statement(d->db.connection, all, i, statement) == 0)
 		return 0;
@@ -335,12 +335,12 @@ static int prepare(struct hodo_duck *d, duck_handle all, uint64_t i, duck_handle
 
 /* last: no other statement may have the parameters that none had so far. */
 static int run_one(struct hodo_duck *d, duck_handle all, uint64_t i, struct duck_parameters *parameters, bool last,
-		   const struct hodo_duck_sink *sink, struct duck_error *e)
+		   const struct hodo_duck_sink *sink, struct hodo_why *e)
 {
 	enum { QUERY_RESULT = 3 };
 	struct duck_result result = { 0 };
 	duck_handle statement = NULL;
-	struct duck_error missing = { (char[512]){ 0 }, 512 };
+	struct hodo_why missing;
 	int err = prepare(d, all, i, &statement, e), lacks = 0;
 
 	if (!err)
@@ -349,7 +349,7 @@ static int run_one(struct hodo_duck *d, duck_handle all, uint64_t i, struct duck
 	if (!err && last)
 		err = duck_parameters_check(parameters, e);
 	if (!err && lacks)
-		err = duck_fail(e, lacks, "%s", missing.text);
+		*e = missing, err = lacks;
 	if (!err && duck.execute_prepared(statement, &result) != 0)
 		err = duck_db_error(duck.result_error(&result), e);
 	else if (!err && duck.result_return_type(result) == QUERY_RESULT)
@@ -376,11 +376,10 @@ static int take_recording(void *recording, uint32_t n, const struct hodo_duck_ce
 }
 
 /* A file cannot be read: whose it is, and what helps. The names of files begin with their recording's stem. */
-static void hint_file(struct hodo_duck *d, struct duck_error *e)
+static void hint_file(struct hodo_duck *d, struct hodo_why *e)
 {
-	char path[PATH_MAX], recording[PATH_MAX] = "", message[512];
+	char path[PATH_MAX], recording[PATH_MAX] = "";
 	const struct hodo_duck_sink sink = { .row = take_recording, .data = recording };
-	struct duck_error unread = { (char[512]){ 0 }, 512 };
 	struct duck_result result = { 0 };
 	bool ours = false;
 
@@ -401,7 +400,7 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 		duck_quote_text(&d->sql, hodo_text_string(&pattern));
 		hodo_text_char(&d->sql, ')');
 		if (duck.query(d->db.connection, hodo_text_string(&d->sql), &result) == 0)
-			duck_result_put(&result, &sink, &unread);
+			duck_result_put(&result, &sink, NULL);
 		duck.destroy_result(&result);
 		hodo_text_free(&pattern);
 	}
@@ -409,38 +408,36 @@ static void hint_file(struct hodo_duck *d, struct duck_error *e)
 		duck_hint_folder(e, path);
 		return;
 	}
-	snprintf(message, sizeof(message), "%s", e->text);
-	duck_fail(e, 0, "%s: export %s%s with --force again, or remove that file", message,
-		  *recording ? "the recording " : "its recording", recording);
+	hodo_why(e, 0, "%s: export %s%s with --force again, or remove that file", e->text,
+		 *recording ? "the recording " : "its recording", recording);
 }
 
 int hodo_duck_run(struct hodo_duck *d, const char *sql, const struct hodo_duck_parameter *parameters,
-		  uint32_t nparameters, const struct hodo_duck_sink *sink, char *error, size_t error_bytes)
+		  uint32_t nparameters, const struct hodo_duck_sink *sink, struct hodo_why *e)
 {
-	struct duck_error e = { error, error_bytes };
 	struct duck_parameters given = { 0 };
 	duck_handle all = NULL;
-	int err = d->ready ? 0 : get_ready(d, &e);
+	int err = d->ready ? 0 : get_ready(d, e);
 	uint64_t n;
 
 	if (!err)
-		err = make_views(d, sql, &e);
+		err = make_views(d, sql, e);
 	if (err) {
-		hint_file(d, &e);
+		hint_file(d, e);
 		return err;
 	}
 	n = duck.extract_statements(d->db.connection, sql, &all);
 	if (n == 0 && duck.extract_statements_error(all))
-		err = duck_db_error(duck.extract_statements_error(all), &e);
+		err = duck_db_error(duck.extract_statements_error(all), e);
 	if (!err && duck_parameters_start(&given, parameters, nparameters) < 0)
-		err = duck_fail(&e, -ENOMEM, "no memory");
+		err = hodo_why(e, -ENOMEM, "no memory");
 	for (uint64_t i = 0; i < n && !err; i++)
-		err = run_one(d, all, i, &given, i + 1 == n && !d->options.many, sink, &e);
+		err = run_one(d, all, i, &given, i + 1 == n && !d->options.many, sink, e);
 	duck_parameters_end(&given);
 	duck.destroy_extracted(&all);
 	if (err < 0 && err != -EPIPE) {
-		duck_hint_event(sql, is_table, d, &e);
-		hint_file(d, &e);
+		duck_hint_event(sql, is_table, d, e);
+		hint_file(d, e);
 	}
 	return err;
 }
@@ -452,23 +449,22 @@ void hodo_duck_interrupt(struct hodo_duck *d)
 
 /* ------------------------------------------------------------------ open and close */
 
-int hodo_duck_open(struct hodo_duck **duck_, const struct hodo_duck_options *options, char *error, size_t error_bytes)
+int hodo_duck_open(struct hodo_duck **duck_, const struct hodo_duck_options *options, struct hodo_why *e)
 {
-	struct duck_error e = { error, error_bytes };
 	struct hodo_duck *d = calloc(1, sizeof(*d));
 	int err;
 
 	*duck_ = NULL;
 	if (!d)
-		return duck_fail(&e, -ENOMEM, "no memory");
+		return hodo_why(e, -ENOMEM, "no memory");
 	d->options = *options;
 	d->views = (struct hodo_map)HODO_MAP_BYTES(struct view);
 	d->sources.options = &d->options;
 	d->sources.schema = hodo_rows_schema_new();
-	err = d->sources.schema ? duck_db_open(&d->db, options->memory, options->temporary, false, &e)
-				: duck_fail(&e, -ENOMEM, "no memory");
+	err = d->sources.schema ? duck_db_open(&d->db, options->memory, options->temporary, false, e)
+				: hodo_why(e, -ENOMEM, "no memory");
 	if (!err)
-		err = duck_sources_register(&d->sources, &d->db, &e);
+		err = duck_sources_register(&d->sources, &d->db, e);
 	if (err) {
 		hodo_duck_close(d);
 		return err;

@@ -9,7 +9,7 @@
 
 struct reader {
 	const struct hodo_duck_sink *sink;
-	struct duck_error *e;
+	struct hodo_why *e;
 	uint32_t n;
 	struct duck_value_type *types;
 	const char **names;
@@ -55,13 +55,13 @@ static int read_types(struct reader *r, struct duck_result *result)
 		r->names[i] = duck.column_name(result, i);
 		r->numbers[i] = duck_value_is_number(&r->types[i]);
 		if (!known)
-			return duck_fail(r->e, -ENOTSUP, "the column \"%s\" is of a type that is not shown: ask for "
-					 "\"%s\"::VARCHAR", r->names[i], r->names[i]);
+			return hodo_why(r->e, -ENOTSUP, "the column \"%s\" is of a type that is not shown: ask for "
+					"\"%s\"::VARCHAR", r->names[i], r->names[i]);
 	}
 	return r->sink->columns ? r->sink->columns(r->sink->data, r->n, r->names, r->numbers) : 0;
 }
 
-int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct duck_error *e)
+int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct hodo_why *e)
 {
 	struct reader r = { .sink = sink, .e = e, .n = (uint32_t)duck.column_count(result) };
 	duck_handle chunk;
@@ -73,7 +73,7 @@ int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sin
 	r.cells = calloc(r.n, sizeof(*r.cells));
 	r.ends = calloc(r.n, sizeof(*r.ends));
 	if (!r.types || !r.names || !r.numbers || !r.cells || !r.ends)
-		err = duck_fail(e, -ENOMEM, "no memory");
+		err = hodo_why(e, -ENOMEM, "no memory");
 	else
 		err = read_types(&r, result);
 	while (!err && (chunk = duck.fetch_chunk(*result))) {

@@ -124,7 +124,7 @@ static void init_scanner(duck_handle info)
 }
 
 /* 1: a recording is open; 0: there are no more; or a negative errno. */
-static int open_recording(struct scan *scan, struct scanner *s, char *error, size_t error_bytes)
+static int open_recording(struct scan *scan, struct scanner *s, struct hodo_why *e)
 {
 	const struct duck_sources *sources = scan->bound->sources;
 	const struct hodo_duck_options *o = sources->options;
@@ -139,32 +139,31 @@ static int open_recording(struct scan *scan, struct scanner *s, char *error, siz
 			return 0;
 	} while (!sources->recordings[i]);
 	source.recording = s->recording = sources->recordings[i];
-	err = o->open(o->data, source.recording, &s->reader, &s->symbols, error, error_bytes);
+	err = o->open(o->data, source.recording, &s->reader, &s->symbols, e);
 	if (err)
 		return err;
 	source.reader = s->reader;
 	source.symbols = s->symbols;
 	err = hodo_rows_open(&s->rows, &source);
 	if (err)
-		hodo_duck_fail(error, error_bytes, err, "%s: cannot be read: %s", source.recording, strerror(-err));
+		hodo_why(e, err, "%s: cannot be read: %s", source.recording, strerror(-err));
 	return err ? err : 1;
 }
 
 /* 1: there is a batch with rows to give; 0: nothing is left; or a negative errno. */
-static int find_batch(struct scan *scan, struct scanner *s, char *error, size_t error_bytes)
+static int find_batch(struct scan *scan, struct scanner *s, struct hodo_why *e)
 {
 	const struct hodo_duck_options *o = scan->bound->sources->options;
 	int got;
 
 	while (!s->batch || s->from >= s->batch->n) {
-		got = s->rows ? 1 : open_recording(scan, s, error, error_bytes);
+		got = s->rows ? 1 : open_recording(scan, s, e);
 		if (got <= 0)
 			return got;
 		s->from = 0;
 		got = hodo_rows_next(s->rows, &s->batch);
 		if (got < 0)
-			return hodo_duck_fail(error, error_bytes, got, "%s: cannot be read on: %s", s->recording,
-					      strerror(-got));
+			return hodo_why(e, got, "%s: cannot be read on: %s", s->recording, strerror(-got));
 		if (got > 0)
 			continue;
 		if (o->read)
@@ -186,8 +185,8 @@ static void scan_rows(duck_handle info, duck_handle chunk)
 		.members = hodo_rows_members(sources->schema),
 		.member_of = sources->numbers,
 	};
-	char error[512] = "no memory";
-	int got = find_batch(scan, s, error, sizeof(error));
+	struct hodo_why why = { "no memory" };
+	int got = find_batch(scan, s, &why);
 
 	if (got > 0) {
 		fill.batch = s->batch;
@@ -199,7 +198,7 @@ static void scan_rows(duck_handle info, duck_handle chunk)
 		    duck_vector_fill(duck.data_chunk_get_vector(chunk, i), &fill, scan->columns[i], NULL) < 0)
 			got = -ENOMEM;
 	if (got < 0)
-		duck.function_set_error(info, error);
+		duck.function_set_error(info, why.text);
 	duck.data_chunk_set_size(chunk, got > 0 ? fill.n : 0);
 	s->from += fill.n;
 }
@@ -212,7 +211,7 @@ bool duck_sources_any(const struct duck_sources *sources)
 	return false;
 }
 
-int duck_sources_register(struct duck_sources *sources, struct duck_db *db, struct duck_error *e)
+int duck_sources_register(struct duck_sources *sources, struct duck_db *db, struct hodo_why *e)
 {
 	duck_handle function = duck.create_table_function(), number = duck.create_logical_type(DUCK_BIGINT);
 	int err = 0;
@@ -228,7 +227,7 @@ int duck_sources_register(struct duck_sources *sources, struct duck_db *db, stru
 	duck.table_function_set_function(function, scan_rows);
 	duck.table_function_supports_projection_pushdown(function, true);
 	if (duck.register_table_function(db->connection, function) != 0)
-		err = duck_fail(e, -EINVAL, "DuckDB takes no table function: set HODO_DUCKDB to another libduckdb.so");
+		err = hodo_why(e, -EINVAL, "DuckDB takes no table function: set HODO_DUCKDB to another libduckdb.so");
 	duck.destroy_logical_type(&number);
 	duck.destroy_table_function(&function);
 	return err;

@@ -47,18 +47,18 @@ static bool may_pass(const struct hodo_http *http, CURLcode code, long status, s
 }
 
 static void say(const struct hodo_http *http, CURLcode code, long status, struct hodo_text *answer,
-		char error[HODO_HTTP_ERROR])
+		struct hodo_why *why)
 {
 	if (code != CURLE_OK) {
-		snprintf(error, HODO_HTTP_ERROR, "%s", http->said[0] ? http->said : http_library.easy_strerror(code));
+		hodo_why(why, 0, "%s", http->said[0] ? http->said : http_library.easy_strerror(code));
 	} else {
 		/* Some of what it says: the first line, if that is text. */
 		size_t len = strcspn(hodo_text_string(answer), "\r\n");
 
-		snprintf(error, HODO_HTTP_ERROR, "HTTP status %ld%s%.*s", status, len ? ": " : "",
-			 (int)(len < 200 ? len : 200), hodo_text_string(answer));
+		hodo_why(why, 0, "HTTP status %ld%s%.*s", status, len ? ": " : "", (int)(len < 200 ? len : 200),
+			 hodo_text_string(answer));
 	}
-	hodo_mask_unseen(error);
+	hodo_mask_unseen(why->text);
 }
 
 /* False: it was stopped. */
@@ -105,7 +105,7 @@ static CURLcode try_once(struct hodo_http *http, struct hodo_text *answer, long 
 	return code;
 }
 
-static int try_all(struct hodo_http *http, struct hodo_text *answer, char error[HODO_HTTP_ERROR])
+static int try_all(struct hodo_http *http, struct hodo_text *answer, struct hodo_why *why)
 {
 	int64_t began = hodo_now_ns(), wait = FIRST_WAIT, ns, left;
 	curl_off_t later_s;
@@ -118,7 +118,7 @@ static int try_all(struct hodo_http *http, struct hodo_text *answer, char error[
 			return -EINTR;
 		if (code == CURLE_OK && status >= 200 && status < 300)
 			return answer->error;
-		say(http, code, status, answer, error);
+		say(http, code, status, answer, why);
 		if (code == CURLE_OK && (status == 401 || status == 403))
 			return -EACCES;
 		if (!may_pass(http, code, status, answer))
@@ -128,13 +128,13 @@ static int try_all(struct hodo_http *http, struct hodo_text *answer, char error[
 		wait = 2 * wait < LONGEST_WAIT ? 2 * wait : LONGEST_WAIT;
 		if (left <= 0 || (later_s > 0 && ns > left))
 			return -ETIMEDOUT;
-		if (!wait_for(http, ns < left ? ns : left, error))
+		if (!wait_for(http, ns < left ? ns : left, why->text))
 			return -EINTR;
 	}
 }
 
 int hodo_http_post(struct hodo_http *http, const char *url, const char *type, const void *body, size_t len,
-		   struct hodo_text *answer, char error[HODO_HTTP_ERROR])
+		   struct hodo_text *answer, struct hodo_why *why)
 {
 	/* curl waits for an answer of "100 Continue" before it sends a body of more than 1 MiB, if that is not said. */
 	struct curl_slist expect = { .data = (char[]){ "Expect:" }, .next = http->headers };
@@ -152,14 +152,13 @@ int hodo_http_post(struct hodo_http *http, const char *url, const char *type, co
 	HTTP_SET(http, CURLOPT_WRITEDATA, &to);
 	HTTP_SET(http, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
 	HTTP_SET(http, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-	if (http->bad) {
-		snprintf(error, HODO_HTTP_ERROR, "%s", http_library.easy_strerror(http->bad));
-		return http->bad == CURLE_OUT_OF_MEMORY ? -ENOMEM : -EREMOTEIO;
-	}
-	error[0] = 0;
+	if (http->bad)
+		return hodo_why(why, http->bad == CURLE_OUT_OF_MEMORY ? -ENOMEM : -EREMOTEIO, "%s",
+				http_library.easy_strerror(http->bad));
+	why->text[0] = 0;
 	http->status = 0;
 	http->type[0] = 0;
-	err = try_all(http, answer, error);
+	err = try_all(http, answer, why);
 	http_library.easy_reset(http->easy); /* the headers are gone when this returns */
 	return err;
 }

@@ -27,9 +27,8 @@ struct hodo_merge *hodo_merge_new(void)
 
 	if (!m)
 		return NULL;
-	m->error = calloc(1, HODO_MERGE_ERROR);
 	m->uuids = calloc(1, sizeof(*m->uuids));
-	if (!m->error || !m->uuids || hodo_messages_begin(&m->messages) < 0) {
+	if (!m->uuids || hodo_messages_begin(&m->messages) < 0) {
 		hodo_merge_free(m);
 		return NULL;
 	}
@@ -52,7 +51,6 @@ void hodo_merge_free(struct hodo_merge *m)
 	if (m->uuids)
 		hodo_map_free(m->uuids);
 	free(m->uuids);
-	free(m->error);
 	free(m->recording);
 	free(m);
 }
@@ -94,8 +92,8 @@ static int note_uuid(struct hodo_merge *m, const struct hodo_read_process *p)
 	if (!u)
 		return -ENOMEM;
 	if (u->recording && u->recording != m->n)
-		return hodo_merge_fail(m, -EINVAL, "%s and %s are the same recording, or have parts of one: leave one out",
-				       m->recording[u->recording - 1].path, m->recording[m->n - 1].path);
+		return hodo_why(&m->why, -EINVAL, "%s and %s are the same recording, or have parts of one: leave one "
+				"out", m->recording[u->recording - 1].path, m->recording[m->n - 1].path);
 	u->recording = m->n;
 	return 0;
 }
@@ -141,8 +139,8 @@ static int note(struct hodo_merge *m, struct hodo_merge_recording *r, struct hod
 
 static int open_recording(struct hodo_merge *m, const char *path, struct hodo_read **reader)
 {
-	struct hodo_read_options o = { .size = sizeof(o), .warn = m->warn, .data = m->warn_data, .error = m->error,
-				       .error_bytes = HODO_MERGE_ERROR };
+	struct hodo_read_options o = { .size = sizeof(o), .warn = m->warn, .data = m->warn_data, .error = m->why.text,
+				       .error_bytes = sizeof(m->why.text) };
 
 	return hodo_read_open(reader, path, &o);
 }
@@ -154,13 +152,13 @@ int hodo_merge_add(struct hodo_merge *m, const char *path, const char *name)
 	int err;
 
 	if (m->n == HODO_MERGE_MAX)
-		return hodo_merge_fail(m, -E2BIG, "more than %u recordings: merge fewer", HODO_MERGE_MAX);
+		return hodo_why(&m->why, -E2BIG, "more than %u recordings: merge fewer", HODO_MERGE_MAX);
 	err = open_recording(m, path, &reader);
 	if (err)
 		return err;
 	if (hodo_read_nhosts(reader) > 1) {
 		hodo_read_close(reader);
-		return hodo_merge_fail(m, -EINVAL, "%s is merged already: give its directories host-*", path);
+		return hodo_why(&m->why, -EINVAL, "%s is merged already: give its directories host-*", path);
 	}
 	r = hodo_vec_add(m->recording, m->n);
 	if (r) {
@@ -171,14 +169,14 @@ int hodo_merge_add(struct hodo_merge *m, const char *path, const char *name)
 		err = -ENOMEM;
 	}
 	hodo_read_close(reader);
-	if (err && !m->error[0])
-		hodo_merge_fail(m, err, "%s: cannot be read: %s", path, strerror(-err));
+	if (err && !m->why.text[0])
+		hodo_why(&m->why, err, "%s: cannot be read: %s", path, strerror(-err));
 	return err;
 }
 
 int hodo_merge_check(struct hodo_merge *m)
 {
-	return hodo_sides_check(&m->messages, m->error, HODO_MERGE_ERROR);
+	return hodo_sides_check(&m->messages, &m->why);
 }
 
 int hodo_merge_read(struct hodo_merge *m, uint32_t i)
@@ -194,7 +192,7 @@ int hodo_merge_read(struct hodo_merge *m, uint32_t i)
 		err = hodo_messages_read(&m->messages, reader, i);
 		hodo_read_close(reader);
 	}
-	return err ? hodo_merge_fail(m, err, "%s: cannot be read: %s", m->recording[i].path, strerror(-err)) : 0;
+	return err ? hodo_why(&m->why, err, "%s: cannot be read: %s", m->recording[i].path, strerror(-err)) : 0;
 }
 
 /* --------------------------------------------------------------------------- solve */
@@ -314,11 +312,11 @@ static void keep_reference(struct hodo_merge *m)
 /* One recording alone has no messages. */
 static void tell_unmatched(struct hodo_merge *m)
 {
-	char why[HODO_MERGE_ERROR];
+	struct hodo_why why;
 
 	for (uint32_t i = 0; i < m->messages.npairs && m->n > 1; i++)
-		if (hodo_sides_unmatched(&m->messages.pair[i], why, sizeof(why)))
-			hodo_merge_warn(m, "%s", why);
+		if (hodo_sides_unmatched(&m->messages.pair[i], &why))
+			hodo_merge_warn(m, "%s", why.text);
 }
 
 int hodo_merge_solve(struct hodo_merge *m)
@@ -341,7 +339,7 @@ int hodo_merge_solve(struct hodo_merge *m)
 	if (!err)
 		err = hodo_graph_walk(m->graph, m->recording[m->reference].node);
 	if (err)
-		return hodo_merge_fail(m, err, "%s", strerror(-err));
+		return hodo_why(&m->why, err, "%s", strerror(-err));
 	for (uint32_t i = 0; i < m->n; i++)
 		set_result(m, &m->recording[i]);
 	keep_reference(m);

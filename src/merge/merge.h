@@ -14,6 +14,7 @@
 #ifndef HODO_MERGE_MERGE_H
 #define HODO_MERGE_MERGE_H
 
+#include <base/why.h>
 #include <hodo/read.h>
 
 #include "bounds.h"
@@ -58,18 +59,17 @@ struct hodo_merge {
 	uint32_t reference; /* index; the first unless set */
 	struct hodo_messages messages;
 	uint64_t ambiguous; /* messages whose key is none */
-	char *error;        /* what went wrong, for the user; with room for HODO_MERGE_ERROR */
+	struct hodo_why why; /* what went wrong, for the user */
 	void (*warn)(void *data, const char *text);
 	void *warn_data;
 	struct hodo_map *uuids; /* of folders */
 	struct hodo_merge_graph *graph;
 };
-#define HODO_MERGE_ERROR 1024
 
 struct hodo_merge *hodo_merge_new(void); /* NULL: no memory */
 void hodo_merge_free(struct hodo_merge *m);
 
-/* All return 0, or a negative errno with m->error. name: how the host is called; NULL: as it calls itself. */
+/* All return 0, or a negative errno with m->why. name: how the host is called; NULL: as it calls itself. */
 int hodo_merge_add(struct hodo_merge *m, const char *path, const char *name);
 int hodo_merge_check(struct hodo_merge *m);
 int hodo_merge_read(struct hodo_merge *m, uint32_t i);
@@ -84,8 +84,7 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 
 /* -------------------------------------------------------------------- between the files */
 
-/* say.c: puts the text into m->error, and returns err; warns. */
-int hodo_merge_fail(struct hodo_merge *m, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* say.c */
 void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* names.c: gives each recording its host's name, its node and its folder. 0 or -ENOMEM. */
 int hodo_merge_name(struct hodo_merge *m);

@@ -12,6 +12,7 @@
 
 #include <base/near.h>
 #include <base/text.h>
+#include <base/why.h>
 #include <hodo/read.h>
 
 #define HODO_MESSAGES_MAX (1u << 21)
@@ -94,9 +95,9 @@ int hodo_messages_match(struct hodo_messages *m, int (*each)(void *data, const s
  * Once hodo_messages_has() has seen all recordings: -ENOENT, and a line for the user, if none of them has an event or a
  * field that a pair names; else 0.
  */
-int hodo_sides_check(struct hodo_messages *m, char *error, size_t size);
+int hodo_sides_check(struct hodo_messages *m, struct hodo_why *why);
 /* Once they are matched: whether no message has the pair's key; then why, as a line for the user. */
-bool hodo_sides_unmatched(const struct hodo_message_pair *p, char *why, size_t size);
+bool hodo_sides_unmatched(const struct hodo_message_pair *p, struct hodo_why *why);
 /*
  * Where the key's fields are in events of the class, which may be the begin of the event. false: it has none of that
  * name, or is another event.

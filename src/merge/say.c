@@ -5,26 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int hodo_merge_fail(struct hodo_merge *m, int err, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(m->error, HODO_MERGE_ERROR, fmt, args);
-	va_end(args);
-	return err;
-}
-
 void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...)
 {
-	char text[HODO_MERGE_ERROR];
+	struct hodo_why said;
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	vsnprintf(said.text, sizeof(said.text), fmt, args);
 	va_end(args);
 	if (m->warn)
-		m->warn(m->warn_data, text);
+		m->warn(m->warn_data, said.text);
 }
 
 const char *hodo_merge_by_text(enum hodo_merge_by by)

@@ -151,7 +151,7 @@ bool hodo_sides_look(struct hodo_messages *m, const struct hodo_read_class *cls)
 
 /* ------------------------------------------------------------------------- telling */
 
-static int check_end(struct hodo_message_end *e, const char *pair, char *error, size_t size)
+static int check_end(struct hodo_message_end *e, const char *pair, struct hodo_why *why)
 {
 	const char *near = hodo_near_text(&e->near);
 
@@ -160,26 +160,24 @@ static int check_end(struct hodo_message_end *e, const char *pair, char *error, 
 	if (!*near)
 		near = ": 'hodo print' shows events with their fields";
 	if (!e->known)
-		snprintf(error, size, "--pair %s: no recording has an event %s%s", pair, e->event, near);
-	else
-		snprintf(error, size, "--pair %s: no event %s has a field %s%s", pair, e->event,
-			 e->field[e->missing], near);
-	return -ENOENT;
+		return hodo_why(why, -ENOENT, "--pair %s: no recording has an event %s%s", pair, e->event, near);
+	return hodo_why(why, -ENOENT, "--pair %s: no event %s has a field %s%s", pair, e->event, e->field[e->missing],
+			near);
 }
 
-int hodo_sides_check(struct hodo_messages *m, char *error, size_t size)
+int hodo_sides_check(struct hodo_messages *m, struct hodo_why *why)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < m->npairs && !err; i++) {
-		err = check_end(&m->pair[i].sends, m->pair[i].text, error, size);
+		err = check_end(&m->pair[i].sends, m->pair[i].text, why);
 		if (!err)
-			err = check_end(&m->pair[i].receives, m->pair[i].text, error, size);
+			err = check_end(&m->pair[i].receives, m->pair[i].text, why);
 	}
 	return err;
 }
 
-bool hodo_sides_unmatched(const struct hodo_message_pair *p, char *why, size_t size)
+bool hodo_sides_unmatched(const struct hodo_message_pair *p, struct hodo_why *why)
 {
 	const struct hodo_message_end *s = &p->sends, *r = &p->receives;
 	const char *values = s->nfields == 1 ? "value" : "values";
@@ -187,12 +185,12 @@ bool hodo_sides_unmatched(const struct hodo_message_pair *p, char *why, size_t s
 	if (p->matched)
 		return false;
 	if (p->ambiguous)
-		snprintf(why, size, "--pair %s: 0 messages matched: several have the same %s: name a field that is "
+		hodo_why(why, 0, "--pair %s: 0 messages matched: several have the same %s: name a field that is "
 			 "another one in each message", p->text, values);
 	else if (p->within)
-		snprintf(why, size, "--pair %s: 0 messages matched: both sides of each are in one recording", p->text);
+		hodo_why(why, 0, "--pair %s: 0 messages matched: both sides of each are in one recording", p->text);
 	else
-		snprintf(why, size, "--pair %s: 0 messages matched: none of the %" PRIu64 " %s has the %s of one of the %"
+		hodo_why(why, 0, "--pair %s: 0 messages matched: none of the %" PRIu64 " %s has the %s of one of the %"
 			 PRIu64 " %s", p->text, s->events, s->event, values, r->events, r->event);
 	return true;
 }

@@ -207,7 +207,7 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 	const char *path = r->path;
 
 	if (err)
-		return hodo_merge_fail(m, err, "%s: cannot be read: %s", r->path, strerror(-err));
+		return hodo_why(&m->why, err, "%s: cannot be read: %s", r->path, strerror(-err));
 	w.tree = tree;
 	w.single = hodo_tree_has(tree, METADATA);
 	err = hodo_files_find(&files, tree, "");
@@ -217,5 +217,5 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 	}
 	hodo_files_free(&files);
 	hodo_tree_close(tree);
-	return err ? hodo_merge_fail(m, err, "%s: %s: %s", r->path, path, strerror(-err)) : 0;
+	return err ? hodo_why(&m->why, err, "%s: %s: %s", r->path, path, strerror(-err)) : 0;
 }

@@ -11,7 +11,6 @@
 #include <core/condition.h>
 #include <read/event/filter_compile.h>
 
-#include "message.h"
 #include <record/ring/shm.h>
 
 #define TEXT_MAX 2560u
@@ -25,13 +24,12 @@
 /* The text being parsed, and where the message for the user goes. */
 struct input {
 	const char *text;
-	char *error;
-	size_t size;
+	struct hodo_why *why;
 };
 
 static int wrong(const struct input *in, const char *at, const char *what)
 {
-	return hodo_fail(in->error, in->size, -EINVAL, "%s at column %zu", what, (size_t)(at - in->text) + 1);
+	return hodo_why(in->why, -EINVAL, "%s at column %zu", what, (size_t)(at - in->text) + 1);
 }
 
 static const char *skip_spaces(const char *p)
@@ -116,7 +114,7 @@ static int add_event(struct hodo_conditions *c, const struct input *in, const ch
 		memcpy(name, text, len);
 		flaw = event_flaw(name);
 	}
-	return flaw ? wrong(in, in->text, flaw) : hodo_pattern_add(&c->patterns, name, in->error, in->size);
+	return flaw ? wrong(in, in->text, flaw) : hodo_pattern_add(&c->patterns, name, in->why);
 }
 
 static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in,
@@ -131,12 +129,12 @@ static int add_expression(struct hodo_conditions *c, struct hodo_condition_asked
 	memset(expr, ' ', before);
 	memcpy(expr + before, from, len);
 	expr[before + len] = 0;
-	err = hodo_filter_compile_live(expr, code, sizeof(code), &a->filter_len, in->error, in->size);
+	err = hodo_filter_compile_live(expr, code, sizeof(code), &a->filter_len, in->why);
 	if (err)
 		return err;
 	a->filter = malloc(a->filter_len);
 	if (!a->filter || hodo_pattern_add_fields(&c->fields, code, a->filter_len) < 0)
-		return hodo_fail_memory(in->error, in->size);
+		return hodo_why_memory(in->why);
 	memcpy(a->filter, code, a->filter_len);
 	return 0;
 }
@@ -192,7 +190,7 @@ static int parse_rate(struct hodo_conditions *c, struct hodo_condition_asked *a,
 {
 	const char *p = strrchr(in->text, '=');
 	int err = p ? add_event(c, in, in->text, (size_t)(p - in->text)) :
-		      hodo_fail(in->error, in->size, -EINVAL, "expected EVENT=N/s");
+		      hodo_why(in->why, -EINVAL, "expected EVENT=N/s");
 	uint64_t n;
 	double unit;
 	size_t len;
@@ -233,27 +231,27 @@ static int keep(struct hodo_conditions *c, struct hodo_condition_asked *a, const
 	size_t bytes = sizeof(struct hodo_condition) + a->filter_len + strlen(c->patterns.pattern[c->n].text) + 1;
 
 	if (c->bytes + bytes > HODO_EXTRAS_MAX - sizeof(struct hodo_context_config))
-		return hodo_fail(in->error, in->size, -EINVAL,
+		return hodo_why(in->why, -EINVAL,
 				 "too many triggers: together their expressions are too long");
 	a->text = strdup(in->text);
 	if (!a->text)
-		return hodo_fail_memory(in->error, in->size);
+		return hodo_why_memory(in->why);
 	c->bytes += bytes;
 	c->n++;
 	return 0;
 }
 
-static int add(struct hodo_conditions *c, const char *text, char *error, size_t size,
+static int add(struct hodo_conditions *c, const char *text, struct hodo_why *why,
 	       int (*parse)(struct hodo_conditions *c, struct hodo_condition_asked *a, const struct input *in))
 {
-	const struct input in = { text, error, size };
+	const struct input in = { text, why };
 	struct hodo_condition_asked *a = &c->asked[c->n];
 	int err;
 
 	if (c->n == HODO_CONDITIONS_MAX)
-		return hodo_fail(error, size, -EINVAL, "more than %u triggers and rates", HODO_CONDITIONS_MAX);
+		return hodo_why(why, -EINVAL, "more than %u triggers and rates", HODO_CONDITIONS_MAX);
 	if (strlen(text) >= TEXT_MAX)
-		return hodo_fail(error, size, -EINVAL, "longer than %u bytes", TEXT_MAX - 1);
+		return hodo_why(why, -EINVAL, "longer than %u bytes", TEXT_MAX - 1);
 	memset(a, 0, sizeof(*a));
 	err = parse(c, a, &in);
 	if (!err)
@@ -265,14 +263,14 @@ static int add(struct hodo_conditions *c, const char *text, char *error, size_t 
 	return err;
 }
 
-int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size)
+int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, struct hodo_why *why)
 {
-	return add(c, text, error, size, parse_trigger);
+	return add(c, text, why, parse_trigger);
 }
 
-int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, char *error, size_t size)
+int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, struct hodo_why *why)
 {
-	return add(c, text, error, size, parse_rate);
+	return add(c, text, why, parse_rate);
 }
 
 void hodo_conditions_free(struct hodo_conditions *c)

@@ -5,6 +5,7 @@
 #ifndef HODO_RECORD_CONDITIONS_H
 #define HODO_RECORD_CONDITIONS_H
 
+#include <base/why.h>
 #include <hodo/abi.h>
 
 #include "catalog.h"
@@ -29,10 +30,10 @@ struct hodo_conditions {
 
 /*
  * Adds a --trigger, EVENT [if EXPR] [-> snapshot|start|stop|exit] [after N], or a --rate,
- * EVENT=N/(ms|s|m|h)[:BURST]. 0; -EINVAL and a line in error; -ENOMEM.
+ * EVENT=N/(ms|s|m|h)[:BURST]. 0; -EINVAL and a line in why; -ENOMEM.
  */
-int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, char *error, size_t size);
-int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, char *error, size_t size);
+int hodo_conditions_add_trigger(struct hodo_conditions *c, const char *text, struct hodo_why *why);
+int hodo_conditions_add_rate(struct hodo_conditions *c, const char *text, struct hodo_why *why);
 void hodo_conditions_free(struct hodo_conditions *c);
 
 /* Whether one of this kind is among them. */

@@ -31,9 +31,9 @@ static const char *name_flaw(const struct hodo_pattern_list *list, const char *p
 	return NULL;
 }
 
-int hodo_functions_add(struct hodo_pattern_list *list, const char *text, char *error, size_t size)
+int hodo_functions_add(struct hodo_pattern_list *list, const char *text, struct hodo_why *why)
 {
-	return hodo_pattern_add_others(list, text, name_flaw, error, size);
+	return hodo_pattern_add_others(list, text, name_flaw, why);
 }
 
 void hodo_functions_free(struct hodo_functions *f)

@@ -6,6 +6,7 @@
 #ifndef HODO_RECORD_FUNCTIONS_H
 #define HODO_RECORD_FUNCTIONS_H
 
+#include <base/why.h>
 #include <hodo/abi.h>
 #include <read/event/pattern.h>
 
@@ -27,9 +28,9 @@ struct hodo_functions {
 
 /*
  * Adds the comma-separated patterns in text; checks the form of address ranges, "0x1000-0x2000". 0; -EINVAL
- * and a message in error; -ENOMEM.
+ * and a message in why; -ENOMEM.
  */
-int hodo_functions_add(struct hodo_pattern_list *list, const char *text, char *error, size_t size);
+int hodo_functions_add(struct hodo_pattern_list *list, const char *text, struct hodo_why *why);
 void hodo_functions_free(struct hodo_functions *f);
 
 /*

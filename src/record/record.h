@@ -32,6 +32,5 @@
 #include <record/ring/shm.h>
 
 /* What to do about an errno. */
-#include "message.h"
 
 #endif

@@ -100,34 +100,31 @@ static void end_threads(struct hodo_recorder *s)
 	}
 }
 
-static int begin(struct hodo_recorder *s, char *error, size_t error_size)
+static int begin(struct hodo_recorder *s, struct hodo_why *why)
 {
 	struct hodo_layout layout;
 	int err;
 
 	if (hodo_layout_init(&layout, s->cpus + 1, s->config.packet_size, s->config.ring_size) < 0)
-		return hodo_fail(error, error_size, -EINVAL,
-				 "buffers cannot have this size: choose another with -m");
+		return hodo_why(why, -EINVAL, "buffers cannot have this size: choose another with -m");
 	if (s->config.functions && hodo_functions_check(s->config.functions) < 0)
-		return hodo_fail(error, error_size, -E2BIG,
-				 "too many functions are named: use * to name several at once");
+		return hodo_why(why, -E2BIG, "too many functions are named: use * to name several at once");
 	err = hodo_parts_open(s);
 	if (err)
-		return hodo_fail_errno(error, error_size, err, "%s cannot be written", s->config.out_path);
+		return hodo_why_errno(why, err, "%s cannot be written", s->config.out_path);
 	if (begin_threads(s) < 0)
-		return hodo_fail_memory(error, error_size);
+		return hodo_why_memory(why);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
-		return hodo_fail_errno(error, error_size, -errno, "the recording cannot begin");
+		return hodo_why_errno(why, -errno, "the recording cannot begin");
 	/* Has no name, so that it vanishes with us; if the file system cannot do that, we do without. */
 	s->reserve_fd = openat(s->config.out_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	hodo_recorder_take_reserve(s, 0);
 	err = hodo_server_open(s);
-	return err ? hodo_fail_errno(error, error_size, err, "no socket can be made for the recording") : 0;
+	return err ? hodo_why_errno(why, err, "no socket can be made for the recording") : 0;
 }
 
-int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, char *error,
-		      size_t error_size)
+int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, struct hodo_why *why)
 {
 	struct hodo_recorder *s = calloc(1, sizeof(*s));
 	struct utsname u;
@@ -135,7 +132,7 @@ int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_co
 
 	*out = NULL;
 	if (!s)
-		return hodo_fail_memory(error, error_size);
+		return hodo_why_memory(why);
 	s->config = *config;
 	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->ops.packet;
 	s->process_ends = hodo_snapshots_end;
@@ -153,7 +150,7 @@ int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_co
 		snprintf(s->release, sizeof(s->release), "%s", u.release);
 	hodo_clock_sample(s->clock, &s->clock_first);
 	hodo_wall_sample(&s->clock_first, &s->wall_first);
-	err = begin(s, error, error_size);
+	err = begin(s, why);
 	if (err)
 		hodo_recorder_close(s, NULL);
 	else

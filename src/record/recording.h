@@ -11,13 +11,13 @@
 
 #include <sys/types.h>
 
+#include <base/why.h>
 #include <hodo/abi.h>
 #include <hodo/abi_plan.h>
 #include <pack/compress.h>
 
 #include "clock.h"
 #include "functions.h"
-#include "message.h"
 #include <read/event/pattern.h>
 #include <record/ring/ring_reader.h>
 #include <record/join/roots.h>
@@ -160,9 +160,8 @@ struct hodo_recorder_stats {
 	struct hodo_functions_seen functions; /* at the end */
 };
 
-/* 0 or negative errno, with a line for the user in error. Copies the config, but not what it points to. */
-int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, char *error,
-		      size_t error_size);
+/* 0 or negative errno, with a line for the user in why. Copies the config, but not what it points to. */
+int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_config *config, struct hodo_why *why);
 
 /* The socket's path: the value of HODO_RECORDER for the command. */
 const char *hodo_recorder_socket(const struct hodo_recorder *s);

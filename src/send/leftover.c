@@ -69,7 +69,7 @@ static int take(struct hodo_spool *s, const char *dir, const char *where, uint32
 }
 
 int hodo_leftover_take(struct hodo_spool *s, const char *recording, int level,
-		       void (*prepare)(void *arg, const char *part), void *arg, char *error, size_t size)
+		       void (*prepare)(void *arg, const char *part), void *arg, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = hodo_dir_open(AT_FDCWD, recording);
 	struct numbers parts = { 0 };
@@ -90,7 +90,7 @@ int hodo_leftover_take(struct hodo_spool *s, const char *recording, int level,
 			prepare(arg, dir);
 		err = take(s, dir, where, parts.number[i], level);
 		if (err) {
-			hodo_fail_errno(error, size, err, "%s cannot be packed to be sent", dir);
+			hodo_why_errno(why, err, "%s cannot be packed to be sent", dir);
 			break;
 		}
 		hodo_out_dir_remove_at(fd, name);

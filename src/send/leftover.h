@@ -6,6 +6,8 @@
 #ifndef HODO_SEND_LEFTOVER_H
 #define HODO_SEND_LEFTOVER_H
 
+#include <base/why.h>
+
 #include "spool.h"
 
 /*
@@ -14,6 +16,6 @@
  * recorder still writes there.
  */
 int hodo_leftover_take(struct hodo_spool *s, const char *recording, int level,
-		       void (*prepare)(void *arg, const char *part), void *arg, char *error, size_t size);
+		       void (*prepare)(void *arg, const char *part), void *arg, struct hodo_why *why);
 
 #endif

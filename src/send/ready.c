@@ -19,7 +19,7 @@ static bool has_patience(void *until)
 	return hodo_now_ns() < *(const int64_t *)until;
 }
 
-int hodo_send_ready(const struct hodo_send_target *target, char *why, size_t size)
+int hodo_send_ready(const struct hodo_send_target *target, struct hodo_why *why)
 {
 	struct hodo_send_target own = *target;
 	int64_t until = hodo_now_ns() + PATIENCE_NS;
@@ -31,15 +31,13 @@ int hodo_send_ready(const struct hodo_send_target *target, char *why, size_t siz
 	if (target->ssh)
 		return 0;
 	hodo_send_host(host);
-	if (snprintf(own.dir, sizeof(own.dir), "%s/%s", target->dir, host) >= (int)sizeof(own.dir)) {
-		snprintf(why, size, "%s", strerror(ENAMETOOLONG));
-		return -ENAMETOOLONG;
-	}
-	err = hodo_link_open(&link, &own, &idle, why, size);
+	if (snprintf(own.dir, sizeof(own.dir), "%s/%s", target->dir, host) >= (int)sizeof(own.dir))
+		return hodo_why(why, -ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
+	err = hodo_link_open(&link, &own, &idle, why);
 	hodo_link_close(link);
 	if (!err && access(own.dir, W_OK | X_OK) < 0) {
 		err = -errno;
-		snprintf(why, size, "%s", strerror(errno));
+		hodo_why(why, 0, "%s", strerror(errno));
 	}
 	return err == -ECANCELED ? 0 : err;
 }

@@ -3,12 +3,14 @@
 #ifndef HODO_SEND_READY_H
 #define HODO_SEND_READY_H
 
+#include <base/why.h>
+
 #include "target.h"
 
 /*
  * Makes the directory, and in it this host's. 0, also if it takes long to find out, or if the target is elsewhere; or a
  * negative errno, with a line for the user.
  */
-int hodo_send_ready(const struct hodo_send_target *target, char *why, size_t size);
+int hodo_send_ready(const struct hodo_send_target *target, struct hodo_why *why);
 
 #endif

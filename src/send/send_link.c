@@ -173,7 +173,7 @@ static int wait_for(struct hodo_link *l, bool write)
 }
 
 /* The connection has ended: by what ssh said about it. */
-static int ended(struct hodo_link *l, char *why, size_t size)
+static int ended(struct hodo_link *l, struct hodo_why *why)
 {
 	int64_t until = hodo_now_ns() + LEAVE_NS;
 
@@ -181,8 +181,8 @@ static int ended(struct hodo_link *l, char *why, size_t size)
 	while (l->err >= 0 && hodo_now_ns() < until)
 		if (wait_for(l, false) < 0)
 			break;
-	snprintf(why, size, "%s", *l->said ? l->said : "the connection was closed");
-	hodo_mask_unseen(why);
+	hodo_why(why, 0, "%s", *l->said ? l->said : "the connection was closed");
+	hodo_mask_unseen(why->text);
 	return -ECONNRESET;
 }
 
@@ -204,7 +204,7 @@ static int take_line(struct hodo_link *l)
 }
 
 /* 0: ok; 1: yes; or a negative errno. */
-static int answer(struct hodo_link *l, char *why, size_t size)
+static int answer(struct hodo_link *l, struct hodo_why *why)
 {
 	struct pollfd out;
 	int err;
@@ -218,17 +218,15 @@ static int answer(struct hodo_link *l, char *why, size_t size)
 				return 1;
 			if (strncmp(l->line, "hodo no", 7) != 0)
 				continue;
-			snprintf(why, size, "%s", l->line[7] ? l->line + 8 : "it was refused");
-			hodo_mask_unseen(why);
+			hodo_why(why, 0, "%s", l->line[7] ? l->line + 8 : "it was refused");
+			hodo_mask_unseen(why->text);
 			return -ENOENT;
 		}
-		if (err < 0) {
-			snprintf(why, size, "what answers there is no shell");
-			return err;
-		}
+		if (err < 0)
+			return hodo_why(why, err, "what answers there is no shell");
 		out = (struct pollfd){ .fd = l->out, .events = POLLIN };
 		if (poll(&out, 1, 0) == 1 && (out.revents & POLLHUP) && !(out.revents & POLLIN))
-			return ended(l, why, size);
+			return ended(l, why);
 		err = wait_for(l, false);
 		if (err)
 			return err;
@@ -254,9 +252,9 @@ static int say(struct hodo_link *l, const void *bytes, size_t len)
 	return 0;
 }
 
-static int ask(struct hodo_link *l, char *why, size_t size, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-static int ask(struct hodo_link *l, char *why, size_t size, const char *format, ...)
+static int ask(struct hodo_link *l, struct hodo_why *why, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static int ask(struct hodo_link *l, struct hodo_why *why, const char *format, ...)
 {
 	char line[2 * PATH_MAX];
 	va_list args;
@@ -266,10 +264,10 @@ static int ask(struct hodo_link *l, char *why, size_t size, const char *format, 
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	err = say(l, line, strlen(line));
-	return err && err != -EPIPE ? err : answer(l, why, size);
+	return err && err != -EPIPE ? err : answer(l, why);
 }
 
-static int put(struct hodo_link *l, int fd, uint64_t bytes, const char *path, uint32_t sum, char *why, size_t size)
+static int put(struct hodo_link *l, int fd, uint64_t bytes, const char *path, uint32_t sum, struct hodo_why *why)
 {
 	char line[PATH_MAX + 64];
 	int err;
@@ -282,32 +280,30 @@ static int put(struct hodo_link *l, int fd, uint64_t bytes, const char *path, ui
 		err = n > 0 ? say(l, l->piece, (size_t)n) : n < 0 ? (int)n : -EIO;
 		at += n > 0 ? (uint64_t)n : 0;
 	}
-	return err && err != -EPIPE ? err : answer(l, why, size);
+	return err && err != -EPIPE ? err : answer(l, why);
 }
 
 /* ---------------------------------------------------------------------------- the link */
 
 int hodo_link_open(struct hodo_link **link, const struct hodo_send_target *target, const struct hodo_link_idle *idle,
-		   char *why, size_t size)
+		   struct hodo_why *why)
 {
 	struct hodo_link *l = calloc(1, sizeof(*l));
 	int err;
 
 	*link = NULL;
-	if (!l) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
+	if (!l)
+		return hodo_why(why, -ENOMEM, "%s", strerror(ENOMEM));
 	l->idle = *idle;
 	l->in = l->out = l->err = -1;
 	err = start_with_pipes(l, target);
 	if (err) {
-		snprintf(why, size, "%s cannot be started: %s%s", target->ssh ? "ssh" : "sh", strerror(-err),
+		hodo_why(why, 0, "%s cannot be started: %s%s", target->ssh ? "ssh" : "sh", strerror(-err),
 			 err != -ENOENT ? "" : target->ssh ? ": install openssh-client" : ": it must be in PATH");
 		free(l);
 		return -ECHILD;
 	}
-	err = ask(l, why, size, "%s\n", target->dir);
+	err = ask(l, why, "%s\n", target->dir);
 	if (!err) {
 		*link = l;
 		return 0;
@@ -316,24 +312,24 @@ int hodo_link_open(struct hodo_link **link, const struct hodo_send_target *targe
 	return err < 0 ? err : -EPROTO;
 }
 
-int hodo_link_send(struct hodo_link *l, int fd, const char *path, char *why, size_t size)
+int hodo_link_send(struct hodo_link *l, int fd, const char *path, struct hodo_why *why)
 {
 	uint64_t bytes;
 	uint32_t sum;
 	int err = hodo_cksum(fd, &sum, &bytes);
 
-	snprintf(why, size, "%s", err ? strerror(-err) : "");
+	hodo_why(why, 0, "%s", err ? strerror(-err) : "");
 	if (!err)
-		err = ask(l, why, size, "have %s %" PRIu64 " %" PRIu32 "\n", path, bytes, sum);
+		err = ask(l, why, "have %s %" PRIu64 " %" PRIu32 "\n", path, bytes, sum);
 	if (!err)
-		err = put(l, fd, bytes, path, sum, why, size);
+		err = put(l, fd, bytes, path, sum, why);
 	return err;
 }
 
 int hodo_link_prune(struct hodo_link *l, const char *below, uint64_t bytes, uint64_t minutes, const char *newest,
-		    char *why, size_t size)
+		    struct hodo_why *why)
 {
-	int err = ask(l, why, size, "prune %s %" PRIu64 " %" PRIu64 " %s\n", below, bytes, minutes, newest);
+	int err = ask(l, why, "prune %s %" PRIu64 " %" PRIu64 " %s\n", below, bytes, minutes, newest);
 
 	return err > 0 ? -EPROTO : err;
 }

@@ -30,7 +30,6 @@
 #define WAIT_MIN_NS  1000000000ll
 #define WAIT_MAX_NS  300000000000ll
 #define WAIT_END_NS  2000000000ll /* at most, once no more parts come */
-#define WHY_MAX      512u
 #define NICER        10
 
 /* In memory that both have. */
@@ -54,7 +53,7 @@ struct hodo_sender {
 	bool dropping;         /* said once */
 	struct hodo_link *link;
 	int64_t retry_ns, wait_ns; /* when to try again; the last wait */
-	char why[WHY_MAX];     /* what was said of the link */
+	struct hodo_why why;   /* what was said of the link */
 };
 
 /* -------------------------------------------------------------------------------- names */
@@ -227,17 +226,17 @@ static void failed(struct hodo_sender *s, const char *why)
 		chance = (uint32_t)hodo_now_ns();
 	s->retry_ns = hodo_now_ns() + wait / 2 + wait / 2 * (chance % 1024) / 1024;
 	/* The same once more says nothing new. */
-	if (strcmp(s->why, why) != 0)
+	if (strcmp(s->why.text, why) != 0)
 		hodo_report(&s->config.reporter, "%s: %s: parts wait in %s, and are sent once that works",
 			    s->config.target.text, why, s->spool.path);
-	snprintf(s->why, sizeof(s->why), "%s", why);
+	hodo_why(&s->why, 0, "%s", why);
 }
 
 static void worked(struct hodo_sender *s)
 {
-	if (*s->why)
+	if (*s->why.text)
 		hodo_report(&s->config.reporter, "%s: takes parts again", s->config.target.text);
-	s->why[0] = 0;
+	s->why.text[0] = 0;
 	s->wait_ns = 0;
 }
 
@@ -255,15 +254,16 @@ static bool is_own(const struct hodo_sender *s, const char *path)
 static void send_one(struct hodo_sender *s)
 {
 	const struct hodo_link_idle waiting = { s->wake_fd, idle, s };
-	char why[WHY_MAX] = "", path[PATH_MAX];
+	struct hodo_why why = { "" };
+	char path[PATH_MAX];
 	HODO_AUTO_CLOSE int fd = -1;
 	uint64_t bytes;
 	int err = 0;
 
 	if (!s->link)
-		err = hodo_link_open(&s->link, &s->config.target, &waiting, why, sizeof(why));
+		err = hodo_link_open(&s->link, &s->config.target, &waiting, &why);
 	if (err) {
-		failed(s, why);
+		failed(s, why.text);
 		return;
 	}
 	if (!hodo_spool_at(&s->spool, 0)) /* it had to give way meanwhile */
@@ -276,10 +276,10 @@ static void send_one(struct hodo_sender *s)
 		return;
 	}
 	s->sending = 1;
-	err = hodo_link_send(s->link, fd, path, why, sizeof(why));
+	err = hodo_link_send(s->link, fd, path, &why);
 	s->sending = 0;
 	if (err < 0) {
-		failed(s, why);
+		failed(s, why.text);
 		return;
 	}
 	worked(s);
@@ -288,8 +288,8 @@ static void send_one(struct hodo_sender *s)
 	s->shared->totals.sent_bytes += bytes;
 	hodo_spool_remove(&s->spool, 0);
 	if ((s->config.keep_bytes || s->config.keep_minutes) &&
-	    hodo_link_prune(s->link, s->host, s->config.keep_bytes, s->config.keep_minutes, path, why, sizeof(why)) < 0)
-		failed(s, why);
+	    hodo_link_prune(s->link, s->host, s->config.keep_bytes, s->config.keep_minutes, path, &why) < 0)
+		failed(s, why.text);
 }
 
 /* ---------------------------------------------------------------------------- the sender */
@@ -384,40 +384,40 @@ static void drop(struct hodo_sender *s)
 static void take_leftover(struct hodo_sender *s)
 {
 	const struct hodo_sender_config *c = &s->config;
-	char why[PATH_MAX + 256];
-	int n = hodo_leftover_take(&s->spool, c->recording, c->level, c->prepare, c->prepare_arg, why, sizeof(why));
+	struct hodo_why why;
+	int n = hodo_leftover_take(&s->spool, c->recording, c->level, c->prepare, c->prepare_arg, &why);
 
 	if (n < 0)
-		hodo_report(&c->reporter, "%s", why);
+		hodo_report(&c->reporter, "%s", why.text);
 	else if (n > 0)
 		hodo_report(&c->reporter, "%s: %d part%s of a recorder that was killed %s sent, too", c->recording, n,
 			    n == 1 ? "" : "s", n == 1 ? "is" : "are");
 }
 
-int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, char *error, size_t size)
+int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, struct hodo_why *why)
 {
 	struct hodo_sender *s = calloc(1, sizeof(*s));
 	char path[PATH_MAX], where[160];
 	int err;
 
 	if (!s)
-		return hodo_fail_memory(error, size);
+		return hodo_why_memory(why);
 	s->config = *config;
 	s->done_fd = -1;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	hodo_send_host(s->host);
 	hodo_send_recording(s->recording, config->recording, hodo_clock_ns(CLOCK_REALTIME), (uint64_t)getpid());
 	snprintf(path, sizeof(path), "%s" HODO_SPOOL_SUFFIX, config->recording);
-	err = hodo_spool_open(&s->spool, path, true, error, size);
+	err = hodo_spool_open(&s->spool, path, true, why);
 	if (!err) {
 		take_leftover(s);
 		name_where(s, where, sizeof(where));
 		err = hodo_spool_note(&s->spool, where);
 		if (err)
-			hodo_fail_errno(error, size, err, "%s", path);
+			hodo_why_errno(why, err, "%s", path);
 	}
 	if (!err && (err = s->wake_fd < 0 ? -EMFILE : fork_sender(s)) < 0)
-		hodo_fail_errno(error, size, err, "the process that sends cannot be started");
+		hodo_why_errno(why, err, "the process that sends cannot be started");
 	if (err) {
 		drop(s);
 		return err;
@@ -454,7 +454,6 @@ void hodo_sender_stop(struct hodo_sender *s)
 void hodo_sender_end(struct hodo_sender *s, struct hodo_sender_totals *totals)
 {
 	struct hodo_spool left;
-	char why[256];
 
 	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -463,7 +462,7 @@ void hodo_sender_end(struct hodo_sender *s, struct hodo_sender_totals *totals)
 	totals->unpacked += atomic_load(&s->shared->complete) - s->shared->taken;
 	name_where(s, totals->where, sizeof(totals->where));
 	snprintf(totals->spool, sizeof(totals->spool), "%s" HODO_SPOOL_SUFFIX, s->config.recording);
-	if (hodo_spool_is(totals->spool) && hodo_spool_open(&left, totals->spool, false, why, sizeof(why)) == 0) {
+	if (hodo_spool_is(totals->spool) && hodo_spool_open(&left, totals->spool, false, NULL) == 0) {
 		totals->unsent = left.n;
 		totals->unsent_bytes = left.bytes;
 		hodo_spool_close(&left);

@@ -21,6 +21,7 @@
 #ifndef HODO_SEND_SENDER_H
 #define HODO_SEND_SENDER_H
 
+#include <base/why.h>
 #include <record/record.h>
 
 #include "spool.h"
@@ -55,7 +56,7 @@ struct hodo_sender_totals {
  * Opens the spool, RECORDING.unsent, and begins to send what is in it. Call it before there are threads, and before
  * descriptors are put into an epoll. 0, or a negative errno and a line for the user.
  */
-int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, char *error, size_t size);
+int hodo_sender_begin(struct hodo_sender **out, const struct hodo_sender_config *config, struct hodo_why *why);
 /* All parts up to that number are complete. */
 void hodo_sender_part(struct hodo_sender *s, uint32_t number);
 /* No more parts come: the last one has this number. The sender ends when everything is sent. */

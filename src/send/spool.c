@@ -143,31 +143,31 @@ static int lock(int fd)
 	return 0;
 }
 
-int hodo_spool_open(struct hodo_spool *s, const char *path, bool may_make, char *error, size_t size)
+int hodo_spool_open(struct hodo_spool *s, const char *path, bool may_make, struct hodo_why *why)
 {
 	int err = 0;
 
 	*s = (struct hodo_spool){ .fd = -1 };
 	if (snprintf(s->path, sizeof(s->path), "%s", path) >= (int)sizeof(s->path))
-		return hodo_fail_errno(error, size, -ENAMETOOLONG, "%s", path);
+		return hodo_why_errno(why, -ENAMETOOLONG, "%s", path);
 	if (may_make)
 		err = make(path);
 	if (err && err != -EEXIST)
-		return hodo_fail_errno(error, size, err, "%s, for what is not sent yet, cannot be made", path);
+		return hodo_why_errno(why, err, "%s, for what is not sent yet, cannot be made", path);
 	if (!hodo_spool_is(path))
-		return hodo_fail(error, size, -EEXIST, "%s exists and has no unsent parts: choose another directory "
-						       "with -o", path);
+		return hodo_why(why, -EEXIST, "%s exists and has no unsent parts: choose another directory with -o",
+				path);
 	s->fd = hodo_dir_open(AT_FDCWD, path);
 	if (s->fd < 0)
-		return hodo_fail_errno(error, size, s->fd, "%s cannot be opened", path);
+		return hodo_why_errno(why, s->fd, "%s cannot be opened", path);
 	err = lock(s->fd);
 	if (!err)
 		err = list(s);
 	if (!err)
 		return 0;
 	hodo_spool_let_go(s);
-	return err == -EBUSY ? hodo_fail(error, size, err, "%s is being sent by another hodo: wait for its end", path) :
-			       hodo_fail_errno(error, size, err, "%s", path);
+	return err == -EBUSY ? hodo_why(why, err, "%s is being sent by another hodo: wait for its end", path) :
+			       hodo_why_errno(why, err, "%s", path);
 }
 
 int hodo_spool_note(struct hodo_spool *s, const char *where)

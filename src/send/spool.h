@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <base/why.h>
 #include <pack/tree.h>
 
 #define HODO_SPOOL_MARK   ".hodo-unsent" /* the file that says what the directory is, and whose: hodo_spool_note() */
@@ -35,7 +36,7 @@ bool hodo_spool_is(const char *path);
  * Opens it; make: makes it if there is nothing. 0, or a negative errno, with a line for the user: -EBUSY: its recorder
  * sends it; -EEXIST: it is something else.
  */
-int hodo_spool_open(struct hodo_spool *s, const char *path, bool make, char *error, size_t size);
+int hodo_spool_open(struct hodo_spool *s, const char *path, bool make, struct hodo_why *why);
 /* Removes it if it is empty. */
 void hodo_spool_close(struct hodo_spool *s);
 /* Of a child that was forked meanwhile, it is the child's then. */

@@ -18,12 +18,6 @@
 #define SCHEME "ssh://"
 #define WORD   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-static int refuse(char *error, size_t size, const char *why)
-{
-	snprintf(error, size, "%s", why);
-	return -EINVAL;
-}
-
 /* Copies len bytes, all of which must be of a set. */
 static bool take(char *to, size_t size, const char *from, size_t len, const char *set)
 {
@@ -35,14 +29,14 @@ static bool take(char *to, size_t size, const char *from, size_t len, const char
 }
 
 /* [USER@]HOST[:PORT], len bytes. */
-static int parse_where(struct hodo_send_target *t, const char *at, size_t len, char *error, size_t size)
+static int parse_where(struct hodo_send_target *t, const char *at, size_t len, struct hodo_why *why)
 {
 	const char *user = memrchr(at, '@', len), *host = user ? user + 1 : at, *end = at + len, *port;
 	uint64_t number;
 	bool ok;
 
 	if (user && !take(t->user, sizeof(t->user), at, (size_t)(user - at), WORD "@+$"))
-		return refuse(error, size, "the user is letters, digits and ._@+$-, and does not begin with '-'");
+		return hodo_why(why, -EINVAL, "the user is letters, digits and ._@+$-, and does not begin with '-'");
 	if (host < end && *host == '[') {
 		port = memchr(host, ']', (size_t)(end - host));
 		ok = port && take(t->host, sizeof(t->host), host + 1, (size_t)(port - host - 1), WORD ":%");
@@ -54,30 +48,30 @@ static int parse_where(struct hodo_send_target *t, const char *at, size_t len, c
 		ok = take(t->host, sizeof(t->host), host, (size_t)(port - host), WORD);
 	}
 	if (!ok)
-		return refuse(error, size, "the host is letters, digits and ._-, or an address in [], and does not begin "
-					   "with '-'");
+		return hodo_why(why, -EINVAL, "the host is letters, digits and ._-, or an address in [], and does "
+				"not begin with '-'");
 	if (port == end)
 		return 0;
 	if (!take(t->port, sizeof(t->port), port + 1, (size_t)(end - port - 1), "0123456789") ||
 	    hodo_parse_number(t->port, 65535, &number) < 0 || number == 0)
-		return refuse(error, size, "the port is a number from 1 to 65535");
+		return hodo_why(why, -EINVAL, "the port is a number from 1 to 65535");
 	return 0;
 }
 
-static int check_dir(const char *dir, char *error, size_t size)
+static int check_dir(const char *dir, struct hodo_why *why)
 {
 	for (const char *p = dir; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 127)
-			return refuse(error, size, "the directory has a control character in its name");
-	return dir[strspn(dir, "/")] ? 0 : refuse(error, size, "it names no directory: put one behind the host, as "
-								"in ssh://host/srv/hodo");
+			return hodo_why(why, -EINVAL, "the directory has a control character in its name");
+	return dir[strspn(dir, "/")] ? 0 : hodo_why(why, -EINVAL, "it names no directory: put one behind the host, as in "
+						    "ssh://host/srv/hodo");
 }
 
 /*
  * "[USER@]HOST:DIR", as scp has it, of which nobody wants a directory here: what it is called here. A directory of that
  * name that exists is meant, and so is one with a slash before the colon.
  */
-static int refuse_scp(const char *text, char *error, size_t size)
+static int refuse_scp(const char *text, struct hodo_why *why)
 {
 	size_t len = strcspn(text, "/"), host = strcspn(text, "[:");
 	const char *end = text[host] == '[' ? memchr(text, ']', len) : text, *colon, *dir;
@@ -87,37 +81,36 @@ static int refuse_scp(const char *text, char *error, size_t size)
 	if (!colon || colon == text || (stat(text, &st) == 0 && S_ISDIR(st.st_mode)))
 		return 0;
 	dir = colon + 1;
-	snprintf(error, size, "did you mean ssh://%.*s/%s%s? A directory of this machine is ./%s", (int)(colon - text), text,
-		 *dir == '/' ? "" : "~/", dir + strspn(dir, "/"), text);
-	return -EINVAL;
+	return hodo_why(why, -EINVAL, "did you mean ssh://%.*s/%s%s? A directory of this machine is ./%s",
+			(int)(colon - text), text, *dir == '/' ? "" : "~/", dir + strspn(dir, "/"), text);
 }
 
-int hodo_send_target_parse(const char *text, struct hodo_send_target *t, char *error, size_t size)
+int hodo_send_target_parse(const char *text, struct hodo_send_target *t, struct hodo_why *why)
 {
 	const char *at = text + sizeof(SCHEME) - 1, *slash;
 	int err;
 
 	*t = (struct hodo_send_target){ .ssh = strncmp(text, SCHEME, sizeof(SCHEME) - 1) == 0 };
 	if (strlen(text) >= sizeof(t->dir))
-		return refuse(error, size, "it is too long");
+		return hodo_why(why, -EINVAL, "it is too long");
 	snprintf(t->text, sizeof(t->text), "%s", text);
 	if (!t->ssh && strstr(text, "://"))
-		return refuse(error, size, "it is ssh://[USER@]HOST[:PORT]/DIR or a directory");
+		return hodo_why(why, -EINVAL, "it is ssh://[USER@]HOST[:PORT]/DIR or a directory");
 	if (!t->ssh) {
 		if (!*text)
-			return refuse(error, size, "it names no directory");
+			return hodo_why(why, -EINVAL, "it names no directory");
 		snprintf(t->dir, sizeof(t->dir), "%s", text);
-		err = check_dir(t->dir, error, size);
-		return err ? err : refuse_scp(text, error, size);
+		err = check_dir(t->dir, why);
+		return err ? err : refuse_scp(text, why);
 	}
 	slash = strchr(at, '/');
-	err = parse_where(t, at, slash ? (size_t)(slash - at) : strlen(at), error, size);
+	err = parse_where(t, at, slash ? (size_t)(slash - at) : strlen(at), why);
 	if (err)
 		return err;
 	snprintf(t->dir, sizeof(t->dir), "%s", slash ? slash : "");
 	if (!hodo_percent_decode(t->dir))
-		return refuse(error, size, "a % in it is not followed by two hexadecimal digits: write %25");
+		return hodo_why(why, -EINVAL, "a %% in it is not followed by two hexadecimal digits: write %%25");
 	if (strncmp(t->dir, "/~/", 3) == 0)
 		memmove(t->dir, t->dir + 3, strlen(t->dir + 3) + 1);
-	return check_dir(t->dir, error, size);
+	return check_dir(t->dir, why);
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <base/why.h>
+
 struct hodo_send_target {
 	bool ssh;
 	char user[64], host[256], port[8]; /* "": ssh decides */
@@ -18,6 +20,6 @@ struct hodo_send_target {
  * ssh://[USER@]HOST[:PORT]/DIR, with %XX decoded, /~/DIR being relative to the user's home; or DIR. 0; or -EINVAL,
  * with the reason.
  */
-int hodo_send_target_parse(const char *text, struct hodo_send_target *t, char *error, size_t size);
+int hodo_send_target_parse(const char *text, struct hodo_send_target *t, struct hodo_why *why);
 
 #endif

@@ -16,7 +16,7 @@
 int main(int argc, char **argv)
 {
 	struct hodo_attach_done done = { 0 };
-	char why[256] = "";
+	struct hodo_why why = { "" };
 	int error, pidfd;
 	pid_t pid;
 
@@ -30,9 +30,9 @@ int main(int argc, char **argv)
 		printf("refused %d %s\n", errno, strerror(errno));
 		return 1;
 	}
-	error = hodo_attach_process(pid, pidfd, argv[1], NULL, &done, why, sizeof(why));
+	error = hodo_attach_process(pid, pidfd, argv[1], NULL, &done, &why);
 	if (error) {
-		printf("refused %d %s\n", -error, why);
+		printf("refused %d %s\n", -error, why.text);
 		return 1;
 	}
 	printf("ok %d %u %llu %llu\n", done.loaded, done.stops, (unsigned long long)done.stopped_ns,

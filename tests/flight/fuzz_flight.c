@@ -63,7 +63,8 @@ static void write_out(const struct hodo_flight_memory *m)
 	struct hodo_snapshot_source source = { .shm = m->shm, .layout = m->layout, .fd = -1, .flight = &m->flight,
 					       .pid = m->pid, .clock = &clock, .number = m->number,
 					       .why = m->number ? m->why : NULL, .taken_real_ns = 1 };
-	char dir[] = "/dev/shm/hodo-fuzz-XXXXXX", path[64], error[256];
+	struct hodo_why why;
+	char dir[] = "/dev/shm/hodo-fuzz-XXXXXX", path[64];
 	struct hodo_snapshot_result result;
 	struct hodo_clock_map fitted;
 	int fd;
@@ -74,11 +75,11 @@ static void write_out(const struct hodo_flight_memory *m)
 			abort();
 	}
 	snprintf(path, sizeof(path), "%s/out", dir);
-	fd = hodo_out_dir_open(path, error, sizeof(error));
+	fd = hodo_out_dir_open(path, &why);
 	if (fd < 0)
 		abort();
 	hodo_snapshot_clock(&m->flight, &fitted);
-	if (hodo_snapshot_write(&source, fd, &result, error, sizeof(error)) == 0)
+	if (hodo_snapshot_write(&source, fd, &result, &why) == 0)
 		read_back(path);
 	if (hodo_out_dir_remove(fd, path) != 0)
 		abort();
@@ -90,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct hodo_flight_memory m;
 	uint8_t *file;
-	char error[256];
+	struct hodo_why why;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	if (len == 0 || fd < 0 || ftruncate(fd, HONEST_TOTAL) != 0)
@@ -118,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (ftruncate(fd, (off_t)place(n)) != 0)
 			abort();
 	}
-	if (hodo_flight_memory_read(&m, fd, error, sizeof(error)) == 0) {
+	if (hodo_flight_memory_read(&m, fd, &why) == 0) {
 		if (m.layout.total <= 1ull << 30)
 			write_out(&m);
 		hodo_flight_memory_free(&m);

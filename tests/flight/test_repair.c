@@ -146,9 +146,9 @@ static struct seen read_file(uint32_t repaired)
 	struct hodo_ring_copies images;
 	struct hodo_flight_memory m;
 	struct hodo_ring_reader r;
-	char error[200];
+	struct hodo_why why;
 
-	assert_int_equal(hodo_flight_memory_read(&m, flight.fd, error, sizeof(error)), 0);
+	assert_int_equal(hodo_flight_memory_read(&m, flight.fd, &why), 0);
 	assert_int_equal(m.repaired, repaired);
 	hodo_catalog_read(&s.catalog, m.shm + HODO_SHM_CATALOG, ((struct hodo_shm *)m.shm)->catalog_used);
 	assert_int_equal(hodo_ring_copies_take(&images, m.shm, &m.layout, -1, HODO_CLOCK_MONOTONIC, true), 0);

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint8_t bytes[HODO_KPROBE_SIZE_MAX];
 	} made;
 	const char *names[HODO_FIELDS_MAX + 2];
-	char *text = malloc(size + 8), why[HODO_KPROBE_WHY_MAX];
+	struct hodo_why why;
+	char *text = malloc(size + 8);
 	struct hodo_kprobe_text t;
 
 	if (!types)
@@ -24,9 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, "kprobe:", 7);
 	memcpy(text + 7, data, size);
 	text[7 + size] = '\0';
-	if (hodo_kprobe_parse(&t, text, why, sizeof(why)) == 0) {
+	if (hodo_kprobe_parse(&t, text, &why) == 0) {
 		for (int with = 0; with < 2; with++)
-			if (hodo_kprobe_compile(&t, with ? types : NULL, &made.k, why, sizeof(why)) == 0)
+			if (hodo_kprobe_compile(&t, with ? types : NULL, &made.k, &why) == 0)
 				fuzz_check(hodo_kprobe_check(&made.k, made.k.size, names), "a program that is none");
 		hodo_kprobe_text_free(&t);
 	}

@@ -17,7 +17,7 @@ static union {
 	uint8_t bytes[HODO_KPROBE_SIZE_MAX];
 } made;
 static const char *names[HODO_FIELDS_MAX + 2];
-static char why[HODO_KPROBE_WHY_MAX];
+static struct hodo_why why;
 
 static int make_types(void **state)
 {
@@ -38,10 +38,10 @@ TEST_PROGRAM(.setup = make_types, .teardown = free_types);
 static int compile(const char *text, const struct btf *btf)
 {
 	struct hodo_kprobe_text t;
-	int err = hodo_kprobe_parse(&t, text, why, sizeof(why));
+	int err = hodo_kprobe_parse(&t, text, &why);
 
 	if (!err) {
-		err = hodo_kprobe_compile(&t, btf, &made.k, why, sizeof(why));
+		err = hodo_kprobe_compile(&t, btf, &made.k, &why);
 		hodo_kprobe_text_free(&t);
 	}
 	return err;
@@ -49,17 +49,17 @@ static int compile(const char *text, const struct btf *btf)
 
 static void take(const char *text)
 {
-	why[0] = '\0';
+	why.text[0] = '\0';
 	if (compile(text, types) != 0)
-		fail_msg("%s: %s", text, why);
+		fail_msg("%s: %s", text, why.text);
 	assert_true(hodo_kprobe_check(&made.k, made.k.size, names));
 }
 
 static void refuse(const char *text, const char *reason)
 {
 	assert_true(compile(text, types) < 0);
-	if (!strstr(why, reason))
-		fail_msg("%s: '%s', without '%s'", text, why, reason);
+	if (!strstr(why.text, reason))
+		fail_msg("%s: '%s', without '%s'", text, why.text, reason);
 }
 
 #define VALUE(...) ((struct hodo_kprobe_value){ __VA_ARGS__ })
@@ -216,7 +216,7 @@ TEST(without_types)
 	assert_int_equal(compile("kprobe:read_it%return", NULL), 0);
 	assert_int_equal(made.k.values, 2);
 	assert_true(compile("kprobe:read_it(count)", NULL) < 0);
-	assert_non_null(strstr(why, "(BTF): use $arg1 to $arg6"));
+	assert_non_null(strstr(why.text, "(BTF): use $arg1 to $arg6"));
 	assert_true(compile("kprobe:read_it($arg1->x)", NULL) < 0);
-	assert_non_null(strstr(why, "does not say what type '$arg1' is"));
+	assert_non_null(strstr(why.text, "does not say what type '$arg1' is"));
 }

@@ -9,7 +9,7 @@
 #include <probe/kernel/kprobe.h>
 
 static struct hodo_kprobe_text t;
-static char why[HODO_KPROBE_WHY_MAX];
+static struct hodo_why why;
 
 static int drop(void **state)
 {
@@ -21,15 +21,15 @@ static int drop(void **state)
 static void take(const char *text)
 {
 	hodo_kprobe_text_free(&t);
-	if (hodo_kprobe_parse(&t, text, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", text, why);
+	if (hodo_kprobe_parse(&t, text, &why) != 0)
+		fail_msg("%s: %s", text, why.text);
 }
 
 static void refuse(const char *text, const char *reason)
 {
-	assert_int_equal(hodo_kprobe_parse(&t, text, why, sizeof(why)), -EINVAL);
-	if (!strstr(why, reason))
-		fail_msg("%s: '%s', without '%s'", text, why, reason);
+	assert_int_equal(hodo_kprobe_parse(&t, text, &why), -EINVAL);
+	if (!strstr(why.text, reason))
+		fail_msg("%s: '%s', without '%s'", text, why.text, reason);
 }
 
 TEST(what_is_a_probe)
@@ -112,10 +112,10 @@ TEST(two_of_one_event)
 {
 	struct hodo_kprobe_list list = { 0 };
 
-	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(a)", why, sizeof(why)), 0);
-	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f%return", why, sizeof(why)), 0);
-	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(b)", why, sizeof(why)), -EEXIST);
-	assert_string_equal(why, "there are two probes kprobe:f: give all values in one");
+	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(a)", &why), 0);
+	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f%return", &why), 0);
+	assert_int_equal(hodo_kprobe_list_add(&list, "kprobe:f(b)", &why), -EEXIST);
+	assert_string_equal(why.text, "there are two probes kprobe:f: give all values in one");
 	assert_int_equal(list.n, 2);
 	hodo_kprobe_list_free(&list);
 }

@@ -89,12 +89,12 @@ static void add_conditions(void)
 	static const char *const texts[] = { "live:* if thread == 99 -> stop", "live:tick if n >= 0 -> start",
 					     "live:text if text =~ \"never*\" || n < 0 -> exit after 3" };
 	struct hodo_conditions c = { .n = 0 };
-	char error[100];
+	struct hodo_why why;
 
 	for (uint64_t i = 0, n = 1 + rnd() % 8; i < n; i++)
-		if (rnd() % 4 ? hodo_conditions_add_trigger(&c, texts[rnd() % 3], error, sizeof(error)) :
-				hodo_conditions_add_rate(&c, "live:*=1000000000/s:1000000000", error, sizeof(error)))
-			FAIL("condition: %s", error);
+		if (rnd() % 4 ? hodo_conditions_add_trigger(&c, texts[rnd() % 3], &why) :
+				hodo_conditions_add_rate(&c, "live:*=1000000000/s:1000000000", &why))
+			FAIL("condition: %s", why.text);
 	hodo_conditions_pack(&c, 2000000000, config.text + config.filter_len + config.functions_len);
 	config.conditions = c.n;
 	config.conditions_len = (uint32_t)c.bytes;

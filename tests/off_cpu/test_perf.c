@@ -71,10 +71,10 @@ TEST(own_switches)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct hodo_perf *perf;
 	pthread_t thread;
-	char why[256];
+	struct hodo_why why;
 
-	if (hodo_perf_check(why, sizeof(why)) < 0) {
-		fprintf(stderr, "skipped: %s\n", why);
+	if (hodo_perf_check(&why) < 0) {
+		fprintf(stderr, "skipped: %s\n", why.text);
 		skip();
 	}
 	own.tid = (uint32_t)syscall(SYS_gettid);
@@ -103,9 +103,9 @@ TEST(own_switches)
 TEST(nobody)
 {
 	struct hodo_perf *perf;
-	char why[256];
+	struct hodo_why why;
 
-	if (hodo_perf_check(why, sizeof(why)) < 0)
+	if (hodo_perf_check(&why) < 0)
 		skip();
 	assert_int_equal(hodo_perf_open(&perf, 1), 0);
 	assert_int_equal(hodo_perf_watch(perf, 0x7ffffffe), -ESRCH);

@@ -258,7 +258,8 @@ static void add_stop(struct fetched *t, uint64_t address, const struct hodo_prob
 static void add_probe(struct fetched *t, const char *text, const char *source)
 {
 	struct hodo_probe_points *p = &t->points[t->nprobes];
-	char error[HODO_SPEC_ERROR] = "", replaced[1024];
+	struct hodo_why why = { "" };
+	char replaced[1024];
 	const char *line = strstr(text, "LINE");
 
 	for (uint32_t i = 0; i < t->nprobes; i++)
@@ -270,9 +271,9 @@ static void add_probe(struct fetched *t, const char *text, const char *source)
 	if (line)
 		snprintf(replaced, sizeof(replaced), "%.*s%u%s", (int)(line - text), text, line_of(source, "/* LINE */"),
 			 line + 4);
-	if (hodo_spec_parse(&t->specs[t->nprobes], replaced, error) != 0 ||
-	    hodo_probe_resolve(p, &t->image, &t->specs[t->nprobes], error) != 0)
-		fail_msg("%s: %s", text, error);
+	if (hodo_spec_parse(&t->specs[t->nprobes], replaced, &why) != 0 ||
+	    hodo_probe_resolve(p, &t->image, &t->specs[t->nprobes], &why) != 0)
+		fail_msg("%s: %s", text, why.text);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct hodo_probe_function *f = hodo_probe_function_at(&t->object, p->list[i].address);
 

@@ -7,7 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	char *text = malloc(len + 1), error[HODO_SPEC_ERROR] = "";
+	struct hodo_why why = { "" };
+	char *text = malloc(len + 1);
 	struct hodo_spec s;
 	int err;
 
@@ -15,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	memcpy(text, data, len);
 	text[len] = 0;
-	err = hodo_spec_parse(&s, text, error);
-	fuzz_check(err == 0 || *error, "an error is said");
+	err = hodo_spec_parse(&s, text, &why);
+	fuzz_check(err == 0 || *why.text, "an error is said");
 	fuzz_check(err || s.name || s.place == HODO_SPEC_ADDRESS, "a place has a name");
 	fuzz_check(s.nvalues <= HODO_SPEC_VALUES_MAX, "values are bounded");
 	for (uint32_t i = 0; !err && i < s.nvalues; i++)

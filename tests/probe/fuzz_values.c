@@ -28,12 +28,12 @@ static void check(const struct hodo_fetch *f)
 
 static void resolve(const struct hodo_probe_image *i, const char *text)
 {
-	char error[HODO_SPEC_ERROR];
+	struct hodo_why why;
 	struct hodo_probe_points p = { 0 };
 	struct hodo_spec s;
 
-	fuzz_check(hodo_spec_parse(&s, text, error) == 0, "the text is one");
-	if (hodo_probe_resolve(&p, i, &s, error) == 0)
+	fuzz_check(hodo_spec_parse(&s, text, &why) == 0, "the text is one");
+	if (hodo_probe_resolve(&p, i, &s, &why) == 0)
 		for (uint32_t k = 0; k < p.n; k++)
 			for (uint32_t n = 0; n < p.list[k].nfields; n++) {
 				const struct hodo_probe_field *f = &p.list[k].fields[n];

@@ -12,13 +12,13 @@ static const char *parsed(const char *text)
 {
 	static const char *const places[] = { "function", "return", "offset", "line", "address" };
 	static char said[2048];
-	char error[HODO_SPEC_ERROR] = "";
+	struct hodo_why why = { "" };
 	struct hodo_spec s;
-	int n, err = hodo_spec_parse(&s, text, error);
+	int n, err = hodo_spec_parse(&s, text, &why);
 
 	if (err) {
 		assert_int_equal(err, -22);
-		assert_true(*error);
+		assert_true(why.text[0]);
 		hodo_spec_free(&s);
 		return "error";
 	}
@@ -45,7 +45,7 @@ static const char *parsed(const char *text)
 		if (v->type)
 			n += snprintf(said + n, sizeof(said) - (size_t)n, ":%u", v->type);
 	}
-	if (*s.flaw)
+	if (s.flaw.text[0])
 		n += snprintf(said + n, sizeof(said) - (size_t)n, " flaw");
 	if (s.whole)
 		snprintf(said + n, sizeof(said) - (size_t)n, " or %s", s.whole);
@@ -114,7 +114,8 @@ TEST(what_is_none)
 		"a.c:1((a,b)", "a.c:1((a,b):u8)", "a.c:1($args:u8,$args->x)", "a.c:1(x=$args)", "a.c:1(a[99999999999])",
 		"f(int", "f+0x10(a(b))",
 	};
-	char longest[2 * HODO_SPEC_TEXT_MAX], error[HODO_SPEC_ERROR];
+	struct hodo_why why;
+	char longest[2 * HODO_SPEC_TEXT_MAX];
 	struct hodo_spec s;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -122,7 +123,7 @@ TEST(what_is_none)
 			fail_msg("'%s' is taken for %s", wrong[i], parsed(wrong[i]));
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = 0;
-	assert_int_equal(hodo_spec_parse(&s, longest, error), -22);
+	assert_int_equal(hodo_spec_parse(&s, longest, &why), -22);
 	hodo_spec_free(&s);
 }
 

@@ -12,12 +12,11 @@
 
 static const char *said(uint32_t step, int error, uint64_t as, uint64_t data)
 {
-	static char why[sizeof(((struct hodo_unrecorded *)0)->why)];
+	static struct hodo_why why;
 	struct hodo_msg_failed m = { .step = step, .error = error, .bytes = 32 << 20,
 				     .limit = { 1 << 20, as, data, 65536, 7 } };
 
-	hodo_no_buffers_why(&m, why, sizeof(why));
-	return why;
+	return hodo_no_buffers_why(&m, &why);
 }
 
 TEST(limits_by_what_failed)
@@ -33,13 +32,13 @@ TEST(limits_by_what_failed)
 
 TEST(the_longest_is_whole)
 {
-	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
+	struct hodo_why why;
 	struct hodo_msg_failed m = { .step = HODO_FAILED_FILE, .error = -EFBIG, .bytes = (1ull << 60) - 1,
 				     .limit = { (1ull << 60) - 1 } };
 
-	hodo_no_buffers_why(&m, why, sizeof(why));
-	assert_true(strlen(why) < sizeof(why) - 1);
-	assert_true(strcmp(why + strlen(why) - 12, "a smaller -m") == 0);
+	hodo_no_buffers_why(&m, &why);
+	assert_true(strlen(why.text) < sizeof(((struct hodo_unrecorded *)0)->why));
+	assert_true(strcmp(why.text + strlen(why.text) - 12, "a smaller -m") == 0);
 }
 
 TEST(nonsense)

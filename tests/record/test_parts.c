@@ -62,22 +62,22 @@ TEST(test_patterns)
 {
 	static const char *const bad[] = { "", "!", "a,,b", ":x", "x:", "a b:c", "kv:\tx", "a," };
 	struct hodo_pattern_list list = { 0 };
-	char error[200];
+	struct hodo_why why;
 	uint8_t packed[64];
 
-	assert_int_equal(hodo_pattern_add(&list, "kv,!kv:get", error, sizeof(error)), 0);
-	assert_int_equal(hodo_pattern_add(&list, "a:*", error, sizeof(error)), 0);
+	assert_int_equal(hodo_pattern_add(&list, "kv,!kv:get", &why), 0);
+	assert_int_equal(hodo_pattern_add(&list, "a:*", &why), 0);
 	assert_int_equal(list.n, 3);
 	assert_int_equal(list.bytes, 17);
 	hodo_pattern_pack(&list, packed);
 	assert_memory_equal(packed, "kv:*\0!kv:get\0a:*", 17);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		error[0] = 0;
-		assert_int_equal(hodo_pattern_add(&list, bad[i], error, sizeof(error)), -EINVAL);
-		assert_true(error[0] && !strchr(error, '\n'));
+		why.text[0] = 0;
+		assert_int_equal(hodo_pattern_add(&list, bad[i], &why), -EINVAL);
+		assert_true(why.text[0] && !strchr(why.text, '\n'));
 	}
 	hodo_pattern_free(&list);
-	for (int i = 0; i < 3000 && hodo_pattern_add(&list, "some:pattern", error, sizeof(error)) == 0; i++)
+	for (int i = 0; i < 3000 && hodo_pattern_add(&list, "some:pattern", &why) == 0; i++)
 		assert_true(i < 2000);
 	assert_true(list.bytes <= HODO_CONFIG_TEXT_MAX);
 	hodo_pattern_free(&list);
@@ -91,13 +91,13 @@ TEST(test_near)
 	struct hodo_pattern_list list = { 0 };
 	struct hodo_catalog c = { 0 };
 	struct hodo_text t = { 0 };
-	char error[200];
+	struct hodo_why why;
 	uint64_t used = 0;
 
 	for (uint16_t i = 0; i < 6; i++)
 		writer_catalog_event(base, &used, (uint16_t)(i + 1), names[i], none, 0, NULL);
 	assert_int_equal(hodo_catalog_read(&c, base, used), 6);
-	hodo_pattern_add(&list, "kv:gte,net:*,!zz:*", error, sizeof(error));
+	hodo_pattern_add(&list, "kv:gte,net:*,!zz:*", &why);
 	hodo_pattern_see(&list, &c, 0);
 	hodo_pattern_see(&list, &c, 0); /* another process with the same events */
 	assert_true(hodo_pattern_unknown(&list, "no event matches ", &t));

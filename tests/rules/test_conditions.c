@@ -14,12 +14,12 @@ static uint8_t packed[HODO_EXTRAS_MAX];
 
 static void add(struct hodo_conditions *c, const char *text)
 {
-	char why[256] = "";
-	int err = strchr(text, '/') ? hodo_conditions_add_rate(c, text, why, sizeof(why)) :
-				      hodo_conditions_add_trigger(c, text, why, sizeof(why));
+	struct hodo_why why = { "" };
+	int err = strchr(text, '/') ? hodo_conditions_add_rate(c, text, &why) :
+				      hodo_conditions_add_trigger(c, text, &why);
 
 	if (err)
-		fail_msg("%s: %s", text, why);
+		fail_msg("%s: %s", text, why.text);
 }
 
 static void check_rate(const char *text, uint64_t interval, uint64_t burst)

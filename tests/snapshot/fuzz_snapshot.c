@@ -85,7 +85,8 @@ static void write_files(const uint8_t *shm, const struct hodo_layout *layout, st
 	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .shm = shm, .layout = *layout, .fd = -1, .flight = flight, .pid = 1,
 					       .clock = &map, .functions = true, .why = "because" };
-	char path[] = "/dev/shm/hodo-fuzz-XXXXXX", error[128], file[sizeof(path) + 96];
+	struct hodo_why why;
+	char path[] = "/dev/shm/hodo-fuzz-XXXXXX", file[sizeof(path) + 96];
 	static const char *const names[] = { "cpu0", "cpu1", "fallback", "metadata" };
 	struct hodo_snapshot_result result;
 	int fd;
@@ -93,7 +94,7 @@ static void write_files(const uint8_t *shm, const struct hodo_layout *layout, st
 	if (!mkdtemp(path))
 		return;
 	fd = open(path, O_RDONLY | O_DIRECTORY);
-	if (hodo_snapshot_write(&source, fd, &result, error, sizeof(error)) != 0)
+	if (hodo_snapshot_write(&source, fd, &result, &why) != 0)
 		abort();
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(file, sizeof(file), "%s/%s", result.dir, names[i]);

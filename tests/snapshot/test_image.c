@@ -310,7 +310,7 @@ TEST(test_written)
 	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .fd = -1, .flight = &flight, .pid = 7, .clock = &map, .number = 1,
 					       .why = "*/ \n" };
-	char error[128] = "";
+	struct hodo_why why = { "" };
 	struct hodo_snapshot_result result;
 	struct hodo_layout layout;
 	struct fixture f;
@@ -326,7 +326,7 @@ TEST(test_written)
 	for (int i = 0; i < 3; i++) {
 		char rm[200];
 
-		assert_int_equal(hodo_snapshot_write(&source, fd, &result, error, sizeof(error)), 0);
+		assert_int_equal(hodo_snapshot_write(&source, fd, &result, &why), 0);
 		assert_string_equal(result.dir, i == 0 ? "x_y-7" : i == 1 ? "x_y-7-2" : "x_y-7-3");
 		snprintf(rm, sizeof(rm), "rm -r '%s/%s'", folder(), result.dir);
 		if (i == 2)
@@ -335,8 +335,8 @@ TEST(test_written)
 	stop(&f);
 	fchmod(fd, 0500);
 	if (geteuid() != 0) {
-		assert_int_equal(hodo_snapshot_write(&source, fd, &result, error, sizeof(error)), -EACCES);
-		assert_true(strlen(error) > 0);
+		assert_int_equal(hodo_snapshot_write(&source, fd, &result, &why), -EACCES);
+		assert_true(strlen(why.text) > 0);
 	}
 	fchmod(fd, 0700);
 	close(fd);

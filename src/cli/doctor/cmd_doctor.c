@@ -35,14 +35,15 @@
 
 static void check_runtime_dir(struct doctor_finding *f)
 {
-	char path[128], why[256];
+	struct hodo_why why;
+	char path[128];
 	int err = hodo_runtime_dir(path, sizeof(path), 32);
 
 	if (err == 0)
 		doctor_found(f, DOCTOR_OK, NULL, "%s", path);
-	else if (err == -EPERM && hodo_runtime_dir_taken(path, why, sizeof(why)) == 0)
+	else if (err == -EPERM && hodo_runtime_dir_taken(path, &why) == 0)
 		doctor_found(f, DOCTOR_WARN, "remove it, or set XDG_RUNTIME_DIR to a directory of your own",
-			     "%s: each recorder and each process that listens makes its own", why);
+			     "%s: each recorder and each process that listens makes its own", why.text);
 	else
 		doctor_found(f, DOCTOR_BAD, "set XDG_RUNTIME_DIR to a directory of your own, or make /tmp writable", "%s: %s", path,
 			     strerror(-err));
@@ -51,29 +52,30 @@ static void check_runtime_dir(struct doctor_finding *f)
 /* Loads nothing just to check. */
 static void check_module(struct doctor_finding *f)
 {
-	char why[HODO_KERNEL_WHY_MAX];
-	int err = hodo_kernel_check(why, sizeof(why));
+	struct hodo_why why;
+	int err = hodo_kernel_check(&why);
 
 	if (!err)
 		doctor_found(f, DOCTOR_OK, NULL, "hodo.ko is loaded: 'hodo record -k' records the kernel");
 	else if (geteuid() != 0)
 		doctor_found(f, DOCTOR_OK, NULL, "recording the kernel takes root, or CAP_PERFMON");
 	else
-		doctor_found(f, DOCTOR_WARN, "only 'hodo record -k' needs it", "%s", why);
+		doctor_found(f, DOCTOR_WARN, "only 'hodo record -k' needs it", "%s", why.text);
 }
 
 static void check_library(struct doctor_finding *f)
 {
-	char path[2 * PATH_MAX], why[PATH_MAX + 200];
+	struct hodo_why why;
+	char path[2 * PATH_MAX];
 	size_t len;
 
-	if (hodo_launch_library(path, sizeof(path), why, sizeof(why)) < 0) {
-		doctor_found(f, DOCTOR_BAD, "install it (libhodo0), or set HODO_LIBRARY", "%s", why);
+	if (hodo_launch_library(path, sizeof(path), &why) < 0) {
+		doctor_found(f, DOCTOR_BAD, "install it (libhodo0), or set HODO_LIBRARY", "%s", why.text);
 		return;
 	}
 	len = strlen(path);
-	if (hodo_launch_add_functions(path, sizeof(path), why, sizeof(why)) < 0)
-		doctor_found(f, DOCTOR_WARN, "install it next to libhodo.so: libhodo0 has both", "%s", why);
+	if (hodo_launch_add_functions(path, sizeof(path), &why) < 0)
+		doctor_found(f, DOCTOR_WARN, "install it next to libhodo.so: libhodo0 has both", "%s", why.text);
 	else
 		doctor_found(f, DOCTOR_OK, NULL, "%.*s", (int)len, path);
 }
@@ -107,7 +109,8 @@ static const char *record_true(struct hodo_run *r)
 /* Tries everything once: preload, socket, shared memory, folder. */
 static void check_join(struct doctor_finding *f)
 {
-	char *command[] = { "true", NULL }, dir[64], why[PATH_MAX + 200] = "", said[256] = "";
+	char *command[] = { "true", NULL }, dir[64], said[256] = "";
+	struct hodo_why why = { "" };
 	struct hodo_pattern_list patterns = { 0 }, fields = { 0 };
 	struct hodo_recorder_config config = {
 		.out_path = dir, .ring_size = 65536, .packet_size = 4096, .patterns = &patterns,
@@ -116,20 +119,20 @@ static void check_join(struct doctor_finding *f)
 	HODO_AUTO(hodo_run_free) struct hodo_run run = {
 		.command = command, .reporter = { ignore_report, said }, .signal_fd = -1, .kernel_fd = -1,
 	};
-	const char *flaw = why, *tmp = getenv("TMPDIR");
+	const char *flaw = why.text, *tmp = getenv("TMPDIR");
 	HODO_AUTO_CLOSE int fd = -1;
 
-	if (hodo_launch_library(run.library, sizeof(run.library), why, sizeof(why)) < 0) {
+	if (hodo_launch_library(run.library, sizeof(run.library), &why) < 0) {
 		doctor_found(f, DOCTOR_BAD, "see libhodo", "not tried: there is no library");
 		return;
 	}
 	if (!tmp || !*tmp || strlen(tmp) > 30)
 		tmp = "/tmp";
 	/* The line libhodo says it if that one is not there. */
-	hodo_launch_add_functions(run.library, sizeof(run.library), why, sizeof(why));
+	hodo_launch_add_functions(run.library, sizeof(run.library), &why);
 	snprintf(dir, sizeof(dir), "%s/hodo-doctor-%d", tmp, (int)getpid());
-	fd = config.out_fd = hodo_out_dir_open(dir, why, sizeof(why));
-	if (fd >= 0 && hodo_run_open(&run, &config, why, sizeof(why)) == 0)
+	fd = config.out_fd = hodo_out_dir_open(dir, &why);
+	if (fd >= 0 && hodo_run_open(&run, &config, &why) == 0)
 		flaw = record_true(&run);
 	hodo_run_end(&run);
 	if (fd >= 0)
@@ -147,13 +150,14 @@ static void check_join(struct doctor_finding *f)
 static void check_attach(struct doctor_finding *f)
 {
 	char *command[] = { "sleep", "30", NULL };
-	char library[PATH_MAX], why[PATH_MAX + 200];
+	struct hodo_why why;
+	char library[PATH_MAX];
 	struct hodo_attach_done done;
 	HODO_AUTO_CLOSE int pidfd = -1;
 	pid_t pid;
 	int err;
 
-	if (hodo_launch_library(library, sizeof(library), why, sizeof(why)) < 0) {
+	if (hodo_launch_library(library, sizeof(library), &why) < 0) {
 		doctor_found(f, DOCTOR_BAD, "see libhodo", "not tried: there is no library");
 		return;
 	}
@@ -162,7 +166,7 @@ static void check_attach(struct doctor_finding *f)
 		return;
 	}
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	err = pidfd < 0 ? -errno : hodo_attach_process(pid, pidfd, library, NULL, &done, why, sizeof(why));
+	err = pidfd < 0 ? -errno : hodo_attach_process(pid, pidfd, library, NULL, &done, &why);
 	if (err == 0)
 		doctor_found(f, DOCTOR_OK, NULL, "a running process was made to listen; it was stopped for "
 			     "%.1f ms",
@@ -170,7 +174,7 @@ static void check_attach(struct doctor_finding *f)
 	else
 		doctor_found(f, DOCTOR_WARN, "programs that you start with HODO_LISTEN=1 can still be "
 			     "recorded", "%s",
-			     pidfd < 0 ? strerror(-err) : why);
+			     pidfd < 0 ? strerror(-err) : why.text);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }

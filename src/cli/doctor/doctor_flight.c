@@ -99,16 +99,17 @@ void doctor_check_flight(struct doctor_finding *f)
 	const char *events = getenv(HODO_FLIGHT_EVENTS_ENV);
 	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list patterns = { 0 };
 	uint64_t cpu_bytes = 1 << 20, bytes;
-	char why[256], room[32];
+	struct hodo_why why;
+	char room[32];
 	int err;
 
 	if (!dir || !*dir) {
 		doctor_found(f, DOCTOR_OK, NULL, "HODO_FLIGHT is not set");
 		return;
 	}
-	if (events && *events && hodo_pattern_add(&patterns, events, why, sizeof(why)) < 0) {
+	if (events && *events && hodo_pattern_add(&patterns, events, &why) < 0) {
 		doctor_found(f, DOCTOR_WARN, "give events as for -e, separated by commas",
-			     "HODO_FLIGHT_EVENTS: %s", why);
+			     "HODO_FLIGHT_EVENTS: %s", why.text);
 		return;
 	}
 	if (size && (hodo_parse_size(size, &cpu_bytes) < 0 || cpu_bytes < HODO_PAGE || cpu_bytes > HODO_RING_MAX)) {

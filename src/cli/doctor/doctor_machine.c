@@ -246,14 +246,14 @@ static void check_perf(struct doctor_finding *f)
 /* By which means record --off-cpu knows when threads run. */
 static void check_off_cpu(struct doctor_finding *f)
 {
-	char why[512];
+	struct hodo_why why;
 
-	if (hodo_switches_check(why, sizeof(why)) == 0)
+	if (hodo_switches_check(&why) == 0)
 		doctor_found(f, DOCTOR_OK, NULL, "the kernel reports when threads run: 'hodo record --off-cpu' records it");
 	else
 		doctor_found(f, DOCTOR_WARN,
 			     "otherwise 'hodo record --off-cpu' records CPU times: a system call per event, and nothing for calls of functions",
-			     "%s", why);
+			     "%s", why.text);
 }
 
 static void check_files(struct doctor_finding *f)

@@ -158,13 +158,13 @@ static int say_failed(const struct hodo_otlp_sender *s, int err)
 		return hodo_say(128 + hodo_stopped, "interrupted: %s were sent: " AGAIN, sent);
 	if (err == -EACCES)
 		return hodo_error("%s: %s: give other credentials with --header or " HEADERS_VARIABLE "; %s were sent: "
-				  AGAIN, url, s->error, sent);
+				  AGAIN, url, s->why.text, sent);
 	if (err == -ETIMEDOUT)
 		return hodo_error("%s: %s: %s; %s were sent: " AGAIN, url,
-				  hodo_http_status(s->http) ? "the server answered" : "cannot be reached", s->error,
+				  hodo_http_status(s->http) ? "the server answered" : "cannot be reached", s->why.text,
 				  sent);
 	return hodo_error("%s: %s: %s; %s were sent: %s, then " AGAIN, url,
-			  hodo_http_status(s->http) >= 300 ? "refused" : "cannot be used", s->error, sent,
+			  hodo_http_status(s->http) >= 300 ? "refused" : "cannot be used", s->why.text, sent,
 			  advice(s));
 }
 

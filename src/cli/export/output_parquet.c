@@ -224,11 +224,11 @@ static int place(const struct target *t)
 
 /* Of one recording more in a directory: whether another one has its events. refused: the exit status, having said so;
  * with --force it is a warning. 0 or a negative errno. */
-static int check_twice(const struct target *t, int *refused, char *error, size_t error_bytes)
+static int check_twice(const struct target *t, int *refused, struct hodo_why *why)
 {
 	char other[300] = "";
 	int twice = t->there && !t->replace ?
-		    hodo_duck_parquet_twice(t->path, t->aside, t->stem, other, sizeof(other), error, error_bytes) : 0;
+		    hodo_duck_parquet_twice(t->path, t->aside, t->stem, other, sizeof(other), why) : 0;
 
 	if (twice > 0 && !t->a->force)
 		*refused = hodo_error("%s is left out: %s in %s has the same events, or some of them: name another "
@@ -241,23 +241,23 @@ static int check_twice(const struct target *t, int *refused, char *error, size_t
 
 /* Others may write to the same directory: one that was not there may have been made meanwhile. refused: the exit
  * status, having said why. */
-static int place_beside_others(struct target *t, int *refused, char *error, size_t error_bytes, bool *failed_write)
+static int place_beside_others(struct target *t, int *refused, struct hodo_why *why, bool *failed_write)
 {
-	int err = check_twice(t, refused, error, error_bytes);
+	int err = check_twice(t, refused, why);
 
 	if (err || *refused)
 		return err;
 	err = place(t);
 	if ((err == -EEXIST || err == -ENOTEMPTY) && !t->there) {
 		*refused = look(t);
-		err = *refused ? 0 : check_twice(t, refused, error, error_bytes);
+		err = *refused ? 0 : check_twice(t, refused, why);
 		if (err || *refused)
 			return err;
 		err = place(t);
 	}
 	*failed_write = err < 0;
 	if (err)
-		snprintf(error, error_bytes, "%s", strerror(-err));
+		hodo_why(why, 0, "%s", strerror(-err));
 	return err;
 }
 
@@ -352,20 +352,21 @@ static int write_aside(struct target *t, struct hodo_read *reader, const char *t
 		.data = (void *)tables,
 		.warn = a->quiet ? say_nothing : warn,
 	};
-	char error[512] = "", rows[32], files[32];
-	int err = hodo_duck_parquet(&p, error, sizeof(error)), status = 0;
+	struct hodo_why why = { "" };
+	char rows[32], files[32];
+	int err = hodo_duck_parquet(&p, &why), status = 0;
 
 	hodo_symbols_free(p.symbols);
 	if (!err)
-		err = place_beside_others(t, &status, error, sizeof(error), &p.failed_write);
+		err = place_beside_others(t, &status, &why, &p.failed_write);
 	if (err || status || t->there)
 		hodo_aside_remove(t->aside);
 	hodo_aside_over();
 	if (err && p.failed_write)
 		status = hodo_error("%s: cannot be written: %s: nothing of this recording is there: make room, or name "
-				    "another directory with -o, and run it again", t->path, error);
+				    "another directory with -o, and run it again", t->path, why.text);
 	else if (err)
-		status = hodo_error("%s: %s", a->dir, error);
+		status = hodo_error("%s: %s", a->dir, why.text);
 	else if (!status && !a->quiet)
 		hodo_error("%s row%s in %s file%s in %s", hodo_grouped(p.rows, rows), p.rows == 1 ? "" : "s",
 			   hodo_grouped(p.files, files), p.files == 1 ? "" : "s", t->path);

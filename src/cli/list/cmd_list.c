@@ -53,13 +53,13 @@ static void warn_empty(const struct hodo_list *l, const struct hodo_list_args *a
 
 static int list_binary(const struct hodo_list_args *a)
 {
-	char error[512] = "";
-	struct hodo_read_options o = hodo_read_options(error, a->args.quiet);
+	struct hodo_why why = { "" };
+	struct hodo_read_options o = hodo_read_options(&why, a->args.quiet);
 	HODO_AUTO(hodo_list_free) struct hodo_list l = { 0 };
 	int err = hodo_list_add_file(&l, a->path, a->path, &o, a), status;
 
-	if (*error)
-		return hodo_error("%s: give a program, a library or a recording's directory", error);
+	if (why.text[0])
+		return hodo_error("%s: give a program, a library or a recording's directory", why.text);
 	if (err)
 		return hodo_cannot_read(a->path, err);
 	status = hodo_list_put(&l, a);

@@ -165,16 +165,16 @@ static int put(const struct events *l, const struct hodo_list_args *a)
 int hodo_list_kernel(const struct hodo_list_args *a)
 {
 	HODO_AUTO(hodo_pattern_free) struct hodo_pattern_list patterns = { 0 };
-	char why[HODO_KERNEL_WHY_MAX];
+	struct hodo_why why;
 	HODO_AUTO(free_events) struct events l = { 0 };
 	int err;
 	HODO_AUTO_CLOSE int fd = -1;
 
-	if (a->path && hodo_pattern_add(&patterns, a->path, why, sizeof(why)) < 0)
-		return hodo_usage("list", "%s", why);
-	fd = hodo_kernel_open("info", O_RDONLY, why, sizeof(why));
+	if (a->path && hodo_pattern_add(&patterns, a->path, &why) < 0)
+		return hodo_usage("list", "%s", why.text);
+	fd = hodo_kernel_open("info", O_RDONLY, &why);
 	if (fd < 0)
-		return hodo_error("%s", why);
+		return hodo_error("%s", why.text);
 	err = hodo_file_read(fd, INFO_MAX, &l.text);
 	if (!err)
 		err = parse(&l, &patterns);

@@ -39,7 +39,7 @@ static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 		return;
 	if (hodo_target_ask(&t, HODO_CONTROL_STATUS, NULL, &found.answer, NULL) < 0) {
 		if (!quiet)
-			hodo_warning("%s", t.why);
+			hodo_warning("%s", t.why.text);
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);

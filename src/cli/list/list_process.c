@@ -89,7 +89,7 @@ static int list_listener(const struct hodo_list_args *a, struct hodo_target *t)
 	HODO_AUTO_CLOSE int fd = -1;
 
 	if (hodo_target_ask(t, HODO_CONTROL_LIST, NULL, &answer, &fd) < 0)
-		return hodo_error("%s", t->why);
+		return hodo_error("%s", t->why.text);
 	if (fd < 0)
 		return hodo_error("process %d sent no list of events: check its libhodo", (int)t->pid);
 	return put_answer(a, t, fd, &answer);
@@ -136,7 +136,7 @@ int hodo_list_process(const struct hodo_list_args *a)
 		return err;
 	err = hodo_target_open(&t, pid);
 	if (err && err != -ECONNREFUSED)
-		return hodo_error("%s", t.why);
+		return hodo_error("%s", t.why.text);
 	/* It does not list functions and static probes itself. */
 	return err || a->functions || a->sdt ? list_files(a, pid, !err) : list_listener(a, &t);
 }

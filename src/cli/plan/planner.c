@@ -188,16 +188,16 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 			 struct hodo_probe_target *t)
 {
 	const struct hodo_pattern_list *patterns = p->planner->arguments;
-	char error[HODO_SPEC_ERROR] = "";
+	struct hodo_why why = { "" };
 	int err = patterns->n && t->nfunctions ? hodo_plan_file_image(f, mapped->ours) : -ENOENT;
 
 	for (uint32_t i = 0; i < patterns->n && !err; i++) {
-		err = hodo_probe_arguments_add(t, f->image, patterns->pattern[i].text, error);
+		err = hodo_probe_arguments_add(t, f->image, patterns->pattern[i].text, &why);
 		if (err == -EINVAL && f->image->debug.dwarf)
 			err = 0;
 	}
 	if (err && err != -ENOENT && err != -ENOMEM && !f->said)
-		hodo_warning("%s: %s", mapped->path, *error ? error : strerror(-err));
+		hodo_warning("%s: %s", mapped->path, why.text[0] ? why.text : strerror(-err));
 	f->said |= err == -EINVAL;
 	return err == -ENOMEM ? err : 0;
 }

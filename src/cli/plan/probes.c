@@ -22,7 +22,7 @@ bool hodo_record_probe_is(const char *text)
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
-int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char error[HODO_SPEC_ERROR])
+int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, struct hodo_why *why)
 {
 	struct hodo_record_probe *x = hodo_vec_add(p->list, p->n);
 	int err;
@@ -30,7 +30,7 @@ int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char 
 	if (!x)
 		return -ENOMEM;
 	*x = (struct hodo_record_probe){ .text = strdup(text) };
-	err = x->text ? hodo_spec_parse(&x->spec, x->text + strlen(PREFIX), error) : -ENOMEM;
+	err = x->text ? hodo_spec_parse(&x->spec, x->text + strlen(PREFIX), why) : -ENOMEM;
 	if (err)
 		return err;
 	x->pattern = hodo_probe_events_pattern(&x->spec);
@@ -97,7 +97,7 @@ static int keep_why(struct hodo_record_probe *x, const char *path, const char *w
 int hodo_record_probes_take(struct hodo_record_probes *p, const char *path, const char *soname,
 			    const struct hodo_probe_image *image, const char *flaw, struct hodo_probe_target *t)
 {
-	char error[HODO_SPEC_ERROR];
+	struct hodo_why why;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct hodo_record_probe *x = &p->list[i];
@@ -106,9 +106,9 @@ int hodo_record_probes_take(struct hodo_record_probes *p, const char *path, cons
 		if (!hodo_spec_is_of(&x->spec, path, soname))
 			continue;
 		if (image && t)
-			err = hodo_probe_events_add(t, image, &x->spec, i + 1, error);
+			err = hodo_probe_events_add(t, image, &x->spec, i + 1, &why);
 		if (err == -EINVAL)
-			err = keep_why(x, path, image && t ? error : flaw);
+			err = keep_why(x, path, image && t ? why.text : flaw);
 		if (err)
 			return err;
 	}

@@ -3,6 +3,7 @@
 #ifndef HODO_CLI_PLAN_PROBES_H
 #define HODO_CLI_PLAN_PROBES_H
 
+#include <base/why.h>
 #include <probe/patch/build.h>
 #include <probe/value/image.h>
 #include <probe/text/spec.h>
@@ -25,8 +26,8 @@ struct hodo_record_probes {
 };
 
 bool hodo_record_probe_is(const char *text);
-/* 0; -EINVAL, with the reason in error; -ENOMEM. */
-int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, char error[HODO_SPEC_ERROR]);
+/* 0; -EINVAL, with the reason in why; -ENOMEM. */
+int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, struct hodo_why *why);
 /* By its text, with or without probe:, or by the name of its events. p->n: none. */
 uint32_t hodo_record_probes_find(const struct hodo_record_probes *p, const char *text);
 void hodo_record_probes_remove(struct hodo_record_probes *p, uint32_t i);

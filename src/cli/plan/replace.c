@@ -91,7 +91,8 @@ static int open_library(struct hodo_record_replacement *x, const char *path)
 /* FUNCTION may be operator==, LIBRARY may have an = or a : in it. */
 static int split(struct hodo_record_replacement *x, char *text)
 {
-	char *colon = strrchr(text, ':'), *equals, error[HODO_SPEC_ERROR];
+	struct hodo_why why;
+	char *colon = strrchr(text, ':'), *equals;
 	int err;
 
 	if (colon)
@@ -102,9 +103,9 @@ static int split(struct hodo_record_replacement *x, char *text)
 				  " --replace 'hash=./mine.so:my_hash'", x->text);
 	*equals = 0;
 	x->name = hodo_must(strdup(colon + 1));
-	err = hodo_spec_parse(&x->spec, text, error);
+	err = hodo_spec_parse(&x->spec, text, &why);
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "--replace %s: %s", x->text, error);
+		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "--replace %s: %s", x->text, why.text);
 	if ((x->spec.place != HODO_SPEC_FUNCTION && x->spec.place != HODO_SPEC_ADDRESS) || x->spec.listed ||
 	    (x->spec.place == HODO_SPEC_FUNCTION && hodo_spec_is_glob(x->spec.name)))
 		return hodo_usage(VERB, "--replace %s: give only a function or its address, nothing else of "
@@ -182,7 +183,7 @@ static bool is_copy(const struct hodo_record_replacement *x, const struct hodo_p
 
 /* The entry that is meant; NULL, and why not. */
 static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, const struct hodo_probe_points *points,
-					     char why[HODO_SPEC_ERROR])
+					     struct hodo_why *why)
 {
 	const struct hodo_probe_point *chosen = NULL;
 	uint32_t n = 0;
@@ -201,11 +202,10 @@ static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, 
 	if (n == 1)
 		return chosen;
 	if (n)
-		snprintf(why, HODO_SPEC_ERROR, "%" PRIu32 " functions have that name: give the address of "
-			 "one, as 'hodo probe show' prints it", n);
+		hodo_why(why, 0, "%" PRIu32 " functions have that name: give the address of one, as 'hodo probe show' "
+			 "prints it", n);
 	else
-		snprintf(why, HODO_SPEC_ERROR, points->n ? "it has only copies, inlined or made for some "
-			 "callers" :
+		hodo_why(why, 0, points->n ? "it has only copies, inlined or made for some callers" :
 			 "no function begins there");
 	return NULL;
 }
@@ -234,16 +234,16 @@ static int take(struct hodo_record_replacement *x, uint32_t number, const struct
 {
 	struct hodo_probe_points points = { 0 };
 	const struct hodo_probe_point *p = NULL;
-	char error[HODO_SPEC_ERROR];
-	int err = hodo_probe_resolve(&points, image, &x->spec, error);
+	struct hodo_why why;
+	int err = hodo_probe_resolve(&points, image, &x->spec, &why);
 
 	if (!err)
-		p = choose(x, &points, error);
+		p = choose(x, &points, &why);
 	x->taken = p;
 	if (p && x->loaded)
 		err = add_to(x, number, p->address, t);
 	else if (!p && err != -ENOMEM)
-		err = keep_why(x, mapped->path, error);
+		err = keep_why(x, mapped->path, why.text);
 	hodo_probe_points_free(&points);
 	return err == -ENOMEM ? err : 0;
 }

@@ -63,7 +63,7 @@ int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
 {
 	const uint64_t signals = 1ull << (SIGTRAP - 1) | 1ull << (SIGILL - 1);
 	struct writes w = { 0 };
-	char why[256] = "";
+	struct hodo_why why = { "" };
 	struct stat st;
 	void *map;
 	int err;
@@ -78,11 +78,11 @@ int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
 	if (!err)
 		err = hodo_attach_still(pid, pidfd,
 					&(struct hodo_attach_still){ w.list, w.moves, w.n, w.nmoves, signals }, NULL,
-					why, sizeof(why));
+					&why);
 	if (err)
 		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
 			     (int)pid,
-			     *why ? why : strerror(-err));
+			     why.text[0] ? why.text : strerror(-err));
 	munmap(map, (size_t)st.st_size);
 	free(w.list);
 	free(w.moves);

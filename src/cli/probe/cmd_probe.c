@@ -222,18 +222,18 @@ static int take(struct probing *p, const char *text)
 {
 	struct hodo_spec *s = hodo_must(hodo_vec_add(p->specs, p->nspecs));
 	struct hodo_probe_points *points;
-	char error[HODO_SPEC_ERROR];
-	int err = hodo_spec_parse(s, text, error);
+	struct hodo_why why;
+	int err = hodo_spec_parse(s, text, &why);
 
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, error);
+		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, why.text);
 	if (!hodo_spec_is_of(s, p->path, hodo_elf_soname(p->image.elf.elf)))
 		return hodo_error("%s: %s is not the file %s: give that one", text, s->object, p->path);
 	points = hodo_must(hodo_vec_add(p->points, p->npoints));
-	err = p->all ? hodo_probe_resolve_all(points, &p->image, s, error) :
-		       hodo_probe_resolve(points, &p->image, s, error);
+	err = p->all ? hodo_probe_resolve_all(points, &p->image, s, &why) :
+		       hodo_probe_resolve(points, &p->image, s, &why);
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, error);
+		return err == -ENOMEM ? hodo_no_memory() : hodo_error("%s: %s", text, why.text);
 	for (uint32_t i = 0; i < points->n; i++)
 		show(p, text, &points->list[i]);
 	if (points->inlined)

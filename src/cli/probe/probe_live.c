@@ -59,7 +59,7 @@ static bool is_static(const char *text)
 static int parse(struct wanted *w, const char *text)
 {
 	HODO_AUTO(hodo_record_probes_free) struct hodo_record_probes one = { 0 };
-	char error[HODO_SPEC_ERROR];
+	struct hodo_why why;
 	int err;
 
 	if (is_static(text)) {
@@ -69,9 +69,9 @@ static int parse(struct wanted *w, const char *text)
 	}
 	if (asprintf(&w->text, "%s%s", hodo_record_probe_is(text) ? "" : "probe:", text) < 0)
 		return hodo_no_memory();
-	err = hodo_record_probes_add(&one, w->text, error);
+	err = hodo_record_probes_add(&one, w->text, &why);
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_usage("probe", "%s: %s", text, error);
+		return err == -ENOMEM ? hodo_no_memory() : hodo_usage("probe", "%s: %s", text, why.text);
 	w->event = hodo_must(strdup(one.list[0].pattern));
 	return 0;
 }
@@ -89,11 +89,11 @@ static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 	struct hodo_record_replacements replacements = { 0 };
 	struct hodo_planner planner = { .functions = &none, .sdt = &sdt, .probes = &probes, .arguments = &no_patterns,
 					.replacements = &replacements };
-	char why[HODO_SPEC_ERROR];
+	struct hodo_why why;
 	int plan, err;
 
-	err = is_static(w->text) ? hodo_pattern_add(&sdt, w->text + 4, why, sizeof(why)) :
-				   hodo_record_probes_add(&probes, w->text, why);
+	err = is_static(w->text) ? hodo_pattern_add(&sdt, w->text + 4, &why) :
+				   hodo_record_probes_add(&probes, w->text, &why);
 	if (!err && probes.n)
 		probes.patterns = &patterns;
 	plan = err ? err : hodo_planner_plan(&planner, &(struct hodo_plan_request){ .pid = pid });
@@ -117,7 +117,7 @@ static bool replan(pid_t pid, const struct wanted *w, uint32_t n)
 	bool found = false;
 
 	if (hodo_target_control(&t, pid) < 0 || hodo_target_ask(&t, HODO_CONTROL_REPLAN, NULL, &answer, NULL) < 0) {
-		hodo_warning("%s", t.why);
+		hodo_warning("%s", t.why.text);
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++)

@@ -111,7 +111,7 @@ static int find_program(struct hodo_recorders *r, const char *program)
 
 int hodo_recorders_of(struct hodo_recorders *r, const char *target)
 {
-	char why[HODO_WHY_MAX];
+	struct hodo_why why;
 	pid_t pid;
 	int status, pidfd;
 
@@ -120,9 +120,9 @@ int hodo_recorders_of(struct hodo_recorders *r, const char *target)
 	status = hodo_target_parse("probe", target, &pid);
 	if (status)
 		return status;
-	pidfd = hodo_peer_open(pid, why, sizeof(why));
+	pidfd = hodo_peer_open(pid, &why);
 	if (pidfd < 0)
-		return hodo_error("%s", why);
+		return hodo_error("%s", why.text);
 	close(pidfd);
 	find(r, pid);
 	return r->n ? 0 : hodo_error("process %d is not being recorded: 'hodo record -e probe:PROBE -p %d' "

@@ -67,19 +67,17 @@ static void drop(void *args)
 
 /* Of several threads at once: what it uses they do not share. */
 static int open_recording(void *data, const char *path, struct hodo_read **reader, struct hodo_symbols **symbols,
-			  char *error, size_t error_bytes)
+			  struct hodo_why *why)
 {
-	struct hodo_read_options o = { .size = sizeof(o), .error = error, .error_bytes = error_bytes,
+	struct hodo_read_options o = { .size = sizeof(o), .error = why->text, .error_bytes = sizeof(why->text),
 				       .warn = query_notes_warn, .data = data };
 	int err = hodo_read_open(reader, path, &o);
 
 	if (err)
 		return err;
 	*symbols = hodo_symbols_new(path);
-	if (!*symbols) {
-		snprintf(error, error_bytes, "no memory");
-		return -ENOMEM;
-	}
+	if (!*symbols)
+		return hodo_why(why, -ENOMEM, "no memory");
 	hodo_read_symbols(*reader, hodo_function_name_at, *symbols);
 	return 0;
 }
@@ -88,7 +86,7 @@ static int open_recording(void *data, const char *path, struct hodo_read **reade
 static int add_all(struct query *q, char **words, int n)
 {
 	static char *const usual[] = { (char *)HODO_DIR_DEFAULT };
-	char error[512] = "";
+	struct hodo_why why = { "" };
 	int bad = 0;
 
 	if (n == 0) {
@@ -96,12 +94,12 @@ static int add_all(struct query *q, char **words, int n)
 		n = 1;
 	}
 	for (int i = 0; i < n; i++) {
-		int err = hodo_duck_add(q->duck, words[i], error, sizeof(error));
+		int err = hodo_duck_add(q->duck, words[i], &why);
 
 		if (err < 0)
-			hodo_error("%s", error);
+			hodo_error("%s", why.text);
 		else if (err > 0)
-			hodo_warning("%s", error);
+			hodo_warning("%s", why.text);
 		if (err == -ENOMEM)
 			return -1;
 		bad += err < 0;
@@ -149,16 +147,16 @@ static void forget_interrupt(void)
 static int run_sql(struct query *q, const char *sql)
 {
 	struct hodo_duck_sink sink = query_output_sink(&q->output);
-	char error[1024] = "";
+	struct hodo_why why = { "" };
 	int err;
 
 	running = q->duck;
-	err = hodo_duck_run(q->duck, sql, q->parameters, q->nparameters, &sink, error, sizeof(error));
+	err = hodo_duck_run(q->duck, sql, q->parameters, q->nparameters, &sink, &why);
 	forget_interrupt();
 	/* Whoever reads has enough; what else went wrong is said when the output is finished. */
 	if (err == -EPIPE && q->out.err)
 		return q->out.err != EPIPE;
-	return err ? hodo_error("%s", *error ? error : strerror(-err)) : 0;
+	return err ? hodo_error("%s", why.text[0] ? why.text : strerror(-err)) : 0;
 }
 
 /* What a question's parameter chooses among, to see why nothing was chosen. */
@@ -188,11 +186,11 @@ static void explain(struct query *q, const struct hodo_duck_question *question, 
 {
 	struct names names = { .near.wanted = glob, .glob = glob };
 	const struct hodo_duck_sink sink = { .row = take_name, .data = &names };
-	char error[512];
+	struct hodo_why why;
 
 	if (q->a->args.quiet)
 		return;
-	if (question->among && hodo_duck_run(q->duck, question->among, NULL, 0, &sink, error, sizeof(error)) < 0)
+	if (question->among && hodo_duck_run(q->duck, question->among, NULL, 0, &sink, &why) < 0)
 		return;
 	if (!question->among)
 		hodo_error("%s: %s", question->name, question->none); /* nothing is wrong */
@@ -378,9 +376,9 @@ static int open_duck(struct query *q)
 		.many = q->a->shell,
 		.data = &q->notes,
 	};
-	char error[512] = "";
+	struct hodo_why why = { "" };
 
-	return hodo_duck_open(&q->duck, &options, error, sizeof(error)) < 0 ? hodo_error("%s", error) : 0;
+	return hodo_duck_open(&q->duck, &options, &why) < 0 ? hodo_error("%s", why.text) : 0;
 }
 
 /* 0, or the exit status. */

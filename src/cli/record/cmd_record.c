@@ -128,46 +128,45 @@ static void begin_realtime(uint32_t priority)
 /* --------------------------------------------------------------- off-CPU times */
 
 #define VERB    "record"
-#define WHY_MAX 512
 
 /* The best possible: the kernel's switches, which cost the program nothing; else CPU times. */
 static void choose(struct hodo_record_options *o)
 {
-	char why[WHY_MAX];
+	struct hodo_why why;
 
 	if (o->kernel) {
 		o->off_cpu = HODO_OFF_CPU_SWITCHES;
 	} else if (o->overwrite) {
 		/* A flight recorder's snapshot has a single process: its events must contain it. */
 		o->off_cpu = HODO_OFF_CPU_TIME;
-	} else if (hodo_switches_check(why, sizeof(why)) == 0) {
+	} else if (hodo_switches_check(&why) == 0) {
 		o->off_cpu = HODO_OFF_CPU_SWITCHES;
 	} else {
 		o->off_cpu = HODO_OFF_CPU_TIME;
 		if (!o->args.quiet)
 			hodo_warning("--off-cpu: %s; until then, events have their thread's CPU time, which "
-				     "takes a system call for each, and calls of functions have none", why);
+				     "takes a system call for each, and calls of functions have none", why.text);
 	}
 }
 
 static int check_switches(const struct hodo_record_options *o)
 {
-	char why[WHY_MAX];
+	struct hodo_why why;
 
 	if (o->kernel)
 		return 0;
 	if (o->overwrite)
 		return hodo_usage(VERB, "--off-cpu=switches needs a recording that is written all the time: "
 				  "with --overwrite use cpu_time");
-	if (hodo_switches_check(why, sizeof(why)) < 0)
-		return hodo_error("--off-cpu=switches: %s; or --off-cpu=cpu_time", why);
+	if (hodo_switches_check(&why) < 0)
+		return hodo_error("--off-cpu=switches: %s; or --off-cpu=cpu_time", why.text);
 	return 0;
 }
 
 /* Decides what off_cpu means here, and its consequences. 0, or the exit status after a message. */
 static int settle_off_cpu(struct hodo_record_options *o)
 {
-	char why[WHY_MAX];
+	struct hodo_why why;
 	int status = 0;
 
 	if (o->off_cpu == HODO_OFF_CPU_BEST)
@@ -180,7 +179,7 @@ static int settle_off_cpu(struct hodo_record_options *o)
 		o->context.size = sizeof(o->context);
 		o->context.flags |= HODO_CONTEXT_CPU_TIME;
 	} else if (o->off_cpu && o->kernel &&
-		   hodo_pattern_add(&o->kernel_patterns, "sched:sched_switch", why, sizeof(why)) < 0) {
+		   hodo_pattern_add(&o->kernel_patterns, "sched:sched_switch", &why) < 0) {
 		return hodo_no_memory();
 	}
 	return 0;
@@ -189,12 +188,12 @@ static int settle_off_cpu(struct hodo_record_options *o)
 /* If the recorder records them; reports failures. */
 static void begin_off_cpu(const struct hodo_record_options *o, struct hodo_recorder *s)
 {
-	char why[WHY_MAX];
+	struct hodo_why why;
 
 	if (!s || o->off_cpu != HODO_OFF_CPU_SWITCHES || o->kernel)
 		return;
-	if (hodo_recorder_add_switches(s, why, sizeof(why)) < 0)
-		hodo_error("--off-cpu: %s", why);
+	if (hodo_recorder_add_switches(s, &why) < 0)
+		hodo_error("--off-cpu: %s", why.text);
 }
 
 static void watch(void *recorder, pid_t pid)
@@ -359,7 +358,7 @@ static void part_done(void *run, uint32_t number)
 static int open_recorder(struct recording *r)
 {
 	const struct hodo_record_options *o = &r->options;
-	char why[PATH_MAX + 256];
+	struct hodo_why why;
 	struct hodo_recorder_config config = {
 		.out_path = o->out, .listed = hodo_record_listed(o, r->listed),
 		.ring_size = o->ring_size, .packet_size = o->packet_size,
@@ -392,19 +391,19 @@ static int open_recorder(struct recording *r)
 	r->run.planner.replacements = &r->options.replacements;
 	r->run.planner.arguments = &r->options.functions.arguments;
 	r->options.probes.patterns = &r->options.patterns;
-	r->out_fd = hodo_out_dir_open_aside(o->out, &r->aside, why, sizeof(why));
+	r->out_fd = hodo_out_dir_open_aside(o->out, &r->aside, &why);
 	if (r->out_fd == -EEXIST) {
-		hodo_error("%s", why);
+		hodo_error("%s", why.text);
 		return -EEXIST;
 	}
 	config.out_fd = r->out_fd;
 	if (r->send.sender) /* which removes parts itself */
 		config.limits.keep = 0;
-	if (r->out_fd < 0 || hodo_run_open(&r->run, &config, why, sizeof(why)) < 0) {
+	if (r->out_fd < 0 || hodo_run_open(&r->run, &config, &why) < 0) {
 		if (o->command[0])
-			hodo_error("%s: %s runs without being recorded", why, o->command[0]);
+			hodo_error("%s: %s runs without being recorded", why.text, o->command[0]);
 		else
-			hodo_error("%s", why);
+			hodo_error("%s", why.text);
 		r->run.recorder = NULL;
 		hodo_out_dir_restore(&r->aside, r->out_fd);
 	}
@@ -424,7 +423,7 @@ static void drop_recording(struct recording *r)
 static int check(struct recording *r)
 {
 	struct hodo_record_options *o = &r->options;
-	char why[PATH_MAX + 256];
+	struct hodo_why why;
 	int err = settle_off_cpu(o);
 
 	if (!err && o->kernel)
@@ -433,10 +432,10 @@ static int check(struct recording *r)
 		return err;
 	if (o->kernel) {
 		if (o->functions.tracers &&
-		    hodo_kernel_functions_resolve(&o->functions, why, sizeof(why)) < 0)
-			return hodo_error("%s", why);
-		if (hodo_kprobe_list_set(&o->kprobes, r->run.kernel_fd, why, sizeof(why)) < 0)
-			return hodo_error("%s", why);
+		    hodo_kernel_functions_resolve(&o->functions, &why) < 0)
+			return hodo_error("%s", why.text);
+		if (hodo_kprobe_list_set(&o->kprobes, r->run.kernel_fd, &why) < 0)
+			return hodo_error("%s", why.text);
 		if (o->context.flags && !o->args.quiet)
 			hodo_warning("--context is for events of processes: those of the kernel have none");
 	}

@@ -22,24 +22,24 @@ const char *const hodo_tracer_names[] = {
 
 int hodo_function_options_names(struct hodo_pattern_list *list, const char *option, const char *value)
 {
-	char why[200];
+	struct hodo_why why;
 
-	return hodo_functions_add(list, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "%s: %s", option, why);
+	return hodo_functions_add(list, value, &why) == 0 ? 0 : hodo_usage(VERB, "%s: %s", option, why.text);
 }
 
 int hodo_function_options_event(struct hodo_functions *f, struct hodo_pattern_list *events,
 				const char *pattern)
 {
 	bool bang = pattern[0] == '!';
-	char why[200];
+	struct hodo_why why;
 	char *name;
 	int err;
 
 	if (strcmp(pattern + bang, "func") == 0) /* like a provider's name alone */
 		pattern = bang ? "!func:*" : "func:*";
 	if (strncmp(pattern + bang, "func:", 5) != 0)
-		return hodo_pattern_add(events, pattern, why, sizeof(why)) == 0 ? 0 :
-		       hodo_usage(VERB, "-e %s", why);
+		return hodo_pattern_add(events, pattern, &why) == 0 ? 0 :
+		       hodo_usage(VERB, "-e %s", why.text);
 	if (asprintf(&name, "%s%s", bang ? "!" : "", pattern + bang + 5) < 0)
 		return hodo_no_memory();
 	f->excluded |= bang;
@@ -104,10 +104,10 @@ static int check_kernel(const struct hodo_functions *f)
 /* Do not report that the pattern matches nothing. */
 static int add_event(struct hodo_pattern_list *events, const char *pattern)
 {
-	char why[200];
+	struct hodo_why why;
 
-	if (hodo_pattern_add(events, pattern, why, sizeof(why)) < 0)
-		return hodo_usage(VERB, "-e %s", why);
+	if (hodo_pattern_add(events, pattern, &why) < 0)
+		return hodo_usage(VERB, "-e %s", why.text);
 	events->pattern[events->n - 1].reported = true; /* not the user's */
 	return 0;
 }

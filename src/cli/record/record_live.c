@@ -18,8 +18,7 @@
 static int record_events(struct hodo_planner *p, const char *pattern)
 {
 	struct hodo_pattern_list *list = p->probes->patterns;
-	char why[200];
-	int err = list->included ? hodo_pattern_add(list, pattern, why, sizeof(why)) : 0;
+	int err = list->included ? hodo_pattern_add(list, pattern, NULL) : 0;
 
 	if (!err && list->n)
 		list->pattern[list->n - 1].reported = true;
@@ -38,19 +37,17 @@ static uint32_t find_sdt(const struct hodo_pattern_list *sdt, const char *name)
 
 static int add_sdt(struct hodo_planner *p, const char *name)
 {
-	char why[200];
-
 	if (find_sdt(p->sdt, name) < p->sdt->n)
 		return -EEXIST;
-	return hodo_pattern_add(p->sdt, name, why, sizeof(why)) < 0 ? -EINVAL : record_events(p, name);
+	return hodo_pattern_add(p->sdt, name, NULL) < 0 ? -EINVAL : record_events(p, name);
 }
 
 /* hodo probe has already reported missing places and values. */
 static int add_probe(struct hodo_planner *p, const char *text)
 {
-	char error[HODO_SPEC_ERROR];
+	struct hodo_why why;
 	uint32_t last = p->probes->n;
-	int err = hodo_record_probes_add(p->probes, text, error);
+	int err = hodo_record_probes_add(p->probes, text, &why);
 
 	if (!err && hodo_record_probes_find(p->probes, p->probes->list[last].pattern) < last)
 		err = -EEXIST;

@@ -23,37 +23,37 @@
 /* sdt:PROVIDER:NAME, of installed programs; the event is PROVIDER:NAME. */
 static int set_sdt(struct hodo_record_options *o, const char *name)
 {
-	char why[200];
+	struct hodo_why why;
 
 	if (!strchr(name, ':'))
 		return hodo_usage(VERB, "-e 'sdt:%.200s': give it as sdt:PROVIDER:NAME; 'hodo list --sdt FILE' shows them",
 				  name);
-	return hodo_pattern_add(&o->sdt, name, why, sizeof(why)) < 0 ? hodo_usage(VERB, "%s", why) : 0;
+	return hodo_pattern_add(&o->sdt, name, &why) < 0 ? hodo_usage(VERB, "%s", why.text) : 0;
 }
 
 /* probe:SPEC */
 static int set_probe(struct hodo_record_options *o, const char *text)
 {
-	char error[HODO_SPEC_ERROR], why[200];
-	int err = hodo_record_probes_add(&o->probes, text, error);
+	struct hodo_why why;
+	int err = hodo_record_probes_add(&o->probes, text, &why);
 
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "-e '%.200s': %s", text, error);
-	return hodo_pattern_add(&o->patterns, o->probes.list[o->probes.n - 1].pattern, why, sizeof(why)) == 0 ? 0 :
-	       hodo_usage(VERB, "-e '%.200s': %s", text, why);
+		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "-e '%.200s': %s", text, why.text);
+	return hodo_pattern_add(&o->patterns, o->probes.list[o->probes.n - 1].pattern, &why) == 0 ? 0 :
+	       hodo_usage(VERB, "-e '%.200s': %s", text, why.text);
 }
 
 /* A probe's event has its own name, by which it is recorded. */
 static int set_event(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
-	char why[HODO_KPROBE_WHY_MAX];
+	struct hodo_why why;
 
 	if (hodo_record_probe_is(value))
 		return set_probe(o, value);
 	if (hodo_kprobe_is(value)) {
-		if (hodo_kprobe_list_add(&o->kprobes, value, why, sizeof(why)) < 0)
-			return hodo_usage(VERB, "-e '%.200s': %s", value, why);
+		if (hodo_kprobe_list_add(&o->kprobes, value, &why) < 0)
+			return hodo_usage(VERB, "-e '%.200s': %s", value, why.text);
 		value = o->kprobes.probe[o->kprobes.n - 1].event;
 	}
 	if (!strncmp(value, "sdt:", 4)) {
@@ -74,12 +74,12 @@ static int set_pid(void *args, const char *value)
 static int set_filter(void *args, const char *text)
 {
 	struct hodo_record_options *o = args;
-	char why[200];
+	struct hodo_why why;
 
 	if (o->filter_len)
 		return hodo_usage(VERB, "only one --filter can be given: join them with &&");
-	if (hodo_filter_compile_live(text, o->filter, sizeof(o->filter), &o->filter_len, why, sizeof(why)) < 0)
-		return hodo_usage(VERB, "--filter: %s", why);
+	if (hodo_filter_compile_live(text, o->filter, sizeof(o->filter), &o->filter_len, &why) < 0)
+		return hodo_usage(VERB, "--filter: %s", why.text);
 	o->filter_times = strstr(text, "$duration") != NULL;
 	return hodo_pattern_add_fields(&o->fields, o->filter, o->filter_len) < 0 ? hodo_no_memory() : 0;
 }
@@ -118,19 +118,19 @@ static int set_context(void *args, const char *value)
 static int set_trigger(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
-	char why[256];
+	struct hodo_why why;
 
-	return hodo_conditions_add_trigger(&o->conditions, value, why, sizeof(why)) == 0 ? 0 :
-	       hodo_usage(VERB, "--trigger '%.200s': %s", value, why);
+	return hodo_conditions_add_trigger(&o->conditions, value, &why) == 0 ? 0 :
+	       hodo_usage(VERB, "--trigger '%.200s': %s", value, why.text);
 }
 
 static int set_rate(void *args, const char *value)
 {
 	struct hodo_record_options *o = args;
-	char why[256];
+	struct hodo_why why;
 
-	return hodo_conditions_add_rate(&o->conditions, value, why, sizeof(why)) == 0 ? 0 :
-	       hodo_usage(VERB, "--rate '%.200s': %s", value, why);
+	return hodo_conditions_add_rate(&o->conditions, value, &why) == 0 ? 0 :
+	       hodo_usage(VERB, "--rate '%.200s': %s", value, why.text);
 }
 
 static int set_wait(void *args, const char *value)
@@ -330,15 +330,14 @@ const struct hodo_option hodo_record_option_table[] = {
 int hodo_kernel_patterns(const struct hodo_pattern_list *asked, struct hodo_pattern_list *kernel)
 {
 	bool named = false;
-	char why[200];
 	int err = 0;
 
 	for (uint32_t i = 0; i < asked->n; i++)
 		named |= asked->pattern[i].text[0] != '!';
 	if (!named)
-		err = hodo_pattern_add(kernel, KERNEL_EVENTS, why, sizeof(why));
+		err = hodo_pattern_add(kernel, KERNEL_EVENTS, NULL);
 	for (uint32_t i = 0; i < asked->n && !err; i++)
-		err = hodo_pattern_add(kernel, asked->pattern[i].text, why, sizeof(why));
+		err = hodo_pattern_add(kernel, asked->pattern[i].text, NULL);
 	return err;
 }
 

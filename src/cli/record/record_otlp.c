@@ -77,7 +77,7 @@ struct hodo_record_otlp {
 	int64_t said_ns;
 	bool uncounted; /* unsent is not all */
 	int error;      /* the recording could not be read */
-	char why[HODO_HTTP_ERROR]; /* what is unsent was not sent; "": it could be, later */
+	struct hodo_why why; /* what is unsent was not sent; "": it could be, later */
 };
 
 /* ---------------------------------------------------------------------------- shared */
@@ -159,7 +159,7 @@ static void waits(void *otlp, const char *why, int64_t ns)
 	pthread_mutex_lock(&o->lock);
 	o->waits = true;
 	pthread_mutex_unlock(&o->lock);
-	snprintf(o->why, sizeof(o->why), "%s", why);
+	hodo_why(&o->why, 0, "%s", why);
 	if (o->said_ns && now - o->said_ns < SAID_AGAIN_NS)
 		return;
 	o->said_ns = now;
@@ -182,11 +182,11 @@ static bool tries_again(struct hodo_record_otlp *o)
 
 static void refused(struct hodo_record_otlp *o, int err)
 {
-	const char *why = o->sender.error;
+	const char *why = o->sender.why.text;
 
 	if (err == -EINTR)
 		return;
-	snprintf(o->why, sizeof(o->why), "%s", why);
+	hodo_why(&o->why, 0, "%s", why);
 	if (err == -EACCES)
 		tell(o, true, why, "no spans are sent: give other credentials with --otlp-header or "
 		     HODO_OTLP_HEADERS_VARIABLE);
@@ -383,7 +383,8 @@ static void say_result(const struct hodo_record_otlp *o)
 			   strerror(-o->error), rest);
 	else if (o->unsent.spans + o->unsent.values || o->uncounted)
 		hodo_error("%s: %s: %s were sent, %s%s were not: %s", o->plain,
-			   o->why[0] ? o->why : "there was no more time", sent, o->uncounted ? "at least " : "", unsent,
+			   o->why.text[0] ? o->why.text : "there was no more time", sent,
+			   o->uncounted ? "at least " : "", unsent,
 			   rest);
 	else if (!o->quiet)
 		hodo_error("%s sent to %s", sent, o->plain);

@@ -30,9 +30,9 @@
 
 int hodo_send_to(const char *verb, const char *text, struct hodo_send_target *target)
 {
-	char why[3 * PATH_MAX];
+	struct hodo_why why;
 
-	return hodo_send_target_parse(text, target, why, sizeof(why)) ? hodo_usage(verb, "--to %s: %s", text, why) : 0;
+	return hodo_send_target_parse(text, target, &why) ? hodo_usage(verb, "--to %s: %s", text, why.text) : 0;
 }
 
 int hodo_record_send_check(struct hodo_record_options *o)
@@ -102,7 +102,7 @@ int hodo_record_send_begin(struct hodo_record_send *send, const struct hodo_reco
 		.level = o->compress ? o->compress : LEVEL,
 		.prepare = add_symbols, .prepare_arg = send, .reporter = { report, NULL },
 	};
-	char why[PATH_MAX + 256];
+	struct hodo_why why;
 	int status, err;
 
 	if (!o->to.target)
@@ -110,12 +110,12 @@ int hodo_record_send_begin(struct hodo_record_send *send, const struct hodo_reco
 	status = hodo_send_to(VERB, o->to.target, &config.target);
 	if (status)
 		return status;
-	err = hodo_send_ready(&config.target, why, sizeof(why));
+	err = hodo_send_ready(&config.target, &why);
 	if (err)
-		return hodo_error("%s: %s%s", o->to.target, why,
+		return hodo_error("%s: %s%s", o->to.target, why.text,
 				  err == -ECHILD ? "" : ": name another directory with --to");
 	send->symbols = o->functions.tracers || (o->context.flags & NAMED);
-	return hodo_sender_begin(&send->sender, &config, why, sizeof(why)) ? hodo_error("%s", why) : 0;
+	return hodo_sender_begin(&send->sender, &config, &why) ? hodo_error("%s", why.text) : 0;
 }
 
 /* Until it has ended, or a signal comes: true; or the time is over. */
@@ -146,10 +146,10 @@ static const char *put_where(const struct hodo_sender_totals *t, const struct ho
 			     size_t size)
 {
 	struct hodo_send_target target;
-	char why[256];
+	struct hodo_why why;
 
 	*to = 0;
-	if (!t->sent_own || hodo_send_target_parse(o->to.target, &target, why, sizeof(why)) < 0)
+	if (!t->sent_own || hodo_send_target_parse(o->to.target, &target, &why) < 0)
 		return to;
 	if (target.ssh)
 		snprintf(to, size, ": there, 'hodo stat %s' shows this recording", t->where);

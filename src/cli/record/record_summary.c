@@ -358,9 +358,10 @@ static bool not_loaded_in(const char *why, char path[PATH_MAX])
 /* The folder of our libhodo, for the user to copy it. */
 static const char *library_folder(char path[PATH_MAX])
 {
-	char why[256], *slash;
+	struct hodo_why why;
+	char *slash;
 
-	if (hodo_launch_library(path, PATH_MAX, why, sizeof(why)) < 0 || !(slash = strrchr(path, '/')))
+	if (hodo_launch_library(path, PATH_MAX, &why) < 0 || !(slash = strrchr(path, '/')))
 		return NULL;
 	*slash = 0;
 	return path;

@@ -52,18 +52,19 @@ static int put_paths(const struct hodo_run *r, const struct hodo_attach_copy *co
 
 static int make_copy(struct hodo_run *r, pid_t pid)
 {
-	char library[2 * PATH_MAX], why[512];
+	struct hodo_why why;
+	char library[2 * PATH_MAX];
 	struct hodo_attach_copy copy;
 	int err;
 
 	snprintf(library, sizeof(library), "%s", r->library);
 	if (!strchr(library, ':'))
-		hodo_launch_add_functions(library, sizeof(library), why, sizeof(why));
-	err = r->copies < COPIES_MAX ? hodo_attach_copy_make(&copy, pid, library, true, why, sizeof(why))
-				     : hodo_fail(why, sizeof(why), -ENOSPC, "there are too many root directories");
+		hodo_launch_add_functions(library, sizeof(library), &why);
+	err = r->copies < COPIES_MAX ? hodo_attach_copy_make(&copy, pid, library, true, &why)
+				     : hodo_why(&why, -ENOSPC, "there are too many root directories");
 	if (err) {
 		hodo_report(&r->reporter, "process %d starts a program in another root directory, to which libhodo cannot be copied: %s",
-			   (int)pid, why);
+			   (int)pid, why.text);
 		return err;
 	}
 	*hodo_must(hodo_vec_add(r->copy, r->copies)) = copy;
@@ -105,22 +106,22 @@ static void remove_copies(struct hodo_run *r)
 
 int hodo_run_open_kernel(struct hodo_run *r)
 {
-	char why[HODO_KERNEL_WHY_MAX];
+	struct hodo_why why;
 
-	r->kernel_fd = hodo_kernel_open_record(why, sizeof(why));
-	return r->kernel_fd < 0 ? hodo_error("%s", why) : 0;
+	r->kernel_fd = hodo_kernel_open_record(&why);
+	return r->kernel_fd < 0 ? hodo_error("%s", why.text) : 0;
 }
 
 int hodo_run_find(struct hodo_run *r, bool functions)
 {
-	char why[PATH_MAX + 256];
+	struct hodo_why why;
 	int err = hodo_launch_find(r->command[0], NULL);
 
 	if (err)
 		return hodo_cannot_run(r->command[0], err);
-	if (hodo_launch_library(r->library, sizeof(r->library), why, sizeof(why)) < 0 ||
-	    (functions && hodo_launch_add_functions(r->library, sizeof(r->library), why, sizeof(why)) < 0))
-		return hodo_error("%s", why);
+	if (hodo_launch_library(r->library, sizeof(r->library), &why) < 0 ||
+	    (functions && hodo_launch_add_functions(r->library, sizeof(r->library), &why) < 0))
+		return hodo_error("%s", why.text);
 	return 0;
 }
 
@@ -139,26 +140,26 @@ int hodo_run_catch(struct hodo_run *r, bool terminal)
 	       hodo_error("cannot wait for signals: %s: %s", strerror(errno), hodo_remedy(errno));
 }
 
-int hodo_run_open(struct hodo_run *r, struct hodo_recorder_config *config, char *why, size_t size)
+int hodo_run_open(struct hodo_run *r, struct hodo_recorder_config *config, struct hodo_why *why)
 {
 	config->reporter = r->reporter;
 	config->ops.copy = r->command ? copy_libraries : NULL;
 	config->arg = r;
-	return hodo_recorder_open(&r->recorder, config, why, size);
+	return hodo_recorder_open(&r->recorder, config, why);
 }
 
 int hodo_run_begin(struct hodo_run *r, bool anyway)
 {
 	bool kernel = r->kernel_fd >= 0;
-	char why[HODO_KERNEL_WHY_MAX];
+	struct hodo_why why;
 	int err = 0;
 
 	if (r->recorder && kernel) {
-		err = hodo_recorder_add_kernel(r->recorder, r->kernel_fd, r->kernel_patterns, why, sizeof(why));
+		err = hodo_recorder_add_kernel(r->recorder, r->kernel_fd, r->kernel_patterns, &why);
 		r->kernel_fd = -1;
 	}
 	if (err)
-		return hodo_error("%s", why);
+		return hodo_error("%s", why.text);
 	/* It counts the kernel, too. */
 	if (r->recorder && r->attach->n && hodo_attach_record(r->attach, r->recorder) <= kernel && !anyway)
 		return HODO_EXIT_FAILURE;

@@ -48,7 +48,7 @@ int hodo_run_find(struct hodo_run *r, bool functions);
 /* Signals are taken by hodo_run_wait() from now on; terminal: those of its window and of job control, too. */
 int hodo_run_catch(struct hodo_run *r, bool terminal);
 /* Opens the recorder: adds to the configuration what all have; r is its argument. 0, or a negative errno and why. */
-int hodo_run_open(struct hodo_run *r, struct hodo_recorder_config *config, char *why, size_t size);
+int hodo_run_open(struct hodo_run *r, struct hodo_recorder_config *config, struct hodo_why *why);
 /* Begins with the kernel, then running processes. anyway: it may be that none of these can be recorded. */
 int hodo_run_begin(struct hodo_run *r, bool anyway);
 /* Starts the command, which also runs if there is no recorder. 0 or a negative errno. */

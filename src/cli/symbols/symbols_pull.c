@@ -95,10 +95,10 @@ static void put_missing(const struct pull *p, char more[48])
 /* The exit status, said. */
 static int say_failed(const struct pull *p, int err)
 {
-	char why[512];
+	struct hodo_why why;
 
 	return hodo_error("symbols: %s: %u file%s in %s: run it again to get the rest",
-			  symbols_place_why(&p->from, err, p->store, why), p->files + p->kept,
+			  symbols_place_why(&p->from, err, p->store, why.text), p->files + p->kept,
 			  p->files + p->kept == 1 ? " is" : "s are", p->store);
 }
 

@@ -177,11 +177,12 @@ static int push_word(struct push *p, const char *word)
 
 static int say(const struct push *p, int status)
 {
-	char why[512], text[128];
+	struct hodo_why why;
+	char text[128];
 
 	if (p->failed)
 		return hodo_error("symbols: %s: %u file%s sent: run it again to send the rest",
-				  symbols_place_why(&p->to, p->failed, p->to.name, why), p->files,
+				  symbols_place_why(&p->to, p->failed, p->to.name, why.text), p->files,
 				  p->files == 1 ? " was" : "s were");
 	if (!p->args->args.quiet && p->files + p->kept)
 		hodo_error("%s in %s", symbols_count_text(p->files, p->kept, p->bytes, text), p->to.name);

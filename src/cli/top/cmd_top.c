@@ -14,11 +14,11 @@
 static int add_patterns(void *options, const char *value)
 {
 	struct hodo_top_options *o = options;
-	char why[200];
+	struct hodo_why why;
 
 	if (strncmp(value, "func:", 5) == 0 || strstr(value, ",func:"))
 		return hodo_usage(VERB, "-e %s: name functions by --functions=GLOB", value);
-	return hodo_pattern_add(&o->patterns, value, why, sizeof(why)) == 0 ? 0 : hodo_usage(VERB, "-e %s", why);
+	return hodo_pattern_add(&o->patterns, value, &why) == 0 ? 0 : hodo_usage(VERB, "-e %s", why.text);
 }
 
 static const char *const kinds[] = { "events", "spans", "counters", "threads", "cpus", NULL };

@@ -282,7 +282,7 @@ static void take_packet(void *arg, const struct hodo_process *p, const struct ho
 static int open_recorder(struct run *r)
 {
 	struct hodo_top_options *o = r->o;
-	char why[512];
+	struct hodo_why why;
 	struct hodo_recorder_config config = {
 		.out_fd = -1, .out_path = "", .listed = r->listed, .ring_size = o->ring_size,
 		.packet_size = hodo_packet_size(o->ring_size),
@@ -295,7 +295,7 @@ static int open_recorder(struct run *r)
 	hodo_top_listed(r->target, r->listed);
 	if (o->functions.all)
 		hodo_top_plan(r->target, o, &config);
-	return hodo_run_open(r->run, &config, why, sizeof(why)) < 0 ? hodo_error("%s", why) : 0;
+	return hodo_run_open(r->run, &config, &why) < 0 ? hodo_error("%s", why.text) : 0;
 }
 
 /* Without a screen, use plain text. */

@@ -165,30 +165,30 @@ static bool exact_pattern(const char *name, char *to, size_t size)
 }
 
 /* In one process. How many events match, or a negative errno and why. */
-static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, char *why, size_t size)
+static int switch_in(pid_t pid, enum hodo_control_op op, const char *pattern, struct hodo_why *why)
 {
 	struct hodo_msg_answer answer;
 	struct hodo_target target;
 	int err = hodo_target_open(&target, pid);
 
 	if (err == -ECONNREFUSED)
-		snprintf(why, size, "process %d does not listen: start it with HODO_LISTEN=1 to switch its events",
+		hodo_why(why, 0, "process %d does not listen: start it with HODO_LISTEN=1 to switch its events",
 			 (int)pid);
 	else if (!err)
 		err = hodo_target_ask(&target, op, pattern, &answer, NULL);
 	if (err && err != -ECONNREFUSED)
-		snprintf(why, size, "%s", target.why);
+		hodo_why(why, 0, "%s", target.why.text);
 	hodo_target_close(&target);
 	return err < 0 ? err : answer.result;
 }
 
-static int switch_all(const struct hodo_top_model *m, enum hodo_control_op op, const char *pattern, char *why,
-		      size_t size)
+static int switch_all(const struct hodo_top_model *m, enum hodo_control_op op, const char *pattern,
+		      struct hodo_why *why)
 {
 	int result = 0;
 
 	for (const struct hodo_top_image *im = m->image; im; im = im->next) {
-		int n = im->process && !im->process->kernel ? switch_in((pid_t)im->pid, op, pattern, why, size) : 0;
+		int n = im->process && !im->process->kernel ? switch_in((pid_t)im->pid, op, pattern, why) : 0;
 
 		result = n < 0 || result < 0 ? (n < 0 ? n : result) : result + n;
 	}
@@ -200,7 +200,8 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, 
 {
 	struct hodo_bytes *known = hodo_map_find_bytes(&t->off, row->name, strlen(row->name));
 	bool off = row->state == HODO_TOP_ON || row->state == HODO_TOP_MIXED;
-	char pattern[PATTERN_MAX], why[HODO_WHY_MAX] = "";
+	struct hodo_why why = { "" };
+	char pattern[PATTERN_MAX];
 	int n;
 
 	if (row->state == HODO_TOP_UNLOADED) {
@@ -211,9 +212,9 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, 
 		snprintf(said, size, "the event's name is too long");
 		return;
 	}
-	n = switch_all(m, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+	n = switch_all(m, off ? HODO_CONTROL_DISABLE : HODO_CONTROL_ENABLE, pattern, &why);
 	if (n < 0)
-		snprintf(said, size, "%s", why);
+		snprintf(said, size, "%s", why.text);
 	else if (n == 0)
 		snprintf(said, size, t->kernel ? "the kernel's events cannot be switched here: choose them with -e" :
 						 "the process does not know this event");
@@ -227,13 +228,13 @@ void hodo_top_switch(struct hodo_top_target *t, const struct hodo_top_model *m, 
 
 void hodo_top_switch_back(struct hodo_top_target *t, const struct hodo_top_model *m)
 {
-	char pattern[PATTERN_MAX], why[HODO_WHY_MAX];
+	char pattern[PATTERN_MAX];
 
 	for (uint32_t i = 0; m && i < t->off.n; i++) {
 		const struct hodo_bytes *name = hodo_map_at(&t->off, i);
 
 		if (exact_pattern(name->data, pattern, sizeof(pattern)))
-			switch_all(m, HODO_CONTROL_ENABLE, pattern, why, sizeof(why));
+			switch_all(m, HODO_CONTROL_ENABLE, pattern, NULL);
 	}
 	hodo_map_free(&t->off);
 }

@@ -68,12 +68,11 @@ static int ask(pid_t pid, struct hodo_msg_answer *answer)
 static int open_process(struct hodo_top_watch *w, pid_t pid)
 {
 	struct hodo_process *p = &w->process;
-	char why[256];
 
 	p->id = (struct hodo_process_id){ .pid = pid, .vpid = w->memory.pid, .flight = w->memory.flight };
 	p->layout = w->memory.layout;
 	p->shm = (uint8_t *)w->memory.shm; /* nothing that we call writes to it */
-	p->pidfd = hodo_peer_open(pid, why, sizeof(why));
+	p->pidfd = hodo_peer_open(pid, NULL);
 	w->ring = hodo_must(calloc(p->layout.rings, sizeof(*w->ring)));
 	w->copy = hodo_must(malloc(p->layout.packet_size));
 	w->step_ns = STEP_MIN_NS;

@@ -101,7 +101,7 @@ static int check_answer(struct hodo_otlp_sender *s, const struct hodo_text *answ
 
 	if (!answer->len || !*type || strcasestr(type, "protobuf") || strcasestr(type, "json"))
 		return 0;
-	snprintf(s->error, sizeof(s->error), "it answered with %s, and is no receiver of OTLP", type);
+	hodo_why(&s->why, 0, "it answered with %s, and is no receiver of OTLP", type);
 	return -EREMOTEIO;
 }
 
@@ -114,12 +114,12 @@ static int post(struct hodo_otlp_sender *s, const struct hodo_otlp_message *mess
 	int err;
 
 	if (!s->gzip)
-		return hodo_http_post(s->http, url, type, message->data, message->len, answer, s->error);
+		return hodo_http_post(s->http, url, type, message->data, message->len, answer, &s->why);
 	hodo_deflate_start(&deflate, &packed, GZIP_LEVEL, true);
 	hodo_text_bytes(&deflate.in, message->data, message->len);
 	err = hodo_deflate_end(&deflate);
 	if (!err)
-		err = hodo_http_post(s->http, url, type, packed.data, packed.len, answer, s->error);
+		err = hodo_http_post(s->http, url, type, packed.data, packed.len, answer, &s->why);
 	hodo_text_free(&packed);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "otlp.h"
 #include "otlp_sent.h"
 
+#include <base/why.h>
 #include <http/post.h>
 
 #define HODO_OTLP_URL_MAX 2048u
@@ -27,10 +28,10 @@ struct hodo_otlp_sender {
 	struct hodo_otlp_counts nowhere; /* there is no URL for them */
 	uint64_t refused;     /* of those that were taken, by the receiver's own count */
 	char refusal[200];    /* why, the first time; "" */
-	bool failed;          /* the request failed, and error says why */
+	bool failed;          /* the request failed, and why says so */
 	bool metrics;         /* the last one was of these */
 	int note_error;       /* the first negative errno of noting it */
-	char error[HODO_HTTP_ERROR];
+	struct hodo_why why;
 	/* By hodo_otlp_send_to(): of traces, and of metrics; shown: without a user's name and password. */
 	char url[2][HODO_OTLP_URL_MAX], shown[2][HODO_OTLP_URL_MAX];
 	uint64_t to[2]; /* for otlp_sent.h */

@@ -101,8 +101,8 @@ static bool put_name(char **at, const char *end, const char *name)
 	return true;
 }
 
-static int make(const struct hodo_kprobe_text *t, const struct program *p, struct hodo_kprobe *k, char *why,
-		size_t size)
+static int make(const struct hodo_kprobe_text *t, const struct program *p, struct hodo_kprobe *k,
+		struct hodo_why *why)
 {
 	char *at = (char *)&k->value[p->n], *end = (char *)k + HODO_KPROBE_SIZE_MAX;
 	const char *texts[HODO_FIELDS_MAX + 2];
@@ -118,28 +118,27 @@ static int make(const struct hodo_kprobe_text *t, const struct program *p, struc
 		fits = fits && put_name(&at, end, p->field[i]);
 	k->size = (uint32_t)(at - (char *)k);
 	if (hodo_kprobe_bytes(k) > HODO_KPROBE_BYTES_MAX)
-		return hodo_kprobe_fail(why, size, -E2BIG, "%s: its strings may have %u bytes together, and "
-					"the limit is %u: record fewer",
-					t->event, hodo_kprobe_bytes(k), HODO_KPROBE_BYTES_MAX);
+		return hodo_why(why, -E2BIG, "%s: its strings may have %u bytes together, and the limit is %u: "
+				"record fewer", t->event, hodo_kprobe_bytes(k), HODO_KPROBE_BYTES_MAX);
 	if (!fits || !hodo_kprobe_check(k, k->size, texts))
-		return hodo_kprobe_fail(why, size, -EINVAL, "%s cannot be a probe: its names are too long", t->event);
+		return hodo_why(why, -EINVAL, "%s cannot be a probe: its names are too long", t->event);
 	return 0;
 }
 
-int hodo_kprobe_compile(const struct hodo_kprobe_text *t, const struct btf *btf, struct hodo_kprobe *k, char *why,
-			size_t size)
+int hodo_kprobe_compile(const struct hodo_kprobe_text *t, const struct btf *btf, struct hodo_kprobe *k,
+			struct hodo_why *why)
 {
-	struct hodo_kprobe_walk like = { .probe = &t->spec, .event = t->event, .btf = btf, .why = why, .size = size,
+	struct hodo_kprobe_walk like = { .probe = &t->spec, .event = t->event, .btf = btf, .why = why,
 					 .prototype = hodo_kprobe_prototype(btf, t->spec.name) };
 	struct program *p = calloc(1, sizeof(*p));
-	int err = p ? 0 : hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
+	int err = p ? 0 : hodo_why(why, -ENOMEM, "out of memory");
 
 	if (!err && !t->spec.listed)
 		err = add_usual(p, &like);
 	for (uint32_t i = 0; i < t->spec.nvalues && !err; i++)
 		err = add_value(p, &like, &t->spec.values[i]);
 	if (!err)
-		err = make(t, p, k, why, size);
+		err = make(t, p, k, why);
 	free(p);
 	return err;
 }

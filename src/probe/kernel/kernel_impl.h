@@ -8,9 +8,7 @@
 #include <bpf/btf.h>
 
 #include <base/near.h>
-
-/* Puts the line into why; returns err. */
-int hodo_kprobe_fail(char *why, size_t size, int err, const char *format, ...) __attribute__((format(printf, 4, 5)));
+#include <base/why.h>
 
 /* types.c. Ids are of the btf. */
 /* Without const, volatile and typedefs. NULL: no such type. */
@@ -48,8 +46,7 @@ struct hodo_kprobe_walk {
 	bool in_memory;
 	uint32_t bits, shift; /* of a bit field */
 	const char *what; /* the current part, for messages */
-	char *why;
-	size_t size;
+	struct hodo_why *why;
 };
 /* Fills in v, initially all zero. 0; or a negative errno with a message. */
 int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *text);

@@ -13,8 +13,6 @@
 #include <hodo/abi_kernel.h>
 #include <probe/text/spec.h>
 
-#define HODO_KPROBE_WHY_MAX 512u
-
 /* A parsed one. */
 struct hodo_kprobe_text {
 	struct hodo_spec spec;
@@ -31,10 +29,10 @@ struct hodo_kprobe_list {
 bool hodo_kprobe_is(const char *text);
 
 /* Parses one. 0; or a negative errno and a line for the user in why. */
-int hodo_kprobe_parse(struct hodo_kprobe_text *p, const char *text, char *why, size_t size);
+int hodo_kprobe_parse(struct hodo_kprobe_text *p, const char *text, struct hodo_why *why);
 void hodo_kprobe_text_free(struct hodo_kprobe_text *p);
 /* Parses one and adds it to the list. As hodo_kprobe_parse(); -EEXIST: the event exists. */
-int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, char *why, size_t size);
+int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, struct hodo_why *why);
 void hodo_kprobe_list_free(struct hodo_kprobe_list *list);
 
 /*
@@ -42,11 +40,11 @@ void hodo_kprobe_list_free(struct hodo_kprobe_list *list);
  * function's, NULL: not available. 0; or a negative errno and a line for the user in why.
  */
 struct btf;
-int hodo_kprobe_compile(const struct hodo_kprobe_text *p, const struct btf *btf, struct hodo_kprobe *k, char *why,
-			size_t size);
+int hodo_kprobe_compile(const struct hodo_kprobe_text *p, const struct btf *btf, struct hodo_kprobe *k,
+			struct hodo_why *why);
 
 /* Sets them all: fd is /dev/hodo's, which has no recording yet. 0; or a negative errno and a line for the user
  * in why. */
-int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, char *why, size_t size);
+int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, struct hodo_why *why);
 
 #endif

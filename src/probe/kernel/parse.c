@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,41 +13,29 @@
 
 #define PREFIX "kprobe:"
 
-int hodo_kprobe_fail(char *why, size_t size, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, size, format, args);
-	va_end(args);
-	return err;
-}
-
 bool hodo_kprobe_is(const char *text)
 {
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
-int hodo_kprobe_parse(struct hodo_kprobe_text *t, const char *text, char *why, size_t size)
+int hodo_kprobe_parse(struct hodo_kprobe_text *t, const char *text, struct hodo_why *why)
 {
 	struct hodo_spec *s = &t->spec;
-	char error[HODO_SPEC_ERROR] = "";
 	char offset[24] = "";
 	int err;
 
 	memset(t, 0, sizeof(*t));
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c >= 127 || ((unsigned char)*c < ' ' && !isspace((unsigned char)*c)))
-			return hodo_kprobe_fail(why, size, -EINVAL, "a probe has ASCII characters only, and "
-						"no control characters");
-	err = hodo_spec_parse_kernel(s, text + strlen(PREFIX), error);
+			return hodo_why(why, -EINVAL, "a probe has ASCII characters only, and no control characters");
+	err = hodo_spec_parse_kernel(s, text + strlen(PREFIX), why);
 	if (s->number)
 		snprintf(offset, sizeof(offset), "+0x%" PRIx64, s->number);
 	if (err)
-		hodo_kprobe_fail(why, size, err, "%s", err == -ENOMEM ? "out of memory" : error);
+		hodo_why(why, err, "%s", err == -ENOMEM ? "out of memory" : why->text);
 	else if ((size_t)snprintf(t->event, sizeof(t->event), PREFIX "%s%s%s", s->name, offset,
 				  s->place == HODO_SPEC_RETURN ? "%return" : "") >= sizeof(t->event))
-		err = hodo_kprobe_fail(why, size, -EINVAL, "the function's name is too long");
+		err = hodo_why(why, -EINVAL, "the function's name is too long");
 	if (err)
 		hodo_kprobe_text_free(t);
 	return err;
@@ -59,21 +46,20 @@ void hodo_kprobe_text_free(struct hodo_kprobe_text *t)
 	hodo_spec_free(&t->spec);
 }
 
-int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, char *why, size_t size)
+int hodo_kprobe_list_add(struct hodo_kprobe_list *list, const char *text, struct hodo_why *why)
 {
 	struct hodo_kprobe_text t;
-	int err = hodo_kprobe_parse(&t, text, why, size);
+	int err = hodo_kprobe_parse(&t, text, why);
 
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < list->n && !err; i++)
 		if (strcmp(list->probe[i].event, t.event) == 0)
-			err = hodo_kprobe_fail(why, size, -EEXIST, "there are two probes %s: give all "
-					       "values in one", t.event);
+			err = hodo_why(why, -EEXIST, "there are two probes %s: give all values in one", t.event);
 	if (!err && list->n == HODO_KPROBES_MAX)
-		err = hodo_kprobe_fail(why, size, -E2BIG, "more than %u probes", HODO_KPROBES_MAX);
+		err = hodo_why(why, -E2BIG, "more than %u probes", HODO_KPROBES_MAX);
 	if (!err && hodo_vec_push(list->probe, list->n, t) < 0)
-		err = hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
+		err = hodo_why(why, -ENOMEM, "out of memory");
 	if (err)
 		hodo_kprobe_text_free(&t);
 	return err;

@@ -99,39 +99,37 @@ static const struct btf *module_types(struct types *t, const char *module)
 
 /* ----------------------------------------------------------------- answers */
 
-static int refused(const struct hodo_kprobe_text *p, int err, char *why, size_t size)
+static int refused(const struct hodo_kprobe_text *p, int err, struct hodo_why *why)
 {
 	switch (-err) {
 	case ENOENT:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel has no function %s", p->event, p->spec.name);
+		return hodo_why(why, err, "%s: the kernel has no function %s", p->event, p->spec.name);
 	case EINVAL:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel forbids probes there (the kprobe "
-					"blacklist, or code that it changes itself): probe a caller, or a "
-					"function that it calls", p->event);
+		return hodo_why(why, err, "%s: the kernel forbids probes there (the kprobe blacklist, or code that "
+				"it changes itself): probe a caller, or a function that it calls", p->event);
 	case EILSEQ:
 	case ERANGE:
-		return hodo_kprobe_fail(why, size, err, "%s: no instruction of %s begins there: look at its "
-					"disassembly",
-					p->event, p->spec.name);
+		return hodo_why(why, err, "%s: no instruction of %s begins there: look at its disassembly", p->event,
+				p->spec.name);
 	case EOPNOTSUPP:
-		return hodo_kprobe_fail(why, size, err, "%s: this kernel was built without CONFIG_KPROBES", p->event);
+		return hodo_why(why, err, "%s: this kernel was built without CONFIG_KPROBES", p->event);
 	case EPERM:
-		return hodo_kprobe_fail(why, size, err, "%s: the kernel is locked down (confidentiality), "
-					"which forbids probes", p->event);
+		return hodo_why(why, err, "%s: the kernel is locked down (confidentiality), which forbids probes",
+				p->event);
 	case EEXIST:
-		return hodo_kprobe_fail(why, size, err, "%s: another recorder of the kernel has this probe: "
-					"wait until it ends", p->event);
+		return hodo_why(why, err, "%s: another recorder of the kernel has this probe: wait until it ends",
+				p->event);
 	case ENODATA:
 	case ENOTTY:
 	case EBADMSG:
-		return hodo_kprobe_fail(why, size, err, "the loaded kernel module hodo is another version "
-					"than this hodo: load the one that came with it");
+		return hodo_why(why, err, "the loaded kernel module hodo is another version than this hodo: load the "
+				"one that came with it");
 	}
-	return hodo_kprobe_fail(why, size, err, "%s cannot be set: %s", p->event, strerror(-err));
+	return hodo_why(why, err, "%s cannot be set: %s", p->event, strerror(-err));
 }
 
-static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, struct hodo_kprobe *k, char *why,
-	       size_t size)
+static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, struct hodo_kprobe *k,
+	       struct hodo_why *why)
 {
 	struct hodo_near near = { .wanted = p->spec.name };
 	const struct btf *btf = types->kernel;
@@ -142,18 +140,18 @@ static int set(const struct hodo_kprobe_text *p, struct types *types, int fd, st
 		/* Search for similar names only if that helps: there are two hundred thousand. */
 		if (find_function(p->spec.name, module, sizeof(module), NULL) < 0 &&
 		    find_function(p->spec.name, module, sizeof(module), &near) < 0)
-			return hodo_kprobe_fail(why, size, -ENOENT, "%s: the kernel has no function %s%s", p->event,
-						p->spec.name, hodo_near_text(&near));
+			return hodo_why(why, -ENOENT, "%s: the kernel has no function %s%s", p->event, p->spec.name,
+					hodo_near_text(&near));
 		if (btf && *module)
 			btf = module_types(types, module);
 	}
-	err = hodo_kprobe_compile(p, btf, k, why, size);
+	err = hodo_kprobe_compile(p, btf, k, why);
 	if (!err && ioctl(fd, HODO_IOC_KPROBE, k) < 0)
-		err = refused(p, -errno, why, size);
+		err = refused(p, -errno, why);
 	return err;
 }
 
-int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, char *why, size_t size)
+int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, struct hodo_why *why)
 {
 	struct hodo_kprobe *k = list->n ? malloc(HODO_KPROBE_SIZE_MAX) : NULL;
 	struct types types;
@@ -162,10 +160,10 @@ int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, char *why,
 	if (list->n == 0)
 		return 0;
 	if (!k)
-		return hodo_kprobe_fail(why, size, -ENOMEM, "out of memory");
+		return hodo_why(why, -ENOMEM, "out of memory");
 	types_open(&types);
 	for (uint32_t i = 0; i < list->n && !err; i++)
-		err = set(&list->probe[i], &types, fd, k, why, size);
+		err = set(&list->probe[i], &types, fd, k, why);
 	types_close(&types);
 	free(k);
 	return err;

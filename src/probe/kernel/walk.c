@@ -11,8 +11,6 @@
 
 #include <core/fields.h>
 
-#define FAIL(w, err, ...) hodo_kprobe_fail((w)->why, (w)->size, err, __VA_ARGS__)
-
 /* As in struct pt_regs. */
 #ifdef __x86_64__
 static const char *const registers[] = { "r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx",
@@ -29,12 +27,13 @@ static int fail_unknown(struct hodo_kprobe_walk *w, const char *name)
 	size_t len = 0;
 
 	if (!w->prototype)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what arguments %s has (BTF): use $arg1 "
-			    "to $arg6 in place of '%s'", w->event, w->probe->name, name);
+		return hodo_why(w->why, -EINVAL, "%s: the kernel does not say what arguments %s has (BTF): use $arg1 "
+				"to $arg6 in place of '%s'", w->event, w->probe->name, name);
 	for (uint32_t i = 0; i < btf_vlen(w->prototype) && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					btf__name_by_offset(w->btf, btf_params(w->prototype)[i].name_off));
-	return FAIL(w, -EINVAL, "%s: %s has no argument '%s': it has (%s)", w->event, w->probe->name, name, list);
+	return hodo_why(w->why, -EINVAL, "%s: %s has no argument '%s': it has (%s)", w->event, w->probe->name, name,
+			list);
 }
 
 /* An argument, by its index. */
@@ -43,23 +42,23 @@ static int begin_argument(struct hodo_kprobe_walk *w, uint32_t n)
 	const struct btf_type *t = w->prototype;
 
 	if (w->probe->number)
-		return FAIL(w, -EINVAL, "%s: arguments are known only where the function begins: use "
-			    "registers here, such as %%di for '%s'", w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: arguments are known only where the function begins: use "
+				"registers here, such as %%di for '%s'", w->event, w->what);
 	if (!t || n >= btf_vlen(t)) {
 		if (n >= HODO_KPROBE_ARGUMENTS)
-			return FAIL(w, -EINVAL, "%s: '%s': only $arg1 to $arg6 are in registers: use "
-				    "$stack1 and up for later arguments", w->event, w->what);
+			return hodo_why(w->why, -EINVAL, "%s: '%s': only $arg1 to $arg6 are in registers: use "
+					"$stack1 and up for later arguments", w->event, w->what);
 		w->v->from = HODO_KPROBE_ARGUMENT;
 		w->v->number = (uint8_t)n;
 		return 0;
 	}
 	w->type = btf_params(t)[n].type;
 	if (!hodo_kprobe_place(w->btf, t, n, w->v))
-		return FAIL(w, -EINVAL, "%s: '%s' is not passed in one word: it cannot be recorded",
-			    w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' is not passed in one word: it cannot be recorded",
+				w->event, w->what);
 	if (w->v->from == HODO_KPROBE_STACK && w->probe->place == HODO_SPEC_RETURN)
-		return FAIL(w, -EINVAL, "%s: '%s' is on the stack, which is gone where the function returns: record it at the entry",
-			    w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' is on the stack, which is gone where the function "
+				"returns: record it at the entry", w->event, w->what);
 	return 0;
 }
 
@@ -68,7 +67,8 @@ static int begin_returned(struct hodo_kprobe_walk *w)
 	w->v->from = HODO_KPROBE_RETURNED;
 	w->type = w->prototype ? w->prototype->type : 0;
 	if (w->prototype && !w->type)
-		return FAIL(w, -EINVAL, "%s: %s returns nothing: leave out $retval", w->event, w->probe->name);
+		return hodo_why(w->why, -EINVAL, "%s: %s returns nothing: leave out $retval", w->event,
+				w->probe->name);
 	return 0;
 }
 
@@ -85,8 +85,8 @@ static int begin_register(struct hodo_kprobe_walk *w, const char *name)
 			return 0;
 		}
 	}
-	return FAIL(w, -EINVAL, "%s: there is no register %s: they are %%ax, %%bx, %%cx, %%dx, %%si, %%di, %%bp, %%sp, %%r8 to %%r15, "
-		    "%%ip and %%flags", w->event, name);
+	return hodo_why(w->why, -EINVAL, "%s: there is no register %s: they are %%ax, %%bx, %%cx, %%dx, %%si, %%di, "
+			"%%bp, %%sp, %%r8 to %%r15, %%ip and %%flags", w->event, name);
 }
 
 static int begin(struct hodo_kprobe_walk *w, const struct hodo_spec_expr *e)
@@ -95,8 +95,8 @@ static int begin(struct hodo_kprobe_walk *w, const struct hodo_spec_expr *e)
 
 	w->what = e->name;
 	if ((e->base == HODO_SPEC_RETVAL || e->base == HODO_SPEC_DURATION) && w->probe->place != HODO_SPEC_RETURN)
-		return FAIL(w, -EINVAL, "%s: %s is known only where the function returns: use kprobe:%s%%return", w->event,
-			    e->name, w->probe->name);
+		return hodo_why(w->why, -EINVAL, "%s: %s is known only where the function returns: use "
+				"kprobe:%s%%return", w->event, e->name, w->probe->name);
 	switch (e->base) {
 	case HODO_SPEC_RETVAL:
 		return begin_returned(w);
@@ -131,8 +131,8 @@ static int follow(struct hodo_kprobe_walk *w)
 		return 0;
 	}
 	if (v->steps == HODO_KPROBE_STEPS_MAX)
-		return FAIL(w, -EINVAL, "%s: '%s': more than %u pointers to follow", w->event, w->what,
-			    HODO_KPROBE_STEPS_MAX);
+		return hodo_why(w->why, -EINVAL, "%s: '%s': more than %u pointers to follow", w->event, w->what,
+				HODO_KPROBE_STEPS_MAX);
 	v->offset[v->steps++] = (int32_t)w->offset;
 	w->offset = 0;
 	return 0;
@@ -142,7 +142,7 @@ static int move(struct hodo_kprobe_walk *w, int64_t bytes)
 {
 	w->offset += bytes;
 	if (w->offset > INT32_MAX || w->offset < INT32_MIN)
-		return FAIL(w, -EINVAL, "%s: '%s' lies too far away", w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' lies too far away", w->event, w->what);
 	return 0;
 }
 
@@ -152,18 +152,17 @@ static int fail_member(struct hodo_kprobe_walk *w, const struct btf_type *t, con
 	char type[100];
 
 	if (!w->type)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what type '%s' is: '%s' cannot be "
-			    "found in it",
-			    w->event, w->what, name);
+		return hodo_why(w->why, -EINVAL, "%s: the kernel does not say what type '%s' is: '%s' cannot be "
+				"found in it", w->event, w->what, name);
 	hodo_kprobe_type_name(w->btf, w->type, type, sizeof(type));
 	if (t && btf_is_fwd(t))
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what is in %s: '%s' cannot be found", w->event, type,
-			    name);
+		return hodo_why(w->why, -EINVAL, "%s: the kernel does not say what is in %s: '%s' cannot be found",
+				w->event, type, name);
 	if (!t || !btf_is_composite(t))
-		return FAIL(w, -EINVAL, "%s: '%s' is %s, not a struct: it has no '%s'", w->event, w->what, type, name);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' is %s, not a struct: it has no '%s'", w->event, w->what,
+				type, name);
 	hodo_kprobe_near_members(w->btf, t, &near);
-	return FAIL(w, -EINVAL, "%s: %s has no member '%s'%s", w->event, type, name,
-		    hodo_near_text(&near));
+	return hodo_why(w->why, -EINVAL, "%s: %s has no member '%s'%s", w->event, type, name, hodo_near_text(&near));
 }
 
 /* Steps through a pointer, if it is one; t: the type then. */
@@ -191,7 +190,8 @@ static int member(struct hodo_kprobe_walk *w, const char *name)
 	if (!t || !btf_is_composite(t) || !hodo_kprobe_find_member(w->btf, t, name, &m))
 		return fail_member(w, t, name);
 	if (!w->in_memory)
-		return FAIL(w, -EINVAL, "%s: '%s' is passed by value: its members cannot be recorded", w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' is passed by value: its members cannot be recorded",
+				w->event, w->what);
 	w->what = name;
 	w->type = m.type;
 	w->bits = m.bits;
@@ -207,16 +207,16 @@ static int element(struct hodo_kprobe_walk *w, uint32_t n)
 	int err;
 
 	if (!t || !(btf_is_ptr(t) || (btf_is_array(t) && w->in_memory)))
-		return FAIL(w, -EINVAL, "%s: '%s' is neither an array nor a pointer of a known type",
-			    w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' is neither an array nor a pointer of a known type",
+				w->event, w->what);
 	inner = btf_is_ptr(t) ? t->type : btf_array(t)->type;
 	bytes = inner ? btf__resolve_size(w->btf, inner) : -1;
 	if (bytes <= 0)
-		return FAIL(w, -EINVAL, "%s: the size of the elements of '%s' is not known",
-			    w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: the size of the elements of '%s' is not known", w->event,
+				w->what);
 	if (btf_is_array(t) && btf_array(t)->nelems && n >= btf_array(t)->nelems)
-		return FAIL(w, -EINVAL, "%s: '%s' has %u elements, the last is [%u]", w->event, w->what,
-			    btf_array(t)->nelems, btf_array(t)->nelems - 1);
+		return hodo_why(w->why, -EINVAL, "%s: '%s' has %u elements, the last is [%u]", w->event, w->what,
+				btf_array(t)->nelems, btf_array(t)->nelems - 1);
 	err = btf_is_ptr(t) ? follow(w) : 0;
 	w->type = inner;
 	return err ? err : move(w, bytes * n);
@@ -253,7 +253,8 @@ static int end_number(struct hodo_kprobe_walk *w, uint8_t type)
 		for (bytes = 1; 8 * bytes < w->shift + w->bits && bytes < 8;)
 			bytes *= 2;
 		if (8 * bytes < w->shift + w->bits)
-			return FAIL(w, -EINVAL, "%s: '%s' lies across two words: it cannot be recorded", w->event, w->what);
+			return hodo_why(w->why, -EINVAL, "%s: '%s' lies across two words: it cannot be recorded",
+					w->event, w->what);
 		v->bits = (uint8_t)w->bits;
 		v->shift = (uint8_t)w->shift;
 	}
@@ -287,11 +288,11 @@ static int end(struct hodo_kprobe_walk *w)
 	if (type)
 		return end_number(w, type);
 	if (!w->type)
-		return FAIL(w, -EINVAL, "%s: the kernel does not say what '%s' points to: name a type, such as :u64",
-			    w->event, w->what);
+		return hodo_why(w->why, -EINVAL, "%s: the kernel does not say what '%s' points to: name a type, such "
+				"as :u64", w->event, w->what);
 	hodo_kprobe_type_name(w->btf, w->type, name, sizeof(name));
-	return FAIL(w, -EINVAL, "%s: '%s' is %s: name %s of it", w->event, w->what, name,
-		    t && btf_is_array(t) ? "an element, such as [0]," : "a member");
+	return hodo_why(w->why, -EINVAL, "%s: '%s' is %s: name %s of it", w->event, w->what, name,
+			t && btf_is_array(t) ? "an element, such as [0]," : "a member");
 }
 
 int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *text)
@@ -302,7 +303,8 @@ int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *t
 		const struct hodo_spec_step *s = &text->expr.step[i];
 
 		if (w->bits)
-			return FAIL(w, -EINVAL, "%s: '%s' is a bit field: it has no members", w->event, w->what);
+			return hodo_why(w->why, -EINVAL, "%s: '%s' is a bit field: it has no members", w->event,
+					w->what);
 		err = s->kind == HODO_SPEC_MEMBER ? member(w, s->member) : element(w, s->element);
 	}
 	if (err)

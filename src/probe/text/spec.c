@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,17 +90,6 @@ bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *so
 	return !s->object || hodo_function_file_is(s->object, strlen(s->object), path, soname);
 }
 
-static int refuse(char error[HODO_SPEC_ERROR], const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int refuse(char error[HODO_SPEC_ERROR], const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(error, HODO_SPEC_ERROR, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
 /* Copies len bytes and a NUL into the spec; there is always room for parts of its text. */
 static const char *keep(struct hodo_spec *s, const char *text, size_t len)
 {
@@ -182,32 +170,33 @@ static bool is_balanced(struct piece p)
 }
 
 /* Names of the kernel's functions may have dots in them. */
-static int check_kernel_function(const struct piece p, char error[HODO_SPEC_ERROR])
+static int check_kernel_function(const struct piece p, struct hodo_why *why)
 {
 	for (size_t i = 0; i < p.len; i++) {
 		unsigned char c = (unsigned char)p.text[i];
 
 		if (strchr("*?[", c))
-			return refuse(error, "a probe is for one function, not for a pattern: give each function its own");
+			return hodo_why(why, -EINVAL, "a probe is for one function, not for a pattern: give each "
+					"function its own");
 		if (!isalpha(c) && c != '_' && (i == 0 || (!isdigit(c) && c != '.')))
-			return refuse(error, "'%.*s' is not a function: a probe is FUNCTION, FUNCTION+0x12 or "
-				      "FUNCTION%%return, then (VALUES)", SHOWN(p));
+			return hodo_why(why, -EINVAL, "'%.*s' is not a function: a probe is FUNCTION, FUNCTION+0x12 or "
+					"FUNCTION%%return, then (VALUES)", SHOWN(p));
 	}
 	return 0;
 }
 
-static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_ERROR])
+static int take_place(struct hodo_spec *s, struct piece p, struct hodo_why *why)
 {
 	bool kernel = s->rules->kernel;
 
 	if (!kernel)
 		take_object(s, &p);
 	if (!p.len || (s->object && !*s->object))
-		return refuse(error, "no place: give %s", s->rules->places);
+		return hodo_why(why, -EINVAL, "no place: give %s", s->rules->places);
 	if (!kernel && p.len > 1 && p.text[0] == '0' && (p.text[1] == 'x' || p.text[1] == 'X')) {
 		s->place = HODO_SPEC_ADDRESS;
 		return number(s, p, &s->number) ? 0 :
-		       refuse(error, "'%.*s' is not an address such as 0x1139", SHOWN(p));
+		       hodo_why(why, -EINVAL, "'%.*s' is not an address such as 0x1139", SHOWN(p));
 	}
 	if (ends_with(p, "%return")) {
 		s->place = HODO_SPEC_RETURN;
@@ -218,11 +207,11 @@ static int take_place(struct hodo_spec *s, struct piece p, char error[HODO_SPEC_
 		s->place = HODO_SPEC_LINE;
 	}
 	if (!p.len || memchr(p.text, '%', p.len))
-		return refuse(error, "'%.*s' is not a function: only %%return can follow one", SHOWN(p));
+		return hodo_why(why, -EINVAL, "'%.*s' is not a function: only %%return can follow one", SHOWN(p));
 	if (!is_balanced(p))
-		return refuse(error, "'%.*s': a ( and its ) must both be given", SHOWN(p));
+		return hodo_why(why, -EINVAL, "'%.*s': a ( and its ) must both be given", SHOWN(p));
 	s->name = keep(s, p.text, p.len);
-	return kernel ? check_kernel_function(p, error) : 0;
+	return kernel ? check_kernel_function(p, why) : 0;
 }
 
 /* -------------------------------------------------------------------- expressions */
@@ -231,10 +220,10 @@ struct parser {
 	struct hodo_spec *spec;
 	const char *at, *end;
 	unsigned depth;
-	char *error;
+	struct hodo_why *why;
 };
 
-#define FAIL(p, ...) (refuse((p)->error, __VA_ARGS__) == 0)
+#define FAIL(p, ...) (hodo_why((p)->why, -EINVAL, __VA_ARGS__) == 0)
 /* The faulty text, for messages. */
 #define HERE(p) (int)((p)->end - (p)->at > 40 ? 40 : (p)->end - (p)->at), (p)->at
 
@@ -289,7 +278,7 @@ static bool take_digits(struct parser *p, uint64_t *to)
 static struct hodo_spec_step *add(struct parser *p, struct hodo_spec_expr *e, uint8_t kind)
 {
 	if (e->n == HODO_SPEC_STEPS_MAX) {
-		refuse(p->error, "more than %u steps in one value", HODO_SPEC_STEPS_MAX);
+		hodo_why(p->why, -EINVAL, "more than %u steps in one value", HODO_SPEC_STEPS_MAX);
 		return NULL;
 	}
 	e->step[e->n] = (struct hodo_spec_step){ .kind = kind };
@@ -455,9 +444,9 @@ static bool take_value(struct parser *p, struct hodo_spec_value *v)
 	return true;
 }
 
-static int parse_values(struct hodo_spec *s, struct piece text, char error[HODO_SPEC_ERROR])
+static int parse_values(struct hodo_spec *s, struct piece text, struct hodo_why *why)
 {
-	struct parser p = { .spec = s, .at = text.text, .end = text.text + text.len, .error = error };
+	struct parser p = { .spec = s, .at = text.text, .end = text.text + text.len, .why = why };
 
 	if (!next(&p))
 		return 0;
@@ -465,14 +454,14 @@ static int parse_values(struct hodo_spec *s, struct piece text, char error[HODO_
 		struct hodo_spec_value *v;
 
 		if (s->nvalues == HODO_SPEC_VALUES_MAX)
-			return refuse(error, "more than %u values", HODO_SPEC_VALUES_MAX);
+			return hodo_why(why, -EINVAL, "more than %u values", HODO_SPEC_VALUES_MAX);
 		v = hodo_vec_add(s->values, s->nvalues);
 		if (!v)
 			return -ENOMEM;
 		if (!take_value(&p, v))
 			return -EINVAL;
 	} while (take(&p, ","));
-	return next(&p) ? refuse(error, "'%.*s': values are separated by commas", HERE(&p)) : 0;
+	return next(&p) ? hodo_why(why, -EINVAL, "'%.*s': values are separated by commas", HERE(&p)) : 0;
 }
 
 /* -------------------------------------------------------------------------- all */
@@ -490,7 +479,7 @@ static const char *opening(struct piece p)
 	return NULL;
 }
 
-static int take_values(struct hodo_spec *s, struct piece *all, char error[HODO_SPEC_ERROR])
+static int take_values(struct hodo_spec *s, struct piece *all, struct hodo_why *why)
 {
 	const char *open = all->len && all->text[all->len - 1] == ')' ? opening(*all) : NULL;
 	struct piece before, inner;
@@ -498,7 +487,7 @@ static int take_values(struct hodo_spec *s, struct piece *all, char error[HODO_S
 	if (!open) {
 		if (all->len == 0 || all->text[all->len - 1] != ')')
 			return 0;
-		return refuse(error, "a ) without its (: put values between parentheses");
+		return hodo_why(why, -EINVAL, "a ) without its (: put values between parentheses");
 	}
 	before = trimmed(all->text, (size_t)(open - all->text));
 	if (!s->rules->kernel && ends_with(before, "operator"))
@@ -507,11 +496,11 @@ static int take_values(struct hodo_spec *s, struct piece *all, char error[HODO_S
 	s->whole = keep(s, all->text, all->len);
 	s->listed = true;
 	*all = before;
-	return parse_values(s, inner, s->flaw);
+	return parse_values(s, inner, &s->flaw);
 }
 
 /* As gdb has it: "f(a) if a > 1". No name has such a word. */
-static int refuse_condition(struct piece all, char error[HODO_SPEC_ERROR])
+static int refuse_condition(struct piece all, struct hodo_why *why)
 {
 	const char *at = memmem(all.text, all.len, " if ", 4);
 	struct piece condition = { at ? at + 4 : NULL, at ? (size_t)(all.text + all.len - at) - 4 : 0 };
@@ -520,12 +509,12 @@ static int refuse_condition(struct piece all, char error[HODO_SPEC_ERROR])
 		return 0;
 	condition = trimmed(condition.text, condition.len);
 	condition.len = condition.len < 100 ? condition.len : 100;
-	return refuse(error, "'if %.*s': a probe has no condition: record its events with --filter '%.*s'", SHOWN(condition),
-		      SHOWN(condition));
+	return hodo_why(why, -EINVAL, "'if %.*s': a probe has no condition: record its events with --filter '%.*s'",
+			SHOWN(condition), SHOWN(condition));
 }
 
 static int parse(struct hodo_spec *s, const struct hodo_spec_rules *rules, const char *text,
-		 char error[HODO_SPEC_ERROR])
+		 struct hodo_why *why)
 {
 	struct piece all = trimmed(text, strnlen(text, HODO_SPEC_TEXT_MAX + 1));
 	const char *object;
@@ -533,24 +522,24 @@ static int parse(struct hodo_spec *s, const struct hodo_spec_rules *rules, const
 
 	*s = (struct hodo_spec){ .rules = rules };
 	if (all.len > HODO_SPEC_TEXT_MAX)
-		return refuse(error, "longer than %u bytes", HODO_SPEC_TEXT_MAX);
+		return hodo_why(why, -EINVAL, "longer than %u bytes", HODO_SPEC_TEXT_MAX);
 	/* Each byte is copied at most four times, each with a NUL: whole, as place, as the values' texts, and
 	 * as their parts. */
 	s->pool_bytes = 8 * (all.len + 8);
 	s->pool = malloc(s->pool_bytes);
 	if (!s->pool)
 		return -ENOMEM;
-	err = refuse_condition(all, error);
+	err = refuse_condition(all, why);
 	if (err)
 		return err;
-	err = take_values(s, &all, error);
+	err = take_values(s, &all, why);
 	if (err == -ENOMEM || (err && !s->whole))
 		return err;
 	s->nvalues = err ? 0 : s->nvalues;
-	err = take_place(s, all, error);
+	err = take_place(s, all, why);
 	/* An invalid list is an error, unless the whole text is a function's name. */
-	if (!err && *s->flaw && (rules->kernel || s->place != HODO_SPEC_FUNCTION)) {
-		memcpy(error, s->flaw, HODO_SPEC_ERROR);
+	if (!err && s->flaw.text[0] && (rules->kernel || s->place != HODO_SPEC_FUNCTION)) {
+		*why = s->flaw;
 		err = -EINVAL;
 	}
 	if (rules->kernel || s->place != HODO_SPEC_FUNCTION || !s->whole || !s->name || !*s->name) {
@@ -562,14 +551,14 @@ static int parse(struct hodo_spec *s, const struct hodo_spec_rules *rules, const
 	return err;
 }
 
-int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR])
+int hodo_spec_parse(struct hodo_spec *s, const char *text, struct hodo_why *why)
 {
-	return parse(s, &in_program, text, error);
+	return parse(s, &in_program, text, why);
 }
 
-int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR])
+int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, struct hodo_why *why)
 {
-	return parse(s, &in_kernel, text, error);
+	return parse(s, &in_kernel, text, why);
 }
 
 void hodo_spec_free(struct hodo_spec *s)

@@ -24,10 +24,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <base/why.h>
+
 #define HODO_SPEC_TEXT_MAX   16384u
 #define HODO_SPEC_VALUES_MAX 32u /* of one probe: the fields that an event can have */
 #define HODO_SPEC_STEPS_MAX  20u /* of one expression */
-#define HODO_SPEC_ERROR      512u
 
 enum hodo_spec_place {
 	HODO_SPEC_FUNCTION, HODO_SPEC_RETURN, HODO_SPEC_OFFSET, HODO_SPEC_LINE, HODO_SPEC_ADDRESS
@@ -86,14 +87,14 @@ struct hodo_spec {
 	 * NULL. `flaw`: what is wrong with the values if it is not such a name; "": nothing.
 	 */
 	const char *whole;
-	char flaw[HODO_SPEC_ERROR];
+	struct hodo_why flaw;
 	char *pool;         /* the texts */
 	size_t pool_at, pool_bytes;
 };
 
-/* 0; -EINVAL, with the reason in error; -ENOMEM. Free it in any case. */
-int hodo_spec_parse(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR]);
-int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, char error[HODO_SPEC_ERROR]);
+/* 0; -EINVAL, with the reason in why; -ENOMEM. Free it in any case. */
+int hodo_spec_parse(struct hodo_spec *s, const char *text, struct hodo_why *why);
+int hodo_spec_parse_kernel(struct hodo_spec *s, const char *text, struct hodo_why *why);
 void hodo_spec_free(struct hodo_spec *s);
 
 bool hodo_spec_is_glob(const char *name);

@@ -87,14 +87,14 @@ static int add(struct hodo_probe_target *t, struct hodo_probe_point *p)
 }
 
 static int add_all(struct hodo_probe_target *t, const struct hodo_probe_image *i, const char *text,
-		   char error[HODO_SPEC_ERROR])
+		   struct hodo_why *why)
 {
 	struct hodo_probe_points points = { 0 };
 	struct hodo_spec s;
-	int err = hodo_spec_parse(&s, text, error);
+	int err = hodo_spec_parse(&s, text, why);
 
 	if (!err && hodo_spec_is_of(&s, i->path, NULL))
-		err = hodo_probe_resolve(&points, i, &s, error);
+		err = hodo_probe_resolve(&points, i, &s, why);
 	for (uint32_t k = 0; k < points.n && !err; k++)
 		err = add(t, &points.list[k]);
 	hodo_probe_points_free(&points);
@@ -103,22 +103,20 @@ static int add_all(struct hodo_probe_target *t, const struct hodo_probe_image *i
 }
 
 int hodo_probe_arguments_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const char *glob,
-			     char error[HODO_SPEC_ERROR])
+			     struct hodo_why *why)
 {
 	static const char *const forms[] = { "%s($args)", "%s%%return($retval)" };
 	int err = 0;
 
-	if (!i->debug.dwarf) {
-		snprintf(error, HODO_SPEC_ERROR, "arguments and results are not recorded, as that takes "
-			 "debug information: install its -dbgsym or -dbg package, or build with -g");
-		return -EINVAL;
-	}
+	if (!i->debug.dwarf)
+		return hodo_why(why, -EINVAL, "arguments and results are not recorded, as that takes debug "
+				"information: install its -dbgsym or -dbg package, or build with -g");
 	for (unsigned k = 0; k < 2 && !err; k++) {
 		HODO_AUTO_FREE char *text = NULL;
 
 		if (asprintf(&text, forms[k], glob) < 0)
 			return -ENOMEM;
-		err = add_all(t, i, text, error);
+		err = add_all(t, i, text, why);
 	}
 	return err;
 }

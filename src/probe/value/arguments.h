@@ -3,6 +3,7 @@
 #ifndef HODO_PROBE_VALUE_ARGUMENTS_H
 #define HODO_PROBE_VALUE_ARGUMENTS_H
 
+#include <base/why.h>
 #include <probe/patch/build.h>
 #include "resolve.h"
 
@@ -13,9 +14,9 @@
  * For the target's functions that match the glob: args:FUNCTION at the entry, with the function's address and
  * its parameters, and result:FUNCTION at each exit, with the address and the result. Functions without
  * parameters, or without a result, have no such event. 0; -EINVAL: the file does not describe parameters,
- * with a line in error; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
+ * with a line in why; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
  */
 int hodo_probe_arguments_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const char *glob,
-			     char error[HODO_SPEC_ERROR]);
+			     struct hodo_why *why);
 
 #endif

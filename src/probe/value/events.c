@@ -162,18 +162,16 @@ static struct hodo_probe_field *tail_fields(const struct hodo_spec *s, const str
 }
 
 static int add(struct hodo_probe_target *t, const struct hodo_spec *s, struct hodo_probe_point *p, uint32_t probe,
-	       char error[HODO_SPEC_ERROR])
+	       struct hodo_why *why)
 {
 	struct hodo_probe_event *e;
 	int err = p->result ? add_duration(p) : 0;
 
 	if (err)
 		return err;
-	if (p->nfields > HODO_TRACE_FIELDS_MAX) {
-		snprintf(error, HODO_SPEC_ERROR, "%" PRIu32 " values: an event of a program has %u at most", p->nfields,
-			 HODO_TRACE_FIELDS_MAX);
-		return -EINVAL;
-	}
+	if (p->nfields > HODO_TRACE_FIELDS_MAX)
+		return hodo_why(why, -EINVAL, "%" PRIu32 " values: an event of a program has %u at most", p->nfields,
+				HODO_TRACE_FIELDS_MAX);
 	e = hodo_vec_add(t->events, t->nevents);
 	if (!e)
 		return -ENOMEM;
@@ -187,15 +185,15 @@ static int add(struct hodo_probe_target *t, const struct hodo_spec *s, struct ho
 }
 
 int hodo_probe_events_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const struct hodo_spec *s,
-			  uint32_t probe, char error[HODO_SPEC_ERROR])
+			  uint32_t probe, struct hodo_why *why)
 {
 	struct hodo_probe_points points;
-	int err = hodo_probe_resolve(&points, i, s, error);
+	int err = hodo_probe_resolve(&points, i, s, why);
 
 	for (uint32_t k = 0; k < points.n && !err; k++)
 		settle(&points, &points.list[k]);
 	for (uint32_t k = 0; k < points.n && !err; k++)
-		err = add(t, s, &points.list[k], probe, error);
+		err = add(t, s, &points.list[k], probe, why);
 	hodo_probe_points_free(&points);
 	return err;
 }

@@ -3,6 +3,7 @@
 #ifndef HODO_PROBE_VALUE_EVENTS_H
 #define HODO_PROBE_VALUE_EVENTS_H
 
+#include <base/why.h>
 #include <probe/patch/build.h>
 #include "resolve.h"
 
@@ -11,10 +12,10 @@
 /*
  * Adds an event for each place of the probe in the target's file; probe: its number, from 1. To a recording,
  * all places with equal fields are one event. 0; -EINVAL: the file has no such place or value, with a line in
- * error; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
+ * why; -ENOMEM. In any case, hodo_probe_events_free() frees what was added.
  */
 int hodo_probe_events_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const struct hodo_spec *s,
-			  uint32_t probe, char error[HODO_SPEC_ERROR]);
+			  uint32_t probe, struct hodo_why *why);
 void hodo_probe_events_free(struct hodo_probe_target *t);
 void hodo_probe_event_free(struct hodo_probe_event *e);
 /* A function's C++ name as an event's name. Free it; NULL: no memory. */

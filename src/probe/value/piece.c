@@ -3,21 +3,10 @@
 #include "piece.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <base/near.h>
-
-int hodo_part_fail(struct hodo_part *o, int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(o->error, HODO_SPEC_ERROR, format, args);
-	va_end(args);
-	return err;
-}
 
 void hodo_part_lose(struct hodo_part *o, enum hodo_missing why)
 {
@@ -121,15 +110,14 @@ static int follow(struct hodo_part *o, const char *what)
 		uint64_t count;
 
 		if (!hodo_ctype_element(&o->type, &o->type, &count))
-			return hodo_part_fail(o, -EINVAL, "%s is damaged", what);
+			return hodo_why(o->why, -EINVAL, "%s is damaged", what);
 		return 0;
 	} else if (!hodo_ctype_is_pointer(&o->type) && !hodo_ctype_is_reference(&o->type)) {
-		return hodo_part_fail(o, -EINVAL, "%s is not a pointer", what);
+		return hodo_why(o->why, -EINVAL, "%s is not a pointer", what);
 	} else {
 		if (!hodo_ctype_target(&o->type, &target))
-			return hodo_part_fail(o, -EINVAL, "%s is a pointer to an unknown type (void *): "
-					      "give its bytes, as in "
-				    "(%s, 16)", what, what);
+			return hodo_why(o->why, -EINVAL, "%s is a pointer to an unknown type (void *): give its "
+					"bytes, as in (%s, 16)", what, what);
 		hodo_part_scalar(o, 8, false, &f);
 	}
 	o->type = target;
@@ -177,15 +165,14 @@ static int member(struct hodo_part *o, const char *name, const char *what)
 	if (o->scope->image->debug.dwarf)
 		hodo_ctype_complete(&o->type, o->scope->image->debug.dwarf);
 	if (!hodo_ctype_is_aggregate(&o->type))
-		return hodo_part_fail(o, -EINVAL, "%s has no members", what);
+		return hodo_why(o->why, -EINVAL, "%s has no members", what);
 	if (!hodo_ctype_find(&o->type, name, &m)) {
 		hodo_ctype_members(&o->type, near_member, &names);
 		if (names.n)
-			return hodo_part_fail(o, -ENOENT, "%s has no member %s%s", what, name,
-					      hodo_near_text(&names.near));
-		return hodo_part_fail(o, -ENOENT, "%s has a type whose members are not in the debug "
-				      "information",
-				      what);
+			return hodo_why(o->why, -ENOENT, "%s has no member %s%s", what, name,
+					hodo_near_text(&names.near));
+		return hodo_why(o->why, -ENOENT, "%s has a type whose members are not in the debug information",
+				what);
 	}
 	if (m.odd)
 		hodo_part_lose(o, HODO_COMPUTED);
@@ -206,10 +193,10 @@ static int element(struct hodo_part *o, uint32_t index, const char *what)
 		return err;
 	if (hodo_ctype_is_array(&o->type) && !o->address) {
 		if (!hodo_ctype_element(&o->type, &type, &count))
-			return hodo_part_fail(o, -EINVAL, "%s is damaged", what);
+			return hodo_why(o->why, -EINVAL, "%s is damaged", what);
 		if (count && index >= count)
-			return hodo_part_fail(o, -EINVAL, "%s has %llu elements: there is no [%u]", what,
-				    (unsigned long long)count, index);
+			return hodo_why(o->why, -EINVAL, "%s has %llu elements: there is no [%u]", what,
+					(unsigned long long)count, index);
 		o->type = type;
 	} else {
 		err = follow(o, what);
@@ -217,7 +204,7 @@ static int element(struct hodo_part *o, uint32_t index, const char *what)
 	bytes = o->type.tag_known ? hodo_ctype_size(&o->type) : 8;
 	if (!err && (!bytes || __builtin_mul_overflow(bytes, (uint64_t)index, &bytes) ||
 		     __builtin_add_overflow(o->offset, bytes, &o->offset)))
-		err = hodo_part_fail(o, -EINVAL, "%s: the size of an element is not known", what);
+		err = hodo_why(o->why, -EINVAL, "%s: the size of an element is not known", what);
 	return err;
 }
 
@@ -226,7 +213,7 @@ static int address_of(struct hodo_part *o, const char *what)
 	struct hodo_fetch f = { 0 };
 
 	if (o->bits || o->address)
-		return hodo_part_fail(o, -EINVAL, "%s has no address", what);
+		return hodo_why(o->why, -EINVAL, "%s has no address", what);
 	if (references(o))
 		return -EINVAL;
 	hodo_part_address(o, &f);
@@ -245,10 +232,10 @@ static int steps(struct hodo_part *o, const struct hodo_spec_expr *e, const char
 		const struct hodo_spec_step *s = &e->step[i];
 
 		if (o->bits)
-			return hodo_part_fail(o, -EINVAL, "%s: a bit field has no parts", what);
+			return hodo_why(o->why, -EINVAL, "%s: a bit field has no parts", what);
 		if (!o->type.tag_known && (s->kind == HODO_SPEC_MEMBER || s->kind == HODO_SPEC_ADDRESS_OF))
-			return hodo_part_fail(o, -EINVAL, "%s: its type is not known: only * and [N] can "
-					      "follow", what);
+			return hodo_why(o->why, -EINVAL, "%s: its type is not known: only * and [N] can follow",
+					what);
 		err = s->kind == HODO_SPEC_MEMBER ? member(o, s->member, what) :
 		      s->kind == HODO_SPEC_ELEMENT ? element(o, s->element, what) :
 		      s->kind == HODO_SPEC_ADDRESS_OF ? address_of(o, what) : references(o);
@@ -275,14 +262,13 @@ static int near_variable(void *arg, Dwarf_Die *die, int depth)
 static int no_debug(struct hodo_part *o, const char *name)
 {
 	if (o->scope->split)
-		return hodo_part_fail(o, -ENOENT, "%s: the debug information is in a .dwo file, which is "
-				      "not read: build without -gsplit-dwarf, or use $arg1 to $arg6 and "
-				      "registers", name);
+		return hodo_why(o->why, -ENOENT, "%s: the debug information is in a .dwo file, which is not read: "
+				"build without -gsplit-dwarf, or use $arg1 to $arg6 and registers", name);
 	if (o->scope->image->debug.dwarf)
-		return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information for this function: "
-				      "use $arg1 to $arg6 and registers", name);
-	return hodo_part_fail(o, -ENOENT, "%s: the file has no debug information: install its -dbgsym or "
-			      "-dbg package, build with -g, or use $arg1 to $arg6 and registers", name);
+		return hodo_why(o->why, -ENOENT, "%s: the file has no debug information for this function: use $arg1 "
+				"to $arg6 and registers", name);
+	return hodo_why(o->why, -ENOENT, "%s: the file has no debug information: install its -dbgsym or -dbg "
+			"package, build with -g, or use $arg1 to $arg6 and registers", name);
 }
 
 static int variable(struct hodo_part *o, const char *name)
@@ -298,7 +284,7 @@ static int variable(struct hodo_part *o, const char *name)
 		hodo_scope_where(o->scope, &die, &o->where);
 		o->missing = o->where.missing;
 		if (!o->type.tag_known)
-			return hodo_part_fail(o, -EINVAL, "%s has no type in the debug information", name);
+			return hodo_why(o->why, -EINVAL, "%s has no type in the debug information", name);
 		return 0;
 	}
 	/* In a member function, a member of its object. */
@@ -312,7 +298,7 @@ static int variable(struct hodo_part *o, const char *name)
 		}
 	}
 	hodo_scope_variables(o->scope, true, near_variable, &near);
-	return hodo_part_fail(o, -ENOENT, "there is no variable %s here%s", name, hodo_near_text(&near));
+	return hodo_why(o->why, -ENOENT, "there is no variable %s here%s", name, hodo_near_text(&near));
 }
 
 static int argument(struct hodo_part *o, unsigned n)
@@ -322,16 +308,16 @@ static int argument(struct hodo_part *o, unsigned n)
 
 	if (o->scope->n) {
 		if (!hodo_scope_parameter(o->scope, n, &die))
-			return hodo_part_fail(o, -ENOENT, "$arg%u: the function does not have that many "
-					      "parameters", n);
+			return hodo_why(o->why, -ENOENT, "$arg%u: the function does not have that many parameters",
+					n);
 		hodo_ctype_of(&die, &o->type);
 		hodo_scope_where(o->scope, &die, &o->where);
 		o->missing = o->where.missing;
 		return 0;
 	}
 	if (!hodo_abi_register(n, &f))
-		return hodo_part_fail(o, -ENOENT, "$arg%u: without debug information only $arg1 to $arg6, "
-				      "the integer arguments, are known", n);
+		return hodo_why(o->why, -ENOENT, "$arg%u: without debug information only $arg1 to $arg6, the integer "
+				"arguments, are known", n);
 	hodo_where_is(&o->where, &f, false);
 	o->bytes = 8;
 	if (!o->scope->entry)
@@ -347,7 +333,7 @@ static int result_of(struct hodo_part *o, bool result)
 	if (o->scope->n) {
 		function = o->scope->chain[0];
 		if (!hodo_ctype_of(&function, &o->type))
-			return hodo_part_fail(o, -EINVAL, "$retval: the function returns nothing");
+			return hodo_why(o->why, -EINVAL, "$retval: the function returns nothing");
 		hodo_abi_result(&function, &o->type, &o->where);
 	} else {
 		hodo_fetch_start(&f, HODO_FETCH_REGISTER, HODO_FETCH_RAX, 0);
@@ -368,7 +354,7 @@ static int base(struct hodo_part *o, bool result, const struct hodo_spec_expr *e
 	switch (e->base) {
 	case HODO_SPEC_REGISTER:
 		if (!hodo_fetch_register(&f, e->name, &bytes))
-			return hodo_part_fail(o, -EINVAL, "%s is not a register such as %%rdi", e->name);
+			return hodo_why(o->why, -EINVAL, "%s is not a register such as %%rdi", e->name);
 		o->bytes = bytes;
 		o->is_float = strchr("xyz", e->name[1]) && e->name[2] == 'm';
 		hodo_where_is(&o->where, &f, false);
@@ -382,9 +368,8 @@ static int base(struct hodo_part *o, bool result, const struct hodo_spec_expr *e
 		return result_of(o, result);
 	default:
 		if (result)
-			return hodo_part_fail(o, -EINVAL, "at a return only $retval and registers are "
-					      "known: record %s at the entry",
-				    e->name);
+			return hodo_why(o->why, -EINVAL, "at a return only $retval and registers are known: record "
+					"%s at the entry", e->name);
 		return e->base == HODO_SPEC_ARG ? argument(o, (unsigned)e->number) : variable(o, e->name);
 	}
 }

@@ -5,6 +5,7 @@
 #define HODO_PROBE_VALUE_PIECE_H
 
 #include "location.h"
+#include <base/why.h>
 #include <probe/text/spec.h>
 
 struct hodo_part {
@@ -17,17 +18,15 @@ struct hodo_part {
 	uint8_t missing;
 	bool address;          /* the value is the address of something of this type */
 	bool is_float;         /* without a type: of a vector register */
-	char *error;
+	struct hodo_why *why;
 };
 
-/* *o must be all zero except for scope and error, HODO_SPEC_ERROR bytes. 0; -EINVAL, -ENOENT as in
- * hodo_probe_field_make(). */
+/* *o must be all zero except for scope and why. 0; -EINVAL, -ENOENT as in hodo_probe_field_make(). */
 int hodo_part_find(struct hodo_part *o, bool result, const struct hodo_spec_expr *e, const char *text);
 /* The program for its value, of that many bytes, or for its address. False: none, see o->missing. */
 bool hodo_part_scalar(struct hodo_part *o, uint64_t bytes, bool is_signed, struct hodo_fetch *f);
 bool hodo_part_address(struct hodo_part *o, struct hodo_fetch *f);
 
 void hodo_part_lose(struct hodo_part *o, enum hodo_missing why); /* the first reason counts */
-int hodo_part_fail(struct hodo_part *o, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

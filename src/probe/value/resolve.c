@@ -5,7 +5,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +23,8 @@ struct resolving {
 	const struct hodo_spec *spec;
 	const struct hodo_spec_value *values; /* of the spec, or none of them */
 	uint32_t nvalues, most;
-	char *error;
+	struct hodo_why *why;
 };
-
-static int fail(const struct resolving *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int fail(const struct resolving *r, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(r->error, HODO_SPEC_ERROR, format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 /* ---------------------------------------------------------------------------- points */
 
@@ -55,7 +43,7 @@ static int add(struct resolving *r, uint64_t address, const char *inlined)
 	uint32_t at;
 
 	if (r->points->n == HODO_PROBE_POINTS_MAX)
-		return fail(r, "more than %u places", HODO_PROBE_POINTS_MAX);
+		return hodo_why(r->why, -EINVAL, "more than %u places", HODO_PROBE_POINTS_MAX);
 	at = hodo_elf_symbols_at(s, address);
 	p = hodo_vec_add(r->points->list, r->points->n);
 	if (!p)
@@ -133,13 +121,13 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 	struct hodo_near near = { .wanted = name };
 
 	if (cold)
-		return fail(r, "%s is a part that the compiler split off its function: it has no entry",
-			    name);
+		return hodo_why(r->why, -EINVAL, "%s is a part that the compiler split off its function: it has no "
+				"entry", name);
 	if (!s->n)
-		return fail(r, "the file has no symbols: name an address, or install its -dbgsym or -dbg "
-			    "package");
+		return hodo_why(r->why, -EINVAL, "the file has no symbols: name an address, or install its -dbgsym "
+				"or -dbg package");
 	if (hodo_spec_is_glob(name))
-		return fail(r, "no function matches %s", name);
+		return hodo_why(r->why, -EINVAL, "no function matches %s", name);
 	for (uint32_t i = 0; i < s->n; i++) {
 		char *shown = hodo_elf_demangle_brief(s->list[i].name, false);
 
@@ -148,9 +136,8 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 		hodo_near_look(&near, shown);
 		free(shown);
 	}
-	return fail(r, "there is no function %s%s%s", name, hodo_near_text(&near),
-		    near.n || s->full ? "" : ": the file is stripped, and those that are not exported need "
-					     "its -dbgsym or -dbg package");
+	return hodo_why(r->why, -EINVAL, "there is no function %s%s%s", name, hodo_near_text(&near),
+			near.n || s->full ? "" : ": the file is stripped, and those that are not exported need its -dbgsym or -dbg package");
 }
 
 static int find_functions(struct resolving *r)
@@ -167,15 +154,15 @@ static int find_functions(struct resolving *r)
 	if (!err && r->points->n && s->whole && r->values == s->values)
 		r->nvalues = 0; /* they are parameters' types */
 	if (!err && !r->points->n) {
-		if (*s->flaw)
-			return fail(r, "%s", s->flaw);
+		if (s->flaw.text[0])
+			return hodo_why(r->why, -EINVAL, "%s", s->flaw.text);
 		hodo_names_begin(&names, s->name, false);
 		err = add_functions(r, &names, &cold);
 	}
 	if (!err && s->place == HODO_SPEC_OFFSET) {
 		if (r->points->n > 1)
-			return fail(r, "%s names %u functions, and an offset needs one: give the address",
-				    s->name, r->points->n);
+			return hodo_why(r->why, -EINVAL, "%s names %u functions, and an offset needs one: give the "
+					"address", s->name, r->points->n);
 		if (r->points->n) {
 			r->points->list[0].address += s->number;
 			r->points->list[0].entry = !s->number;
@@ -184,8 +171,8 @@ static int find_functions(struct resolving *r)
 		err = hodo_inlined_each(r->image, &names, add_inlined, r);
 	}
 	if (!err && !r->points->n && r->points->inlined)
-		return fail(r, "%s is inlined everywhere, in %u places: it has no returns",
-			    s->name, r->points->inlined);
+		return hodo_why(r->why, -EINVAL, "%s is inlined everywhere, in %u places: it has no returns", s->name,
+				r->points->inlined);
 	return err ? err : r->points->n ? 0 : no_function(r, s->name, cold);
 }
 
@@ -197,8 +184,9 @@ static int find_line(struct resolving *r)
 	int err;
 
 	if (!r->image->debug.dwarf)
-		return fail(r, "%s:%" PRIu64 ": the file has no debug information, which lines need: "
-			    "install its -dbgsym or -dbg package, or build with -g", l.file, l.line);
+		return hodo_why(r->why, -EINVAL,
+				"%s:%" PRIu64 ": the file has no debug information, which lines need: install its -dbgsym or -dbg package, or build with -g",
+				l.file, l.line);
 	err = hodo_source_line_find(&l, r->image);
 	for (uint32_t i = 0; i < l.n && !err; i++)
 		err = add(r, l.addresses[i], NULL);
@@ -206,12 +194,15 @@ static int find_line(struct resolving *r)
 	if (err || l.n)
 		return err;
 	if (!l.file_known)
-		return fail(r, "there is no code from a file %s%s", l.file, hodo_near_text(&l.near));
+		return hodo_why(r->why, -EINVAL, "there is no code from a file %s%s", l.file,
+				hodo_near_text(&l.near));
 	if (!l.next)
-		return fail(r, "line %" PRIu64 " of %s has no code, and neither has any line after it",
-			    l.line, l.file);
-	return fail(r, "line %" PRIu64 " of %s has no code: the next line that has some is %s:%" PRIu64, l.line, l.file, l.file,
-		    l.next);
+		return hodo_why(r->why, -EINVAL,
+				"line %" PRIu64 " of %s has no code, and neither has any line after it", l.line,
+				l.file);
+	return hodo_why(r->why, -EINVAL,
+			"line %" PRIu64 " of %s has no code: the next line that has some is %s:%" PRIu64, l.line,
+			l.file, l.file, l.next);
 }
 
 /* Checks that a given address is in code. */
@@ -222,10 +213,10 @@ static int check(struct resolving *r)
 	uint32_t at = hodo_elf_symbols_at(s, p->address);
 
 	if (r->spec->place == HODO_SPEC_OFFSET && (at == HODO_ELF_NONE || s->list[at].start != p->start))
-		return fail(r, "%s+0x%" PRIx64 " is beyond the end of the function",
-			    r->spec->name, r->spec->number);
+		return hodo_why(r->why, -EINVAL, "%s+0x%" PRIx64 " is beyond the end of the function", r->spec->name,
+				r->spec->number);
 	if (!hodo_probe_image_is_code(r->image, p->address))
-		return fail(r, "0x%" PRIx64 " is not code of the file", p->address);
+		return hodo_why(r->why, -EINVAL, "0x%" PRIx64 " is not code of the file", p->address);
 	return 0;
 }
 
@@ -272,11 +263,11 @@ static int add_field(struct resolving *r, struct hodo_probe_point *p, const stru
 	int err;
 
 	if (p->nfields == r->most)
-		return fail(r, "more than %u values", r->most);
+		return hodo_why(r->why, -EINVAL, "more than %u values", r->most);
 	f = hodo_vec_add(p->fields, p->nfields);
 	if (!f)
 		return -ENOMEM;
-	err = hodo_probe_field_make(f, s, p->result, v, r->error);
+	err = hodo_probe_field_make(f, s, p->result, v, r->why);
 	if (err)
 		hodo_probe_field_free(&p->fields[--p->nfields]);
 	return err ? err : name_field(p, p->nfields - 1);
@@ -289,7 +280,7 @@ static int add_missing(struct resolving *r, struct hodo_probe_point *p, const ch
 	struct hodo_probe_field *f;
 
 	if (p->nfields == r->most)
-		return fail(r, "more than %u values", r->most);
+		return hodo_why(r->why, -EINVAL, "more than %u values", r->most);
 	f = hodo_vec_add(p->fields, p->nfields);
 	if (!f)
 		return -ENOMEM;
@@ -349,14 +340,13 @@ static int add_value(struct resolving *r, struct hodo_probe_point *p, const stru
 	if (v->expr.base != HODO_SPEC_ARGS && v->expr.base != HODO_SPEC_LOCALS)
 		return add_field(r, p, s, v);
 	if (p->result)
-		return fail(r, "at a return only $retval and registers are known: record %s at the entry",
-			    v->expr.name);
+		return hodo_why(r->why, -EINVAL, "at a return only $retval and registers are known: record %s at the "
+				"entry", v->expr.name);
 	if (!s->n && r->values != r->spec->values)
 		return all.parameters ? add_registers(r, p, s) : 0;
 	if (!s->n)
-		return fail(r, "%s needs debug information: install the -dbgsym or -dbg package, or build "
-			    "with -g",
-			    v->expr.name);
+		return hodo_why(r->why, -EINVAL, "%s needs debug information: install the -dbgsym or -dbg package, "
+				"or build with -g", v->expr.name);
 	return hodo_scope_variables(s, false, add_variable, &all);
 }
 
@@ -427,7 +417,7 @@ static int resolve(struct resolving *r)
 	int err;
 
 	*r->points = (struct hodo_probe_points){ 0 };
-	*r->error = 0;
+	*r->why->text = 0;
 	if (s->place == HODO_SPEC_LINE)
 		err = find_line(r);
 	else if (s->place == HODO_SPEC_ADDRESS)
@@ -443,21 +433,21 @@ static int resolve(struct resolving *r)
 }
 
 int hodo_probe_resolve(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
-		       char error[HODO_SPEC_ERROR])
+		       struct hodo_why *why)
 {
-	struct resolving r = { p, i, s, s->values, s->nvalues, HODO_SPEC_VALUES_MAX, error };
+	struct resolving r = { p, i, s, s->values, s->nvalues, HODO_SPEC_VALUES_MAX, why };
 
 	return resolve(&r);
 }
 
 int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
-			   char error[HODO_SPEC_ERROR])
+			   struct hodo_why *why)
 {
 	static const struct hodo_spec_value all[] = {
 		{ .text = "$args", .name = "args", .expr = { .base = HODO_SPEC_ARGS, .name = "$args" } },
 		{ .text = "$locals", .name = "locals", .expr = { .base = HODO_SPEC_LOCALS, .name = "$locals" } },
 	};
-	struct resolving r = { p, i, s, all, 2, UINT32_MAX, error };
+	struct resolving r = { p, i, s, all, 2, UINT32_MAX, why };
 
 	if (s->place == HODO_SPEC_RETURN)
 		r.nvalues = 0;

@@ -7,6 +7,8 @@
 #ifndef HODO_PROBE_VALUE_RESOLVE_H
 #define HODO_PROBE_VALUE_RESOLVE_H
 
+#include <base/why.h>
+
 #include "value.h"
 
 #define HODO_PROBE_POINTS_MAX 1048576u
@@ -28,12 +30,12 @@ struct hodo_probe_points {
 	uint32_t inlined; /* copies that a return leaves out */
 };
 
-/* 0; -EINVAL, with a line in error; -ENOMEM. Free it in any case. */
+/* 0; -EINVAL, with a line in why; -ENOMEM. Free it in any case. */
 int hodo_probe_resolve(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
-		       char error[HODO_SPEC_ERROR]);
+		       struct hodo_why *why);
 /* The same with all variables available there, instead of the text's values. */
 int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
-			   char error[HODO_SPEC_ERROR]);
+			   struct hodo_why *why);
 /* For hodo_probe_field_make(): the place of a point. */
 void hodo_probe_point_scope(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s);
 void hodo_probe_points_free(struct hodo_probe_points *p);

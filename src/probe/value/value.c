@@ -75,7 +75,7 @@ static int make_text(struct hodo_probe_field *f, struct hodo_part *o, const char
 	f->type = HODO_TYPE_STR;
 	if (!o->address && o->type.tag_known && !hodo_ctype_is_array(&o->type) && !hodo_ctype_is_pointer(&o->type) &&
 	    (o->bits || hodo_ctype_size(&o->type) != 8 || hodo_ctype_is_aggregate(&o->type)))
-		return hodo_part_fail(o, -EINVAL, "%s is not the address of a string", text);
+		return hodo_why(o->why, -EINVAL, "%s is not the address of a string", text);
 	bytes_at(o, &f->fetch, &most);
 	f->most = most < HODO_FETCH_TEXT_MAX ? (uint32_t)most : HODO_FETCH_TEXT_MAX;
 	f->may_fault = hodo_fetch_faults(&f->fetch, f->most);
@@ -84,7 +84,7 @@ static int make_text(struct hodo_probe_field *f, struct hodo_part *o, const char
 
 static int make_bytes(struct hodo_probe_field *f, struct hodo_part *o, const struct hodo_spec_value *v, bool result)
 {
-	struct hodo_part length = { .scope = o->scope, .error = o->error };
+	struct hodo_part length = { .scope = o->scope, .why = o->why };
 	bool is_signed;
 	uint64_t bytes, most;
 	int err;
@@ -92,8 +92,8 @@ static int make_bytes(struct hodo_probe_field *f, struct hodo_part *o, const str
 	f->type = HODO_TYPE_BYTES;
 	if (!o->address && o->type.tag_known && !hodo_ctype_is_array(&o->type) && !hodo_ctype_is_aggregate(&o->type) &&
 	    !hodo_ctype_is_pointer(&o->type))
-		return hodo_part_fail(o, -EINVAL, "%s is neither a pointer nor in memory: write bytes as "
-				      "(ADDRESS, LENGTH)", v->text);
+		return hodo_why(o->why, -EINVAL, "%s is neither a pointer nor in memory: write bytes as (ADDRESS, "
+				"LENGTH)", v->text);
 	bytes_at(o, &f->fetch, &most);
 	f->most = HODO_FETCH_BYTES_MAX;
 	if (most < f->most)
@@ -107,7 +107,7 @@ static int make_bytes(struct hodo_probe_field *f, struct hodo_part *o, const str
 		uint8_t type = scalar_type(&length, &is_signed, &bytes);
 
 		if (type == HODO_TYPE_NONE || type == HODO_TYPE_F32 || type == HODO_TYPE_F64 || type == HODO_TYPE_PTR)
-			return hodo_part_fail(o, -EINVAL, "%s: the length is not a number", v->text);
+			return hodo_why(o->why, -EINVAL, "%s: the length is not a number", v->text);
 		hodo_part_scalar(&length, bytes, is_signed, &f->length);
 	}
 	f->may_fault = hodo_fetch_faults(&f->fetch, f->most);
@@ -123,12 +123,11 @@ static int make_scalar(struct hodo_probe_field *f, struct hodo_part *o, const st
 
 	f->type = scalar_type(o, &is_signed, &bytes);
 	if (hodo_ctype_is_aggregate(&o->type) && !o->address)
-		return hodo_part_fail(o, -EINVAL, "%s is a struct: name a member, or give its bytes as in "
-				      "(&%s, 16)", v->text, v->text);
+		return hodo_why(o->why, -EINVAL, "%s is a struct: name a member, or give its bytes as in (&%s, 16)",
+				v->text, v->text);
 	if (hodo_ctype_is_array(&o->type) && !o->address)
-		return hodo_part_fail(o, -EINVAL, "%s is an array: name an element, as in %s[0], or give "
-				      "its bytes as in (%s, 16)", v->text,
-			    v->text, v->text);
+		return hodo_why(o->why, -EINVAL, "%s is an array: name an element, as in %s[0], or give its bytes as "
+				"in (%s, 16)", v->text, v->text, v->text);
 	if (f->type == HODO_TYPE_NONE) {
 		f->type = HODO_TYPE_U64;
 		hodo_part_lose(o, HODO_TOO_WIDE);
@@ -136,9 +135,8 @@ static int make_scalar(struct hodo_probe_field *f, struct hodo_part *o, const st
 	if (v->type) {
 		/* A number of another kind is read from its bytes in memory. */
 		if (whole && bytes < wanted)
-			return hodo_part_fail(o, -EINVAL, "%s has %u bytes, which is not an f%u",
-					      v->text, (unsigned)bytes,
-					      8 * wanted);
+			return hodo_why(o->why, -EINVAL, "%s has %u bytes, which is not an f%u", v->text,
+					(unsigned)bytes, 8 * wanted);
 		f->type = v->type;
 		bytes = whole && !o->bits ? wanted : bytes;
 	}
@@ -192,9 +190,9 @@ static int finish(struct hodo_probe_field *f, struct hodo_part *o)
 }
 
 int hodo_probe_field_make(struct hodo_probe_field *f, const struct hodo_scope *s, bool result,
-			  const struct hodo_spec_value *v, char error[HODO_SPEC_ERROR])
+			  const struct hodo_spec_value *v, struct hodo_why *why)
 {
-	struct hodo_part o = { .scope = s, .error = error };
+	struct hodo_part o = { .scope = s, .why = why };
 	int err;
 
 	*f = (struct hodo_probe_field){ .name = strdup(v->name) };

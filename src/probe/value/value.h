@@ -8,6 +8,7 @@
 #define HODO_PROBE_VALUE_VALUE_H
 
 #include "location.h"
+#include <base/why.h>
 #include <probe/text/spec.h>
 
 struct hodo_probe_field {
@@ -24,11 +25,11 @@ struct hodo_probe_field {
 
 /*
  * Resolves a value at a place; result: for HODO_SPEC_RETURN, which only has $retval and registers. 0;
- * -EINVAL, with the reason in error; -ENOENT: likewise, no such variable or member; -ENOMEM. Free it in any
+ * -EINVAL, with the reason in why; -ENOENT: likewise, no such variable or member; -ENOMEM. Free it in any
  * case.
  */
 int hodo_probe_field_make(struct hodo_probe_field *f, const struct hodo_scope *s, bool result,
-			  const struct hodo_spec_value *v, char error[HODO_SPEC_ERROR]);
+			  const struct hodo_spec_value *v, struct hodo_why *why);
 /* A field without a value, with the reason; type: NULL: not known. 0 or -ENOMEM. */
 int hodo_probe_field_missing(struct hodo_probe_field *f, const char *name, const struct hodo_ctype *type,
 			     enum hodo_missing why);

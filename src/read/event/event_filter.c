@@ -74,11 +74,11 @@ static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int
 	return false;
 }
 
-int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, char *error, size_t size)
+int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, struct hodo_why *why)
 {
 	struct hodo_event_filter *f = calloc(1, sizeof(*f));
 	uint8_t code[HODO_FILTER_MAX];
-	int err = f ? hodo_filter_compile(expr, code, sizeof(code), &f->len, error, size) : -ENOMEM;
+	int err = f ? hodo_filter_compile(expr, code, sizeof(code), &f->len, why->text, sizeof(why->text)) : -ENOMEM;
 
 	*filter = NULL;
 	if (!err) {

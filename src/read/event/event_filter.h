@@ -3,14 +3,15 @@
 #ifndef HODO_READ_EVENT_EVENT_FILTER_H
 #define HODO_READ_EVENT_EVENT_FILTER_H
 
+#include <base/why.h>
 #include <hodo/read.h>
 
 #include "pattern.h"
 
 struct hodo_event_filter;
 
-/* 0; -EINVAL, -E2BIG with a line in error; -ENOMEM. */
-int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, char *error, size_t size);
+/* 0; -EINVAL, -E2BIG with a line in why; -ENOMEM. */
+int hodo_event_filter_new(struct hodo_event_filter **filter, const char *expr, struct hodo_why *why);
 void hodo_event_filter_free(struct hodo_event_filter *filter); /* NULL is allowed */
 
 /* The names of fields in the expression, as in hodo_pattern_add_fields(). */

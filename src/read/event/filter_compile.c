@@ -56,13 +56,12 @@ int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *le
 	return hodo_filter_parse(&p, expr, code, size, len, error, error_size);
 }
 
-int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
-			     size_t error_size)
+int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, struct hodo_why *why)
 {
-	int err = hodo_filter_compile(expr, code, size, len, error, error_size);
+	int err = hodo_filter_compile(expr, code, size, len, why->text, sizeof(why->text));
 
 	if (err || !hodo_filter_names_var(code, HODO_FILTER_OFF_CPU))
 		return err;
-	snprintf(error, error_size, "$off_cpu is known when a recording is read: use it with hodo print, report or stat");
-	return -EINVAL;
+	return hodo_why(why, -EINVAL, "$off_cpu is known when a recording is read: use it with hodo print, report or "
+			"stat");
 }

@@ -3,6 +3,7 @@
 #ifndef HODO_READ_EVENT_FILTER_COMPILE_H
 #define HODO_READ_EVENT_FILTER_COMPILE_H
 
+#include <base/why.h>
 #include <core/filter_parse.h>
 
 /* hodo_filter_parse() with its own working memory. Thread safe; not signal safe. */
@@ -10,7 +11,6 @@ int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *le
 			size_t error_size);
 
 /* The same, for events as they happen: refuses what is only known when a recording is read. */
-int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
-			     size_t error_size);
+int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, struct hodo_why *why);
 
 #endif

@@ -31,21 +31,6 @@ static const char *pattern_flaw(const struct hodo_pattern_list *list, const char
 	return NULL;
 }
 
-static int no_memory(char *error, size_t size)
-{
-	snprintf(error, size, "out of memory");
-	return -ENOMEM;
-}
-
-static int refuse(char *error, size_t size, const char *text, size_t len, const char *why)
-{
-	char shown[64 * HODO_ESCAPED_MAX];
-
-	*hodo_escape_plain(shown, text, len < 64 ? len : 63, false) = 0;
-	snprintf(error, size, "'%s': %s", shown, why);
-	return -EINVAL;
-}
-
 size_t hodo_pattern_first(const char *list)
 {
 	return hodo_glob_first(list, strlen(list));
@@ -53,21 +38,23 @@ size_t hodo_pattern_first(const char *list)
 
 int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
 			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
-			    char *error, size_t size)
+			    struct hodo_why *why)
 {
 	for (;;) {
 		size_t len = hodo_pattern_first(arg);
 		const char *wrong = flaw(list, arg, len);
 		bool provider = flaw == pattern_flaw && !memchr(arg, ':', len);
-		char *text;
+		char shown[64 * HODO_ESCAPED_MAX], *text;
 
-		if (wrong)
-			return refuse(error, size, arg, len, wrong);
+		if (wrong) {
+			*hodo_escape_plain(shown, arg, len < 64 ? len : 63, false) = 0;
+			return hodo_why(why, -EINVAL, "'%s': %s", shown, wrong);
+		}
 		if (asprintf(&text, "%.*s%s", (int)len, arg, provider ? ":*" : "") < 0)
-			return no_memory(error, size);
+			return hodo_why(why, -ENOMEM, "out of memory");
 		if (hodo_vec_push(list->pattern, list->n, (struct hodo_pattern){ .text = text }) < 0) {
 			free(text);
-			return no_memory(error, size);
+			return hodo_why(why, -ENOMEM, "out of memory");
 		}
 		list->included += text[0] != '!';
 		list->bytes += strlen(text) + 1;
@@ -77,9 +64,9 @@ int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
 	}
 }
 
-int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size)
+int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, struct hodo_why *why)
 {
-	return hodo_pattern_add_others(list, arg, pattern_flaw, error, size);
+	return hodo_pattern_add_others(list, arg, pattern_flaw, why);
 }
 
 static void free_pattern(struct hodo_pattern *p)

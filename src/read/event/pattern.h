@@ -9,6 +9,7 @@
 #include <base/near.h>
 #include <base/text.h>
 #include <base/vec.h>
+#include <base/why.h>
 
 #define HODO_PATTERNS_MAX 1024u
 
@@ -30,13 +31,13 @@ struct hodo_pattern_list {
 size_t hodo_pattern_first(const char *list);
 /*
  * Adds what one -e holds: patterns separated by commas. "kv" alone becomes
- * "kv:*". 0; -EINVAL and a message in error; -ENOMEM.
+ * "kv:*". 0; -EINVAL and a message in why; -ENOMEM.
  */
-int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, char *error, size_t size);
+int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, struct hodo_why *why);
 /* The same for others than events: flaw says what is wrong with a pattern of len bytes, if anything is. */
 int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
 			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
-			    char *error, size_t size);
+			    struct hodo_why *why);
 void hodo_pattern_free(struct hodo_pattern_list *list);
 /* Takes the i-th out of the list. */
 void hodo_pattern_remove(struct hodo_pattern_list *list, uint32_t i);

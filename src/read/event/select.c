@@ -120,12 +120,12 @@ static int takes(void *select, const struct hodo_read_event *e)
 
 /* ---------------------------------------------------------------------- the reader's */
 
-static int fill(struct hodo_select *s, const struct hodo_read_selection *from, char *error, size_t size)
+static int fill(struct hodo_select *s, const struct hodo_read_selection *from, struct hodo_why *why)
 {
-	int err = from->events ? hodo_pattern_add(&s->events, from->events, error, size) : 0;
+	int err = from->events ? hodo_pattern_add(&s->events, from->events, why) : 0;
 
 	if (!err && from->filter)
-		err = hodo_event_filter_new(&s->filter, from->filter, error, size);
+		err = hodo_event_filter_new(&s->filter, from->filter, why);
 	if (err)
 		return err;
 	s->process = from->process ? strdup(from->process) : NULL;
@@ -138,11 +138,10 @@ static int fill(struct hodo_select *s, const struct hodo_read_selection *from, c
 int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *selection, bool whole, char *error,
 		     size_t error_bytes)
 {
+	struct hodo_why why = { "" };
 	struct hodo_select *s = NULL;
 	int err = 0;
 
-	if (error_bytes)
-		error[0] = 0;
 	if (selection->events || selection->filter || selection->process || selection->thread ||
 	    (HODO_SELECTION_HAS(selection, host) && selection->host)) {
 		s = calloc(1, sizeof(*s));
@@ -151,7 +150,7 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 		s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
 		s->whole = whole;
 		hodo_hash_seed();
-		err = fill(s, selection, error, error_bytes);
+		err = fill(s, selection, &why);
 	}
 	if (!err && s && (s->filter || s->process || s->thread || s->host))
 		err = hodo_read_spans(r);
@@ -159,10 +158,10 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 		err = hodo_select_warn(r, &s->events, s->filter, s->host);
 	if (!err)
 		err = hodo_read_choose(r, s ? takes : NULL, s, whole);
+	if (error_bytes)
+		snprintf(error, error_bytes, "%s", err == -ENOMEM && !why.text[0] ? "out of memory" : why.text);
 	if (err) {
 		hodo_select_free(s);
-		if (err == -ENOMEM && error_bytes && !error[0])
-			snprintf(error, error_bytes, "out of memory");
 		return err;
 	}
 	hodo_select_hosts(r, s ? s->host : NULL);

@@ -203,7 +203,7 @@ union handover {
 };
 
 /* why: room for a text from the process. */
-static const char *ready_flaw(const union handover *h, ssize_t len, int passed, char *why, size_t size)
+static const char *ready_flaw(const union handover *h, ssize_t len, int passed, struct hodo_why *why)
 {
 	const struct hodo_msg_ready *m = &h->ready;
 
@@ -215,7 +215,7 @@ static const char *ready_flaw(const union handover *h, ssize_t len, int passed, 
 		return strerror((int)-len);
 	if (len == (ssize_t)sizeof(h->failed) && m->head.magic == HODO_MSG_MAGIC &&
 	    m->head.version == HODO_ABI_VERSION && m->head.type == HODO_MSG_FAILED)
-		return hodo_no_buffers_why(&h->failed, why, size);
+		return hodo_no_buffers_why(&h->failed, why);
 	if (len != -EPROTO && (len != (ssize_t)sizeof(*m) || m->head.magic != HODO_MSG_MAGIC ||
 			       m->head.version != HODO_ABI_VERSION || m->head.type != HODO_MSG_READY))
 		return "it does not speak Hodoscope's protocol";
@@ -358,14 +358,14 @@ static bool take_early(struct hodo_connection *c, const union handover *m, ssize
 static void take_ready(struct hodo_connection *c)
 {
 	union handover m;
-	char text[sizeof(((struct hodo_unrecorded *)0)->why)];
+	struct hodo_why text;
 	HODO_AUTO_CLOSE int memfd = -1;
 	ssize_t len = socket_receive(c->fd, &m, sizeof(m), &memfd);
 	const char *why;
 
 	if (len == -EAGAIN || len == -EINTR || (memfd < 0 && take_early(c, &m, len)))
 		return;
-	why = c->opened ? UNANSWERED : ready_flaw(&m, len, memfd, text, sizeof(text));
+	why = c->opened ? UNANSWERED : ready_flaw(&m, len, memfd, &text);
 	if (why) {
 		hodo_connection_refuse(c, why);
 		return;

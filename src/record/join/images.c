@@ -239,10 +239,10 @@ void hodo_images_take(struct hodo_process *p, bool alive)
 /* Names that only the process itself supports leave room for other reasons. */
 static void count(struct hodo_recorder *s, const struct hodo_awaited *w, bool look)
 {
-	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
-	bool says = hodo_why_unrecorded(w->path, w->uid, look && !w->elsewhere, why, sizeof(why));
+	struct hodo_why why;
+	bool says = hodo_why_unrecorded(w->path, w->uid, look && !w->elsewhere, &why);
 
-	hodo_unrecorded_count(s, why, says ? NULL : OTHERS, 1);
+	hodo_unrecorded_count(s, why.text, says ? NULL : OTHERS, 1);
 }
 
 static bool ended_before(struct hodo_recorder *s, const struct hodo_awaited *w)
@@ -263,13 +263,12 @@ static bool would_come(pid_t pid)
 
 static bool is_another(struct hodo_recorder *s, const struct hodo_awaited *w)
 {
-	char why[sizeof(((struct hodo_unrecorded *)0)->why)];
 	pid_t pid = (pid_t)w->key.pid;
 
 	if (w->ended || has_ended(pid))
 		return true;
 	return !hodo_proc_older(pid) &&
-	       (!would_come(pid) || hodo_why_unrecorded(w->path, w->uid, !w->elsewhere, why, sizeof(why)));
+	       (!would_come(pid) || hodo_why_unrecorded(w->path, w->uid, !w->elsewhere, NULL));
 }
 
 /*

@@ -19,8 +19,6 @@
 #include <base/scope.h>
 #include <base/text.h>
 
-#include <record/message.h>
-
 #define TIMER_SLACK_NS 10000
 
 void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked)
@@ -103,33 +101,32 @@ static bool find_library(char *path)
 	return find_below(dir, "lib", true, path);
 }
 
-static int fail_long(char *error, size_t error_size, const char *path)
+static int fail_long(struct hodo_why *why, const char *path)
 {
-	return hodo_fail(error, error_size, -ENAMETOOLONG, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", path);
+	return hodo_why(why, -ENAMETOOLONG, "%s: path too long: set HODO_LIBRARY to a copy elsewhere", path);
 }
 
-int hodo_launch_library(char *path, size_t size, char *error, size_t error_size)
+int hodo_launch_library(char *path, size_t size, struct hodo_why *why)
 {
 	const char *given = getenv("HODO_LIBRARY");
 	char found[PATH_MAX];
 
 	if (given && *given && (!realpath(given, found) || !is_file(found)))
-		return hodo_fail(error, error_size, -ENOENT,
-				 "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so", given);
+		return hodo_why(why, -ENOENT, "HODO_LIBRARY=%s: no such library: set it to the path of libhodo.so",
+				given);
 	if (!(given && *given) && !find_library(found))
-		return hodo_fail(error, error_size, -ENOENT,
-				 "libhodo.so is not installed beside this program: install it (libhodo0), or set "
-				 "HODO_LIBRARY to its path");
+		return hodo_why(why, -ENOENT, "libhodo.so is not installed beside this program: install it "
+				"(libhodo0), or set HODO_LIBRARY to its path");
 	/* The loader splits LD_PRELOAD at these, and has no way to quote them. */
 	if (strpbrk(found, " :\t\n"))
-		return hodo_fail(error, error_size, -EINVAL, "%s: a path with a space or colon cannot be preloaded:"
-				 " set HODO_LIBRARY to a copy elsewhere", found);
+		return hodo_why(why, -EINVAL, "%s: a path with a space or colon cannot be preloaded: set "
+				"HODO_LIBRARY to a copy elsewhere", found);
 	if (snprintf(path, size, "%s", found) >= (int)size)
-		return fail_long(error, error_size, found);
+		return fail_long(why, found);
 	return 0;
 }
 
-int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size)
+int hodo_launch_add_functions(char *library, size_t size, struct hodo_why *why)
 {
 	const char *slash = strrchr(library, '/'), *name = slash ? slash + 1 : library;
 	char path[PATH_MAX];
@@ -138,10 +135,10 @@ int hodo_launch_add_functions(char *library, size_t size, char *error, size_t er
 		return 0;
 	if (snprintf(path, sizeof(path), "%.*slibhodo-func.so%s", (int)(name - library), library, name + 10) >=
 	    (int)sizeof(path) || strlen(library) + strlen(path) + 2 > size)
-		return fail_long(error, error_size, library);
+		return fail_long(why, library);
 	if (!is_file(path))
-		return hodo_fail(error, error_size, -ENOENT,
-				 "%s: no such library: functions cannot be traced without it; libhodo0 has it", path);
+		return hodo_why(why, -ENOENT, "%s: no such library: functions cannot be traced without it; libhodo0 "
+				"has it", path);
 	strcat(library, ":");
 	strcat(library, path);
 	return 0;

@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <base/why.h>
+
 /* What we changed for ourselves and restore for the command. */
 struct hodo_launch {
 	sigset_t mask;
@@ -28,15 +30,15 @@ void hodo_launch_prepare(struct hodo_launch *l, const sigset_t *blocked);
 
 /*
  * Finds libhodo.so: $HODO_LIBRARY, else beside this executable, installed or in the build tree. 0, or
- * negative errno with a line in error.
+ * negative errno with a line in why.
  */
-int hodo_launch_library(char *path, size_t size, char *error, size_t error_size);
+int hodo_launch_library(char *path, size_t size, struct hodo_why *why);
 
 /*
  * Appends libhodo-func.so, which is beside library, to it, for LD_PRELOAD. A library with another name than
- * libhodo.so is left alone: whoever chose it knows its contents. 0, or negative errno with a line in error.
+ * libhodo.so is left alone: whoever chose it knows its contents. 0, or negative errno with a line in why.
  */
-int hodo_launch_add_functions(char *library, size_t size, char *error, size_t error_size);
+int hodo_launch_add_functions(char *library, size_t size, struct hodo_why *why);
 
 /*
  * The signals for a signalfd: SIGCHLD, SIGINT, and the others that end a program, except for those ignored

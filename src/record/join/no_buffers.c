@@ -28,41 +28,40 @@ static enum hodo_limit met(const struct hodo_msg_failed *m)
 	return HODO_LIMITS;
 }
 
-static const char *name_limit(const struct hodo_msg_failed *m, enum hodo_limit limit, char *why, size_t size)
+static const char *name_limit(const struct hodo_msg_failed *m, enum hodo_limit limit, struct hodo_why *why)
 {
 	static const char option[HODO_LIMITS] = { [HODO_LIMIT_FSIZE] = 'f', [HODO_LIMIT_AS] = 'v',
 						  [HODO_LIMIT_DATA] = 'd', [HODO_LIMIT_MEMLOCK] = 'l' };
 	char limited[32], needed[32];
 
 	if (limit == HODO_LIMIT_NOFILE)
-		snprintf(why, size, "it has as many open files as ulimit -n allows (%" PRIu64 "): raise it",
+		hodo_why(why, 0, "it has as many open files as ulimit -n allows (%" PRIu64 "): raise it",
 			 m->limit[limit]);
 	else
-		snprintf(why, size, "ulimit -%c (%s) is too low for its buffers of %s: raise it%s", option[limit],
+		hodo_why(why, 0, "ulimit -%c (%s) is too low for its buffers of %s: raise it%s", option[limit],
 			 hodo_human_bytes(m->limit[limit], limited), hodo_human_bytes(m->bytes, needed),
 			 m->limit[limit] > HODO_SHM_RINGS ? ", or record with a smaller -m" : "");
-	return why;
+	return why->text;
 }
 
-const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, char *why, size_t size)
+const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, struct hodo_why *why)
 {
 	enum hodo_limit limit = met(m);
 	int error = m->error < 0 && m->error > -4096 ? -m->error : EPROTO;
 	char needed[32];
 
 	if (limit != HODO_LIMITS)
-		return name_limit(m, limit, why, size);
+		return name_limit(m, limit, why);
 	if (m->step == HODO_FAILED_CONFIG)
-		snprintf(why, size, "its libhodo cannot do that: record it with the libhodo that came with "
-			 "this hodo");
+		hodo_why(why, 0, "its libhodo cannot do that: record it with the libhodo that came with this hodo");
 	else if (m->step == HODO_FAILED_FILE && (error == ENOSYS || error == EPERM || error == EACCES))
-		snprintf(why, size, "its sandbox forbids memfd_create(2), which its buffers need: allow it");
+		hodo_why(why, 0, "its sandbox forbids memfd_create(2), which its buffers need: allow it");
 	else if (error == ENOMEM)
-		snprintf(why, size, "it has no memory for %s of buffers: record with a smaller -m",
+		hodo_why(why, 0, "it has no memory for %s of buffers: record with a smaller -m",
 			 hodo_human_bytes(m->bytes, needed));
 	else if (error == ENFILE)
-		snprintf(why, size, "the machine has too many open files: raise /proc/sys/fs/file-max");
+		hodo_why(why, 0, "the machine has too many open files: raise /proc/sys/fs/file-max");
 	else
-		snprintf(why, size, "its buffers cannot be made: %s", strerror(error));
-	return why;
+		hodo_why(why, 0, "its buffers cannot be made: %s", strerror(error));
+	return why->text;
 }

@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
+#include <base/why.h>
 #include <hodo/abi.h>
 
 /* Writes the reason to why, and returns it. */
-const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, char *why, size_t size);
+const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, struct hodo_why *why);
 
 #endif

@@ -19,7 +19,6 @@
 #include <base/clock.h>
 #include <base/scope.h>
 
-#include <record/message.h>
 #include <record/write/names.h>
 #include <record/proc_status.h>
 #include "runtime_dir.h"
@@ -39,29 +38,27 @@ static bool is_alive(int pidfd)
 	return poll(&dead, 1, 0) == 0;
 }
 
-static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, char *why, size_t why_size)
+static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, struct hodo_why *why)
 {
 	char user[64];
 
 	if (st->tgid != pid)
-		return hodo_fail(why, why_size, -EINVAL, "%d is a thread of process %d: give that one",
-				 (int)pid,
-				 (int)st->tgid);
+		return hodo_why(why, -EINVAL, "%d is a thread of process %d: give that one", (int)pid, (int)st->tgid);
 	if (st->kernel)
-		return hodo_fail(why, why_size, -EINVAL, "process %d is a kernel thread, which has no "
-				 "events: give a program's process ID", (int)pid);
+		return hodo_why(why, -EINVAL, "process %d is a kernel thread, which has no events: give a program's "
+				"process ID", (int)pid);
 	if (geteuid() != 0 && st->euid != geteuid())
-		return hodo_fail(why, why_size, -EPERM, "process %d belongs to user %s: run hodo as that user, or as root",
-				 (int)pid, hodo_user_name(st->euid, user, sizeof(user)));
+		return hodo_why(why, -EPERM, "process %d belongs to user %s: run hodo as that user, or as root",
+				(int)pid, hodo_user_name(st->euid, user, sizeof(user)));
 	return 0;
 }
 
-static int refuse_dead(pid_t pid, char *why, size_t why_size)
+static int refuse_dead(pid_t pid, struct hodo_why *why)
 {
-	return hodo_fail(why, why_size, -ESRCH, "process %d has ended: give one that runs", (int)pid);
+	return hodo_why(why, -ESRCH, "process %d has ended: give one that runs", (int)pid);
 }
 
-int hodo_peer_open(pid_t pid, char *why, size_t why_size)
+int hodo_peer_open(pid_t pid, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct hodo_proc_status st;
@@ -69,16 +66,14 @@ int hodo_peer_open(pid_t pid, char *why, size_t why_size)
 
 	/* For a thread that is not its process's first: EINVAL, later kernels ENOENT. */
 	if (err == -ENOSYS || err == -EMFILE || err == -ENFILE || err == -ENOMEM)
-		return hodo_fail_errno(why, why_size, err, "process %d cannot be opened", (int)pid);
+		return hodo_why_errno(why, err, "process %d cannot be opened", (int)pid);
 	err = hodo_proc_status(pid, &st);
 	if (err)
-		return hodo_fail(why, why_size, err, "there is no process %d: 'ps' lists those that you can "
-				 "see",
-				 (int)pid);
-	err = refuse_kind(pid, &st, why, why_size);
+		return hodo_why(why, err, "there is no process %d: 'ps' lists those that you can see", (int)pid);
+	err = refuse_kind(pid, &st, why);
 	if (err)
 		return err;
-	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why, why_size) : hodo_take_fd(&fd);
+	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why) : hodo_take_fd(&fd);
 }
 
 /* Whether the listener at the other end is the process behind pidfd. */
@@ -213,7 +208,7 @@ static int find(struct search *s)
 	return fd;
 }
 
-int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
+int hodo_peer_connect(pid_t pid, int pidfd, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int root = -1;
 	HODO_AUTO_CLOSE int fd = -1;
@@ -222,10 +217,10 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 	int err = hodo_proc_status(pid, &s.status);
 
 	if (err) {
-		refuse_dead(pid, why, why_size);
+		refuse_dead(pid, why);
 		return err;
 	}
-	err = refuse_kind(pid, &s.status, why, why_size);
+	err = refuse_kind(pid, &s.status, why);
 	if (err)
 		return err;
 	if (hodo_proc_other_root(pid)) {
@@ -237,13 +232,13 @@ int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size)
 	fd = find(&s);
 	/* If it has ended, what was read may be another process's. */
 	if (!is_alive(pidfd))
-		return refuse_dead(pid, why, why_size);
+		return refuse_dead(pid, why);
 	if (fd >= 0)
 		return hodo_take_fd(&fd);
 	if (s.error)
-		return hodo_fail_errno(why, why_size, s.error, "process %d cannot be reached", (int)pid);
-	return hodo_fail(why, why_size, -ECONNREFUSED, "process %d does not listen%s", (int)pid,
-			 s.stranger ? ": another process has the socket of that number" : "");
+		return hodo_why_errno(why, s.error, "process %d cannot be reached", (int)pid);
+	return hodo_why(why, -ECONNREFUSED, "process %d does not listen%s", (int)pid,
+			s.stranger ? ": another process has the socket of that number" : "");
 }
 
 /* -------------------------------------------------------------------- asking */
@@ -315,42 +310,39 @@ int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint
 
 /* ---------------------------------------------------------------- refusals */
 
-static void tell_busy(pid_t pid, const struct hodo_msg_answer *a, char *why, size_t why_size)
+static void tell_busy(pid_t pid, const struct hodo_msg_answer *a, struct hodo_why *why)
 {
 	char who[64] = "hodo";
 
 	if (a->by == HODO_BY_FLIGHT) {
-		snprintf(why, why_size, "process %d keeps a flight recorder in %s: 'hodo snapshot %d' writes it, and 'hodo"
-			 " detach %d' ends it", (int)pid, a->path, (int)pid, (int)pid);
+		hodo_why(why, 0, "process %d keeps a flight recorder in %s: 'hodo snapshot %d' writes it, and 'hodo "
+			 "detach %d' ends it", (int)pid, a->path, (int)pid, (int)pid);
 		return;
 	}
 	if (a->recorder)
 		snprintf(who, sizeof(who), "hodo (process %u)", a->recorder);
-	snprintf(why, why_size, "process %d is already being recorded by %s: end that, or use 'hodo detach "
-		 "%d'", (int)pid,
+	hodo_why(why, 0, "process %d is already being recorded by %s: end that, or use 'hodo detach %d'", (int)pid,
 		 who, (int)pid);
 }
 
-void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *a, char *why,
-		       size_t why_size)
+void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *a, struct hodo_why *why)
 {
 	int err = a->result < 0 && a->result > -4096 ? a->result : -EPROTO;
 
 	if (err == -EBUSY && op == HODO_CONTROL_RECORD)
-		tell_busy(pid, a, why, why_size);
+		tell_busy(pid, a, why);
 	else if (err == -EAGAIN)
-		snprintf(why, why_size, "process %d has not ended its last recording: one of its threads is "
-			 "still inside an event: let it continue, and try again", (int)pid);
+		hodo_why(why, 0, "process %d has not ended its last recording: one of its threads is still inside an "
+			 "event: let it continue, and try again", (int)pid);
 	else if (err == -ENOTCONN && op == HODO_CONTROL_ENABLE)
-		snprintf(why, why_size, "process %d is not being recorded, so no event can be on: start "
-			 "with 'hodo record -p %d'", (int)pid, (int)pid);
+		hodo_why(why, 0, "process %d is not being recorded, so no event can be on: start with 'hodo record "
+			 "-p %d'", (int)pid, (int)pid);
 	else if (err == -ENOTCONN)
-		snprintf(why, why_size, "process %d is not being recorded: 'hodo record -p %d' records it",
-			 (int)pid,
+		hodo_why(why, 0, "process %d is not being recorded: 'hodo record -p %d' records it", (int)pid,
 			 (int)pid);
 	else if (err == -EOPNOTSUPP)
-		snprintf(why, why_size, "process %d has another version of libhodo, which cannot do that: "
-			 "restart it with this one", (int)pid);
+		hodo_why(why, 0, "process %d has another version of libhodo, which cannot do that: restart it with "
+			 "this one", (int)pid);
 	else
-		snprintf(why, why_size, "process %d refuses: %s: %s", (int)pid, strerror(-err), hodo_remedy(err));
+		hodo_why(why, 0, "process %d refuses: %s: %s", (int)pid, strerror(-err), hodo_remedy(err));
 }

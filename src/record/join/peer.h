@@ -7,19 +7,20 @@
 
 #include <sys/types.h>
 
+#include <base/why.h>
 #include <hodo/abi.h>
 
 /*
  * Opens the process pid: a descriptor as from pidfd_open(2), or a negative errno with a line for the user in
  * why: -ESRCH no such process, -EPERM another user's, -EINVAL a thread, or the kernel's.
  */
-int hodo_peer_open(pid_t pid, char *why, size_t why_size);
+int hodo_peer_open(pid_t pid, struct hodo_why *why);
 
 /*
  * Connects to the process pid, which must be ours, or we root, and still be the one behind pidfd. The
  * connection; -ECONNREFUSED: it does not listen; or another negative errno, with a line for the user in why.
  */
-int hodo_peer_connect(pid_t pid, int pidfd, char *why, size_t why_size);
+int hodo_peer_connect(pid_t pid, int pidfd, struct hodo_why *why);
 
 /*
  * Asks and waits for the answer, at most two seconds, or for a plan two minutes. text may be NULL. passed:
@@ -37,7 +38,7 @@ int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint
 		      struct hodo_msg_answer *answer, int *passed);
 
 /* "PID is recorded by hodo (process N) already: …": what an answer of -EBUSY and the like means, and what to do. */
-void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *answer, char *why,
-		       size_t why_size);
+void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *answer,
+		       struct hodo_why *why);
 
 #endif

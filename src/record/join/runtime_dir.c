@@ -63,22 +63,21 @@ int hodo_runtime_dir(char *path, size_t size, size_t room)
 	return make_private(path);
 }
 
-int hodo_runtime_dir_taken(const char *path, char *why, size_t why_size)
+int hodo_runtime_dir_taken(const char *path, struct hodo_why *why)
 {
 	char user[64];
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
 		return -errno;
-	snprintf(why, why_size, "%s %s %s", path, S_ISDIR(st.st_mode) ? "belongs to" : "is not a directory; "
-		 "it was made by",
-		 hodo_user_name(st.st_uid, user, sizeof(user)));
-	return 0;
+	return hodo_why(why, 0, "%s %s %s", path,
+			S_ISDIR(st.st_mode) ? "belongs to" : "is not a directory; it was made by",
+			hodo_user_name(st.st_uid, user, sizeof(user)));
 }
 
-int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size)
+int hodo_runtime_dir_instead(char *path, size_t size, struct hodo_why *why)
 {
-	int err = hodo_runtime_dir_taken(path, why, why_size);
+	int err = hodo_runtime_dir_taken(path, why);
 
 	if (err)
 		return err;

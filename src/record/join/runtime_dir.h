@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <base/why.h>
+
 /*
  * Makes the directory if necessary, checks that it is ours alone (a directory, not a link, our user's, mode
  * 0700) and writes its path to path. room: bytes of a socket's address that names below it need, including
@@ -21,9 +23,9 @@ int hodo_runtime_dir(char *path, size_t size, size_t room);
  * If that gives -EPERM: makes a new one that is ours alone and has an unpredictable name, in path; remove it
  * afterwards. why says what is in the way, and whose it is. 0 or negative errno.
  */
-int hodo_runtime_dir_instead(char *path, size_t size, char *why, size_t why_size);
+int hodo_runtime_dir_instead(char *path, size_t size, struct hodo_why *why);
 /* Only says in why what is in the way at path. 0 or negative errno. */
-int hodo_runtime_dir_taken(const char *path, char *why, size_t why_size);
+int hodo_runtime_dir_taken(const char *path, struct hodo_why *why);
 
 /*
  * Removes the sockets there of killed recorders, and of killed processes that listened; and all of our user's

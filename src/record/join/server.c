@@ -147,15 +147,16 @@ static void stranger_ready(struct hodo_watch *w)
 
 static int listen_at(struct hodo_server *server)
 {
-	char dir[sizeof(server->path)], path[sizeof(server->path)], why[256];
+	struct hodo_why why;
+	char dir[sizeof(server->path)], path[sizeof(server->path)];
 	int err = hodo_runtime_dir(dir, sizeof(dir), sizeof("/record-4294967295.sock"));
 
 	if (err == -EPERM) {
-		err = hodo_runtime_dir_instead(dir, sizeof(dir), why, sizeof(why));
+		err = hodo_runtime_dir_instead(dir, sizeof(dir), &why);
 		server->private_dir = !err;
 		if (!err)
-			hodo_report(&server->recorder->config.reporter, "%s: the recording's socket is in %s instead", why,
-				    dir);
+			hodo_report(&server->recorder->config.reporter, "%s: the recording's socket is in %s instead",
+				    why.text, dir);
 	}
 	if (err)
 		return err;

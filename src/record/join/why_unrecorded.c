@@ -179,7 +179,7 @@ static bool find(const char *name, char path[PATH_MAX])
 	return path[0];
 }
 
-bool hodo_why_unrecorded(const char *name, uid_t uid, bool look, char *why, size_t size)
+bool hodo_why_unrecorded(const char *name, uid_t uid, bool look, struct hodo_why *why)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char path[PATH_MAX] = "", shown[PATH_MAX * 4];
@@ -193,8 +193,9 @@ bool hodo_why_unrecorded(const char *name, uid_t uid, bool look, char *why, size
 	if (cut)
 		at += strlen(shown) - SHOWN_MAX;
 	if (says)
-		snprintf(why, size, "%s%s %s", cut ? "..." : "", at, says);
+		hodo_why(why, 0, "%s%s %s", cut ? "..." : "", at, says);
 	else
-		snprintf(why, size, "libhodo was not loaded in %s%s, or did not reach the recorder", cut ? "..." : "", at);
+		hodo_why(why, 0, "libhodo was not loaded in %s%s, or did not reach the recorder", cut ? "..." : "",
+			 at);
 	return says;
 }

@@ -76,22 +76,20 @@ static bool is_locked_down(const char *why)
 	return why ? strstr(text, why) != NULL : strchr(text, '[') && !strstr(text, "[none]");
 }
 
-static void tell_missing(char *why, size_t size)
+static void tell_missing(struct hodo_why *why)
 {
 	struct utsname u = { .release = "?" };
 
 	uname(&u);
 	if (!other_dir() && access(HODO_KERNEL_DIR, F_OK) == 0)
-		snprintf(why, size, "the kernel module hodo is loaded, but there is no %s: mount devtmpfs "
-			 "on /dev, or make the device with the numbers in /sys/class/misc/hodo/dev",
-			 HODO_KERNEL_DEVICE);
+		hodo_why(why, 0, "the kernel module hodo is loaded, but there is no %s: mount devtmpfs on /dev, or "
+			 "make the device with the numbers in /sys/class/misc/hodo/dev", HODO_KERNEL_DEVICE);
 	else if (is_locked_down(NULL))
-		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe cannot load it; the "
-			 "kernel is locked down and accepts only signed modules: install it (hodo-dkms), "
-			 "sign hodo.ko with a key that this machine trusts, then "
-			 "modprobe hodo");
+		hodo_why(why, 0, "the kernel module hodo is not loaded, and modprobe cannot load it; the kernel is "
+			 "locked down and accepts only signed modules: install it (hodo-dkms), sign hodo.ko with a "
+			 "key that this machine trusts, then modprobe hodo");
 	else
-		snprintf(why, size, "the kernel module hodo is not loaded, and modprobe does not find it for Linux %s: "
+		hodo_why(why, 0, "the kernel module hodo is not loaded, and modprobe does not find it for Linux %s: "
 			 "install it (hodo-dkms), or load hodo.ko with insmod", u.release);
 }
 
@@ -104,24 +102,24 @@ static void place_of(const char *name, char *path, size_t size)
 		snprintf(path, size, "%s/%s", hodo_kernel_dir(), name);
 }
 
-static void tell_open(const char *name, int err, char *why, size_t size)
+static void tell_open(const char *name, int err, struct hodo_why *why)
 {
 	bool forbidden = err == -EACCES || err == -EPERM;
 	char path[4096];
 
 	place_of(name, path, sizeof(path));
 	if ((forbidden || err == -ENOENT) && geteuid() != 0)
-		snprintf(why, size, "only root may trace the kernel: run hodo as root, or with CAP_PERFMON");
+		hodo_why(why, 0, "only root may trace the kernel: run hodo as root, or with CAP_PERFMON");
 	else if (err == -ENOENT)
-		tell_missing(why, size);
+		tell_missing(why);
 	else if (forbidden && is_locked_down("[confidentiality]"))
-		snprintf(why, size, "the kernel is locked down (confidentiality), which forbids tracing it: "
-			 "boot it with lockdown=integrity, or without lockdown");
+		hodo_why(why, 0, "the kernel is locked down (confidentiality), which forbids tracing it: boot it "
+			 "with lockdown=integrity, or without lockdown");
 	else if (forbidden && !other_dir())
-		snprintf(why, size, "%s: %s: give hodo CAP_PERFMON, and boot the kernel without lockdown=confidentiality", path,
-			 strerror(-err));
+		hodo_why(why, 0, "%s: %s: give hodo CAP_PERFMON, and boot the kernel without "
+			 "lockdown=confidentiality", path, strerror(-err));
 	else
-		snprintf(why, size, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
+		hodo_why(why, 0, "%s: %s: %s", path, strerror(-err), hodo_remedy(err));
 }
 
 /* Devices are told by ioctl() what to open; for text files, the first byte shows whether they may be read. */
@@ -152,7 +150,7 @@ static int try_open(const char *name, int flags)
 	return err < 0 ? err : fd;
 }
 
-int hodo_kernel_open(const char *name, int flags, char *why, size_t size)
+int hodo_kernel_open(const char *name, int flags, struct hodo_why *why)
 {
 	int fd = try_open(name, flags);
 
@@ -161,16 +159,16 @@ int hodo_kernel_open(const char *name, int flags, char *why, size_t size)
 		fd = try_open(name, flags);
 	}
 	if (fd < 0)
-		tell_open(name, fd, why, size);
+		tell_open(name, fd, why);
 	return fd;
 }
 
-int hodo_kernel_check(char *why, size_t size)
+int hodo_kernel_check(struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = try_open("record", O_RDWR);
 
 	if (fd < 0)
-		tell_open("record", fd, why, size);
+		tell_open("record", fd, why);
 	return fd < 0 ? fd : 0;
 }
 
@@ -205,86 +203,85 @@ static bool is_recorded(void)
 	return fd >= 0 && read_head(fd, &head) == 0 && !head.shm.ended;
 }
 
-static int fail_busy(char *why, size_t size)
+static int fail_busy(struct hodo_why *why)
 {
-	return hodo_fail(why, size, -EBUSY, "the kernel is already being recorded: end the other 'hodo "
-			 "record -k', or the "
-			 "control tree's: echo 0 > %s/enabled", hodo_kernel_dir());
+	return hodo_why(why, -EBUSY, "the kernel is already being recorded: end the other 'hodo record -k', or the "
+			"control tree's: echo 0 > %s/enabled", hodo_kernel_dir());
 }
 
-int hodo_kernel_open_record(char *why, size_t size)
+int hodo_kernel_open_record(struct hodo_why *why)
 {
-	int fd = hodo_kernel_open("record", O_RDWR, why, size);
+	int fd = hodo_kernel_open("record", O_RDWR, why);
 
 	if (fd >= 0 && is_recorded()) {
 		close(fd);
 		fd = -EBUSY;
 	}
-	return fd == -EBUSY ? fail_busy(why, size) : fd;
+	return fd == -EBUSY ? fail_busy(why) : fd;
 }
 
 /* ---------------------------------------------------------------- its memory */
 
-static int fail_version(char *why, size_t size)
+static int fail_version(struct hodo_why *why)
 {
-	return hodo_fail(why, size, -EPROTO, "the loaded kernel module hodo is another version than this "
-			 "hodo: load the one that came with it");
+	return hodo_why(why, -EPROTO, "the loaded kernel module hodo is another version than this hodo: load the one "
+			"that came with it");
 }
 
 /* Copies the first page, if it is ours. 0; or a negative errno and why. */
-static int take_head(int fd, union head *head, char *why, size_t size)
+static int take_head(int fd, union head *head, struct hodo_why *why)
 {
 	int err = read_head(fd, head);
 
 	if (err)
-		return hodo_fail_errno(why, size, err, "the kernel's buffers cannot be mapped");
+		return hodo_why_errno(why, err, "the kernel's buffers cannot be mapped");
 	if (memcmp(head->shm.magic, HODO_SHM_MAGIC, sizeof(head->shm.magic)) != 0 ||
 	    head->shm.version != HODO_ABI_VERSION)
-		return fail_version(why, size);
+		return fail_version(why);
 	return 0;
 }
 
 /* Maps all of it. 0; or a negative errno and why. */
-static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **shm, char *why, size_t size)
+static int map_memory(int fd, const struct hodo_layout *layout, const uint8_t **shm, struct hodo_why *why)
 {
 	void *map = mmap(NULL, layout->total, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	if (map == MAP_FAILED)
-		return hodo_fail_errno(why, size, -errno, "the kernel's buffers cannot be mapped");
+		return hodo_why_errno(why, -errno, "the kernel's buffers cannot be mapped");
 	*shm = map;
 	return 0;
 }
 
-static int take_memory(struct hodo_lent *m, char *why, size_t size)
+static int take_memory(struct hodo_lent *m, struct hodo_why *why)
 {
 	union head head;
-	int err = take_head(m->fd, &head, why, size);
+	int err = take_head(m->fd, &head, why);
 
 	if (err)
 		return err;
 	m->flight = head.flight;
 	if (m->flight.mode == HODO_MODE_DISCARD)
-		return hodo_fail(why, size, -EOPNOTSUPP, "the recording of the kernel is not a flight "
-				 "recorder, so that it already holds every event: snapshots are for 'hodo "
-				 "record -k --overwrite', or the control tree's flight recorder");
+		return hodo_why(why, -EOPNOTSUPP, "the recording of the kernel is not a flight recorder, so that it "
+				"already holds every event: snapshots are for 'hodo record -k --overwrite', or the "
+				"control tree's flight recorder");
 	hodo_boot_id(m->flight.boot_id, sizeof(m->flight.boot_id)); /* the memory cannot be from another boot */
 	if (hodo_layout_init(&m->layout, head.shm.rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, head.shm.rings, m->layout.total, &m->layout) < 0)
-		return fail_version(why, size);
-	return map_memory(m->fd, &m->layout, &m->shm, why, size);
+		return fail_version(why);
+	return map_memory(m->fd, &m->layout, &m->shm, why);
 }
 
-int hodo_kernel_memory(struct hodo_lent *m, char *why, size_t size)
+int hodo_kernel_memory(struct hodo_lent *m, struct hodo_why *why)
 {
 	int err;
 
-	*m = (struct hodo_lent){ .fd = hodo_kernel_open("memory", O_RDONLY, why, size) };
+	*m = (struct hodo_lent){ .fd = hodo_kernel_open("memory", O_RDONLY, why) };
 	if (m->fd == -ENODATA)
-		snprintf(why, size, "the kernel is not being recorded: start that with 'hodo record -k "
-			 "--overwrite', or with echo 1 > %s/enabled", hodo_kernel_dir());
+		hodo_why(why, 0, "the kernel is not being recorded: start that with 'hodo record -k --overwrite', or "
+			 "with echo 1 > %s/enabled", hodo_kernel_dir());
 	if (m->fd < 0)
 		return m->fd;
-	err = take_memory(m, why, size);
+	err = take_memory(m, why);
 	if (err)
 		hodo_lent_unmap(m);
 	return err;
@@ -314,7 +311,7 @@ static const char *config_flaw(int err, bool functions)
 }
 
 static int ask(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
-	       char *why, size_t size)
+	       struct hodo_why *why)
 {
 	struct hodo_msg_config m;
 	size_t len = hodo_config_make(s, patterns, uuid, NULL, true, &m);
@@ -322,30 +319,30 @@ static int ask(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *
 	int err = n == (ssize_t)len ? 0 : n < 0 ? -errno : -EPROTO;
 
 	if (err == -EBUSY)
-		return fail_busy(why, size);
+		return fail_busy(why);
 	if (!err)
 		return 0;
-	return hodo_fail(why, size, err, "%s", config_flaw(err, s->config.functions && s->config.functions_of_kernel));
+	return hodo_why(why, err, "%s", config_flaw(err, s->config.functions && s->config.functions_of_kernel));
 }
 
-static int map_process(struct hodo_process *p, char *why, size_t size)
+static int map_process(struct hodo_process *p, struct hodo_why *why)
 {
 	const struct hodo_recorder_config *config = &p->recorder->config;
 	const uint8_t *shm = NULL;
 	union head head;
-	int err = take_head(p->memfd, &head, why, size);
+	int err = take_head(p->memfd, &head, why);
 
 	if (err)
 		return err;
 	if (hodo_layout_init(&p->layout, head.shm.rings, config->packet_size, config->ring_size) < 0)
-		return fail_version(why, size);
-	err = map_memory(p->memfd, &p->layout, &shm, why, size);
+		return fail_version(why);
+	err = map_memory(p->memfd, &p->layout, &shm, why);
 	p->shm = (uint8_t *)(uintptr_t)shm; /* nothing is stored there */
 	return err;
 }
 
-int hodo_recorder_add_kernel(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns, char *why,
-			       size_t size)
+int hodo_recorder_add_kernel(struct hodo_recorder *s, int fd, const struct hodo_pattern_list *patterns,
+			     struct hodo_why *why)
 {
 	struct hodo_process_id id = { 0 };
 	struct hodo_process *p;
@@ -357,16 +354,16 @@ int hodo_recorder_add_kernel(struct hodo_recorder *s, int fd, const struct hodo_
 	strcpy(id.flight.comm, "kernel");
 	p = hodo_process_new(s, &id, -1, fd);
 	if (!p)
-		return hodo_fail_memory(why, size);
+		return hodo_why_memory(why);
 	p->kernel = true;
-	err = ask(s, fd, patterns, id.flight.uuid, why, size);
+	err = ask(s, fd, patterns, id.flight.uuid, why);
 	if (!err)
-		err = map_process(p, why, size);
+		err = map_process(p, why);
 	/* Without it, functions have no names. */
 	if (!err && s->config.functions && s->config.functions_of_kernel)
 		hodo_kernel_functions_object(&p->catalog);
 	if (!err && hodo_process_join(p) < 0)
-		err = hodo_fail_memory(why, size);
+		err = hodo_why_memory(why);
 	if (err)
 		hodo_process_free(p);
 	return err;

@@ -16,8 +16,6 @@
 #include <base/scope.h>
 #include <core/note.h>
 
-#include <record/message.h>
-
 #define FEW_MAX 384u /* how many the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
 #define LIST "available_filter_functions"
 #define KERNEL_START 0xffff800000000000ull
@@ -119,12 +117,13 @@ struct places {
 
 static int add_place(struct hodo_pattern_list *list, unsigned long long address)
 {
-	char range[64], why[128];
+	struct hodo_why why;
+	char range[64];
 
 	if (list->n >= FEW_MAX)
 		return -E2BIG;
 	snprintf(range, sizeof(range), "0x%llx-0x%llx", address, address + 1);
-	return hodo_functions_add(list, range, why, sizeof(why));
+	return hodo_functions_add(list, range, &why);
 }
 
 static int read_places(const struct few *few, const struct hodo_pattern_list *patterns, struct places *places)
@@ -151,11 +150,11 @@ static int read_places(const struct few *few, const struct hodo_pattern_list *pa
 
 static int append(struct hodo_pattern_list *to, const struct hodo_pattern_list *more)
 {
-	char why[128];
+	struct hodo_why why;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < more->n; i++)
-		err = hodo_functions_add(to, more->pattern[i].text, why, sizeof(why));
+		err = hodo_functions_add(to, more->pattern[i].text, &why);
 	return err;
 }
 
@@ -179,7 +178,7 @@ static int settle(const struct few *few, struct hodo_pattern_list *patterns)
 	return err;
 }
 
-int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t size)
+int hodo_kernel_functions_resolve(struct hodo_functions *f, struct hodo_why *why)
 {
 	struct few few = { .n = 0 };
 	int err;
@@ -196,10 +195,10 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, char *why, size_t si
 	for (uint32_t i = 0; i < few.n; i++)
 		free(few.name[i]);
 	if (err == -ENOMEM)
-		return hodo_fail_memory(why, size);
+		return hodo_why_memory(why);
 	if (err == -ESRCH)
-		return hodo_fail(why, size, err, "none of the kernel's %llu traceable functions has such a "
-				 "name: %s lists them", (unsigned long long)few.found, list_paths[0]);
+		return hodo_why(why, err, "none of the kernel's %llu traceable functions has such a name: %s lists "
+				"them", (unsigned long long)few.found, list_paths[0]);
 	return 0; /* if a list cannot be read, the module finds out by itself */
 }
 

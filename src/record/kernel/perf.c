@@ -18,8 +18,6 @@
 #include <base/file.h>
 #include <base/vec.h>
 
-#include <record/message.h>
-
 #define PARANOID   "/proc/sys/kernel/perf_event_paranoid"
 #define PAGES      256u /* of a buffer: 40,000 records; perf_event_mlock_kb allows everybody half of that */
 #define PAGES_MIN  4u
@@ -74,7 +72,7 @@ static int open_event(pid_t tid, int cpu)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int hodo_perf_check(char *why, size_t size)
+int hodo_perf_check(struct hodo_why *why)
 {
 	int fd = open_event(0, -1);
 	char level[16] = "";
@@ -85,11 +83,11 @@ int hodo_perf_check(char *why, size_t size)
 	}
 	hodo_file_line(AT_FDCWD, PARANOID, level, sizeof(level));
 	if ((fd == -EACCES || fd == -EPERM) && atoi(level) > 2)
-		return hodo_fail(why, size, fd, "kernel.perf_event_paranoid is %s: 'sysctl kernel.perf_event_paranoid=2', as "
-				 "root, lets everybody see when their threads run", level);
+		return hodo_why(why, fd, "kernel.perf_event_paranoid is %s: 'sysctl kernel.perf_event_paranoid=2', "
+				"as root, lets everybody see when their threads run", level);
 	if (fd == -EACCES || fd == -EPERM)
-		return hodo_fail(why, size, fd, "perf_event_open is refused, by a sandbox or security module");
-	return hodo_fail(why, size, fd, "this kernel does not say when threads run: %s", strerror(-fd));
+		return hodo_why(why, fd, "perf_event_open is refused, by a sandbox or security module");
+	return hodo_why(why, fd, "this kernel does not say when threads run: %s", strerror(-fd));
 }
 
 /* As large as can be locked. 0 or a negative errno. */

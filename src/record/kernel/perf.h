@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <base/why.h>
+
 struct hodo_perf;
 
 enum hodo_perf_kind {
@@ -38,7 +40,7 @@ struct hodo_perf_record {
 };
 
 /* Whether our threads can be watched here: 0; or a negative errno, and a line: why not, and what to do. */
-int hodo_perf_check(char *why, size_t size);
+int hodo_perf_check(struct hodo_why *why);
 
 /* For CPUs 0 … cpus - 1. 0 or a negative errno. */
 int hodo_perf_open(struct hodo_perf **perf, uint32_t cpus);

@@ -42,9 +42,9 @@ struct hodo_switches {
 	uint64_t lost; /* switches */
 };
 
-int hodo_switches_check(char *why, size_t size)
+int hodo_switches_check(struct hodo_why *why)
 {
-	return hodo_perf_check(why, size);
+	return hodo_perf_check(why);
 }
 
 /* ------------------------------------------------------------------------ clock */
@@ -315,7 +315,7 @@ static int begin(struct hodo_switches *w)
 	return err;
 }
 
-int hodo_recorder_add_switches(struct hodo_recorder *s, char *why, size_t size)
+int hodo_recorder_add_switches(struct hodo_recorder *s, struct hodo_why *why)
 {
 	struct hodo_switches *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM;
@@ -328,7 +328,7 @@ int hodo_recorder_add_switches(struct hodo_recorder *s, char *why, size_t size)
 		if (w)
 			hodo_perf_close(w->perf);
 		free(w);
-		return hodo_fail_errno(why, size, err, "there is no room for when threads run");
+		return hodo_why_errno(why, err, "there is no room for when threads run");
 	}
 	hodo_clock_sample(s->clock, &w->now);
 	s->switches = w;

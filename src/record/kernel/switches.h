@@ -14,13 +14,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include <base/why.h>
+
 struct hodo_recorder;
 
 /* Whether they are available here: 0; or a negative errno, and a line that says why not and what to do. */
-int hodo_switches_check(char *why, size_t size);
+int hodo_switches_check(struct hodo_why *why);
 
 /* Gives the recorder a folder of them. 0; or a negative errno and a line in why. */
-int hodo_recorder_add_switches(struct hodo_recorder *s, char *why, size_t size);
+int hodo_recorder_add_switches(struct hodo_recorder *s, struct hodo_why *why);
 
 /*
  * Watches a process's threads, and all that it will start: call it before a running process is adopted, and

@@ -14,7 +14,6 @@
 #include <base/file.h>
 
 #include <record/catalog.h>
-#include <record/message.h>
 #include <record/write/snapshot.h>
 
 #define STEP (256u << 10)
@@ -221,7 +220,7 @@ static bool is_alive(int fd, const struct hodo_shm *h)
 	       (kill((pid_t)h->pid, 0) == 0 || errno == EPERM);
 }
 
-static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_shm *h, char *error, size_t size)
+static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_shm *h, struct hodo_why *why)
 {
 	struct hodo_layout l;
 	struct stat st;
@@ -229,15 +228,15 @@ static int find_layout(struct hodo_flight_memory *m, int fd, const struct hodo_s
 	if (hodo_file_read_at(fd, &m->flight, sizeof(m->flight), HODO_SHM_FLIGHT_HEAD) != sizeof(m->flight) ||
 	    hodo_layout_init(&l, h->rings, m->flight.packet_size, m->flight.ring_size) < 0 ||
 	    hodo_snapshot_layout(&m->flight, h->rings, l.total, &m->layout) < 0)
-		return hodo_fail(error, size, -EBADMSG, "its first page is damaged: nothing of it can be recovered");
+		return hodo_why(why, -EBADMSG, "its first page is damaged: nothing of it can be recovered");
 	m->cut = fstat(fd, &st) == 0 && (uint64_t)st.st_size < m->layout.total;
 	m->shm = mmap(NULL, m->layout.total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
 		      0);
 	if (m->shm != MAP_FAILED)
 		return 0;
 	m->shm = NULL;
-	return hodo_fail(error, size, -ENOMEM, "it needs %llu MiB of memory: recover it on a larger machine",
-			 (unsigned long long)(m->layout.total >> 20));
+	return hodo_why(why, -ENOMEM, "it needs %llu MiB of memory: recover it on a larger machine",
+			(unsigned long long)(m->layout.total >> 20));
 }
 
 static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
@@ -257,7 +256,7 @@ static int read_all(struct hodo_flight_memory *m, int fd, bool snapshot)
 	return err ? err : read_range(m, fd, HODO_SHM_ON, HODO_SHM_RINGS);
 }
 
-int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size)
+int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, struct hodo_why *why)
 {
 	struct hodo_shm h = { .version = 0 }, *copy;
 	struct stat st;
@@ -271,12 +270,11 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	/* A process writes the magic last. */
 	if (is_zero((const uint8_t *)h.magic, sizeof(h.magic)) ||
 	    memcmp(h.magic, HODO_SHM_MAKING, sizeof(h.magic)) == 0)
-		return hodo_fail(error, size, -ENODATA,
-				 "it is empty: its process was killed before it recorded anything, or the "
-				 "first page is lost");
+		return hodo_why(why, -ENODATA, "it is empty: its process was killed before it recorded anything, or "
+				"the first page is lost");
 	if (flaw)
-		return hodo_fail(error, size, -EBADMSG, "%s", flaw);
-	err = find_layout(m, fd, &h, error, size);
+		return hodo_why(why, -EBADMSG, "%s", flaw);
+	err = find_layout(m, fd, &h, why);
 	if (err)
 		return err;
 	m->pid = h.pid;
@@ -284,7 +282,7 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	err = read_all(m, fd, h.flags & HODO_SHM_SNAPSHOT);
 	if (err) {
 		hodo_flight_memory_free(m);
-		return hodo_fail(error, size, err, "cannot be read: %s", strerror(-err));
+		return hodo_why(why, err, "cannot be read: %s", strerror(-err));
 	}
 	copy = (struct hodo_shm *)m->shm;
 	if (h.flags & HODO_SHM_SNAPSHOT) {
@@ -299,7 +297,7 @@ int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, s
 	if (hodo_snapshot_layout(&m->flight, h.rings, m->layout.total, &m->layout) == 0)
 		return 0;
 	hodo_flight_memory_free(m);
-	return hodo_fail(error, size, -EBADMSG, "its first page changes while it is read");
+	return hodo_why(why, -EBADMSG, "its first page changes while it is read");
 }
 
 void hodo_flight_memory_free(struct hodo_flight_memory *m)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include <base/why.h>
 #include <hodo/abi.h>
 
 struct hodo_flight_memory {
@@ -25,10 +26,10 @@ struct hodo_flight_memory {
 };
 
 /*
- * Reads fd, which the caller keeps. 0, or a negative errno and a line in error. While it is open, no process
+ * Reads fd, which the caller keeps. 0, or a negative errno and a line in why. While it is open, no process
  * removes the file to make room.
  */
-int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, char *error, size_t size);
+int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, struct hodo_why *why);
 void hodo_flight_memory_free(struct hodo_flight_memory *m);
 
 #endif

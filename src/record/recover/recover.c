@@ -83,8 +83,8 @@ static int64_t last_moment(const struct hodo_flight_memory *m)
 	return m->alive || ns < 0 ? 0 : ns;
 }
 
-static int write_memory(struct hodo_recover *r, const char *name, const struct hodo_flight_memory *m, char *error,
-			size_t size)
+static int write_memory(struct hodo_recover *r, const char *name, const struct hodo_flight_memory *m,
+			struct hodo_why *why)
 {
 	struct hodo_clock_map clock;
 	struct hodo_snapshot_result result;
@@ -96,7 +96,7 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 	int err;
 
 	find_clock(r, name, &m->flight, &clock);
-	err = hodo_snapshot_write(&source, r->out_fd, &result, error, size);
+	err = hodo_snapshot_write(&source, r->out_fd, &result, why);
 	if (err)
 		return err;
 	r->processes++;
@@ -114,7 +114,7 @@ static int write_memory(struct hodo_recover *r, const char *name, const struct h
 	return 0;
 }
 
-static int add_file(struct hodo_recover *r, int dirfd, const char *file, const char *name, char *error, size_t size)
+static int add_file(struct hodo_recover *r, int dirfd, const char *file, const char *name, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct hodo_flight_memory m;
@@ -122,13 +122,12 @@ static int add_file(struct hodo_recover *r, int dirfd, const char *file, const c
 	int err;
 
 	if (fd < 0)
-		return hodo_fail_system(error, size, -errno);
+		return hodo_why_system(why, -errno);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return hodo_fail(error, size, -EINVAL,
-				 "not a regular file: give one that HODO_FLIGHT made, or its directory");
-	err = hodo_flight_memory_read(&m, fd, error, size);
+		return hodo_why(why, -EINVAL, "not a regular file: give one that HODO_FLIGHT made, or its directory");
+	err = hodo_flight_memory_read(&m, fd, why);
 	if (!err)
-		err = write_memory(r, name, &m, error, size);
+		err = write_memory(r, name, &m, why);
 	hodo_flight_memory_free(&m);
 	return err;
 }
@@ -179,28 +178,29 @@ static int list_files(int fd, struct names *f)
 	return err;
 }
 
-static int add_files(struct hodo_recover *r, int fd, const char *path, char *error, size_t size)
+static int add_files(struct hodo_recover *r, int fd, const char *path, struct hodo_why *why)
 {
 	struct names f;
 	int err = list_files(fd, &f);
 
 	for (uint32_t i = 0; i < f.n && !err; i++) {
-		char why[256], name[512];
+		struct hodo_why flaw;
+		char name[512];
 
 		snprintf(name, sizeof(name), "%.250s/%.250s", path, f.name[i]);
-		if (add_file(r, fd, f.name[i], name, why, sizeof(why)) < 0) {
+		if (add_file(r, fd, f.name[i], name, &flaw) < 0) {
 			r->failed++;
-			hodo_report(&r->reporter, "%s: %s", name, why);
+			hodo_report(&r->reporter, "%s: %s", name, flaw.text);
 		}
 	}
 	if (!err && f.snapshots)
 		hodo_report(&r->reporter, "%s: %u snapshot%s there too: name the file to read one", path, f.snapshots,
 				    f.snapshots == 1 ? " is" : "s are");
 	free_names(&f);
-	return err ? hodo_fail_system(error, size, err) : 0;
+	return err ? hodo_why_system(why, err) : 0;
 }
 
-int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *error, size_t size)
+int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct hodo_tree *packed;
@@ -209,45 +209,41 @@ int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *erro
 	int err;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return hodo_fail_system(error, size, -errno);
+		return hodo_why_system(why, -errno);
 	if (S_ISREG(st.st_mode)) {
 		if (hodo_tree_open(&packed, path) == 0) {
 			hodo_tree_close(packed);
-			return hodo_fail(error, size, -EINVAL, "packed: 'hodo unpack' it first, then "
-					 "recover the directory");
+			return hodo_why(why, -EINVAL, "packed: 'hodo unpack' it first, then recover the directory");
 		}
 		*kind = HODO_RECOVER_FILE;
 		return 0;
 	}
 	if (!S_ISDIR(st.st_mode))
-		return hodo_fail(error, size, -EINVAL,
-				 "neither a directory nor a flight recorder's file: give one of these");
+		return hodo_why(why, -EINVAL, "neither a directory nor a flight recorder's file: give one of these");
 	err = list_files(fd, &f);
 	free_names(&f);
 	if (err)
-		return hodo_fail_system(error, size, err);
+		return hodo_why_system(why, err);
 	*kind = f.n ? HODO_RECOVER_FLIGHTS : HODO_RECOVER_RECORDING;
 	if (f.n || hodo_recover_is_recording(fd))
 		return 0;
-	return hodo_fail(error, size, -ENODATA, "%s", f.snapshots ?
-			 "it has only snapshots: name the file to read one" :
-			 "it has neither flight recorder files nor a recording: if it should, run 'hodo "
-			 "doctor'");
+	return hodo_why(why, -ENODATA, "%s", f.snapshots ? "it has only snapshots: name the file to read one" :
+			"it has neither flight recorder files nor a recording: if it should, run 'hodo doctor'");
 }
 
-int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size)
+int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, struct hodo_why *why)
 {
 	HODO_AUTO_CLOSE int fd = -1;
 	int err;
 
 	if (kind == HODO_RECOVER_FILE) {
-		err = add_file(r, AT_FDCWD, path, path, error, size);
+		err = add_file(r, AT_FDCWD, path, path, why);
 		r->failed += err < 0;
 		return err;
 	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return hodo_fail_system(error, size, -errno);
-	return kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, error, size) :
-					      hodo_recover_recording(r, fd, path, error, size);
+		return hodo_why_system(why, -errno);
+	return kind == HODO_RECOVER_FLIGHTS ? add_files(r, fd, path, why) :
+					      hodo_recover_recording(r, fd, path, why);
 }

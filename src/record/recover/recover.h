@@ -7,7 +7,7 @@
 #ifndef HODO_RECORD_RECOVER_RECOVER_H
 #define HODO_RECORD_RECOVER_RECOVER_H
 
-#include <record/message.h>
+#include <base/why.h>
 #include <record/ring/ring_reader.h>
 
 enum hodo_recover_kind {
@@ -28,14 +28,14 @@ struct hodo_recover {
 	struct hodo_lost lost;
 };
 
-/* What is at path. 0, or a negative errno and a line in error. */
-int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, char *error, size_t size);
+/* What is at path. 0, or a negative errno and a line in why. */
+int hodo_recover_kind(const char *path, enum hodo_recover_kind *kind, struct hodo_why *why);
 
-/* Adds what is at path. 0, or a negative errno and a line in error if it cannot even be opened. */
-int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, char *error, size_t size);
+/* Adds what is at path. 0, or a negative errno and a line in why if it cannot even be opened. */
+int hodo_recover_add(struct hodo_recover *r, const char *path, enum hodo_recover_kind kind, struct hodo_why *why);
 
 /* recover_recording.c: an interrupted recording in the directory fd, called path. */
-int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, char *error, size_t size);
+int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, struct hodo_why *why);
 /* Whether the directory contains folders with our metadata, parts or snapshots. */
 bool hodo_recover_is_recording(int fd);
 

@@ -361,7 +361,7 @@ static int set_clocks(const struct copying *c)
 	return err;
 }
 
-int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, char *error, size_t size)
+int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, struct hodo_why *why)
 {
 	struct copying c = { .r = r, .ts_begin = UINT64_MAX, .names = HODO_MAP_BYTES(struct hodo_bytes) };
 	const char *base = strrchr(path, '/') && strrchr(path, '/')[1] ? strrchr(path, '/') + 1 : path;
@@ -370,13 +370,13 @@ int hodo_recover_recording(struct hodo_recover *r, int fd, const char *path, cha
 
 	/* The recorder keeps it locked. */
 	if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return hodo_fail(error, size, -EBUSY, "it is being written: end that recording first");
+		return hodo_why(why, -EBUSY, "it is being written: end that recording first");
 	err = is_process_folder(fd) ? copy_folder(&c, fd, r->out_fd, "", base) : copy_entries(&c, fd, r->out_fd, "");
 	if (!err)
 		err = set_clocks(&c);
 	hodo_map_free(&c.names);
 	if (err)
-		snprintf(error, size, "cannot be copied: %s", strerror(-err));
+		hodo_why(why, 0, "cannot be copied: %s", strerror(-err));
 	else if (r->torn)
 		hodo_report(&r->reporter, "%s: %s event%s damaged, or only partly on disk", path,
 			    hodo_grouped(r->torn, number), r->torn == 1 ? " was" : "s were");

@@ -20,7 +20,6 @@
 #include <base/scope.h>
 #include <pack/frames.h>
 
-#include <record/message.h>
 #include "names.h"
 
 #define FOLDER_NUMBER_MAX 1000000u
@@ -255,25 +254,25 @@ int hodo_out_dir_remove(int fd, const char *path)
  * Opens path: a descriptor, -ENOENT if there is nothing, -EEXIST if it is not a recording, or is being
  * written.
  */
-static int open_recording(const char *path, char *error, size_t size)
+static int open_recording(const char *path, struct hodo_why *why)
 {
 	struct stat st;
 	HODO_AUTO_CLOSE int fd = -1;
 
 	if (lstat(path, &st) < 0)
-		return hodo_fail(error, size, -errno, "%s cannot be made: %s: choose another directory with -o", path,
-				 strerror(errno));
+		return hodo_why(why, -errno, "%s cannot be made: %s: choose another directory with -o", path,
+				strerror(errno));
 	fd = hodo_dir_open(AT_FDCWD, path);
 	if (fd < 0 && S_ISDIR(st.st_mode)) {
-		hodo_fail_errno(error, size, fd, "%s cannot be opened", path);
+		hodo_why_errno(why, fd, "%s cannot be opened", path);
 		return -EACCES;
 	}
 	if (fd < 0 || contents(fd, true, false))
-		return hodo_fail(error, size, -EEXIST,
-				 "%s exists and is not a recording: choose another directory with -o", path);
+		return hodo_why(why, -EEXIST, "%s exists and is not a recording: choose another directory with -o",
+				path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return hodo_fail(error, size, -EEXIST,
-				 "%s is being written by another recording: choose another directory with -o", path);
+		return hodo_why(why, -EEXIST, "%s is being written by another recording: choose another directory "
+				"with -o", path);
 	return hodo_take_fd(&fd);
 }
 
@@ -296,9 +295,9 @@ static int set_apart(const char *path, char to[PATH_MAX])
 }
 
 /* Moves a recording at path out of the way. aside: NULL, or how to undo that. 0 or negative errno. */
-static int move_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size)
+static int move_aside(const char *path, struct hodo_out_aside *aside, struct hodo_why *why)
 {
-	HODO_AUTO_CLOSE int fd = open_recording(path, error, size);
+	HODO_AUTO_CLOSE int fd = open_recording(path, why);
 	HODO_AUTO_CLOSE int old_fd = -1;
 	char old[PATH_MAX];
 	int err = 0;
@@ -306,24 +305,24 @@ static int move_aside(const char *path, struct hodo_out_aside *aside, char *erro
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
-		return hodo_fail_errno(error, size, -ENAMETOOLONG, "%s.old", path);
-	old_fd = open_recording(old, error, size);
+		return hodo_why_errno(why, -ENAMETOOLONG, "%s.old", path);
+	old_fd = open_recording(old, why);
 	if (old_fd < 0 && old_fd != -ENOENT)
 		return old_fd;
 	if (old_fd >= 0)
 		err = aside ? set_apart(old, aside->older) : hodo_out_dir_remove(old_fd, old);
 	if (err)
-		return hodo_fail_errno(error, size, err, "%s cannot be removed", old);
+		return hodo_why_errno(why, err, "%s cannot be removed", old);
 	if (rename(path, old) < 0)
-		return hodo_fail_errno(error, size, -errno, "%s cannot be moved to %s", path, old);
+		return hodo_why_errno(why, -errno, "%s cannot be moved to %s", path, old);
 	if (aside)
 		aside->moved = true;
 	return 0;
 }
 
-int hodo_out_dir_open(const char *path, char *error, size_t size)
+int hodo_out_dir_open(const char *path, struct hodo_why *why)
 {
-	return hodo_out_dir_open_aside(path, NULL, error, size);
+	return hodo_out_dir_open_aside(path, NULL, why);
 }
 
 void hodo_out_dir_settle(struct hodo_out_aside *aside)
@@ -351,7 +350,7 @@ void hodo_out_dir_restore(struct hodo_out_aside *aside, int fd)
 	*aside = (struct hodo_out_aside){ 0 };
 }
 
-int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size)
+int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, struct hodo_why *why)
 {
 	char clean[PATH_MAX];
 	size_t len = strlen(path);
@@ -361,21 +360,21 @@ int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, char
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (len == 0 || len >= sizeof(clean))
-		return hodo_fail(error, size, len ? -ENAMETOOLONG : -ENOENT,
-				 "'%.32s' is not the name of a directory: choose another with -o", path);
+		return hodo_why(why, len ? -ENAMETOOLONG : -ENOENT, "'%.32s' is not the name of a directory: choose "
+				"another with -o", path);
 	memcpy(clean, path, len);
 	clean[len] = 0;
 	if (aside)
 		memcpy(aside->path, clean, len + 1);
-	err = move_aside(clean, aside, error, size);
+	err = move_aside(clean, aside, why);
 	if (err)
 		return err;
 	err = hodo_dir_make(AT_FDCWD, clean);
 	if (err)
-		return hodo_fail(error, size, err, "%s cannot be made: %s: choose another directory with -o", clean,
-				 strerror(-err));
+		return hodo_why(why, err, "%s cannot be made: %s: choose another directory with -o", clean,
+				strerror(-err));
 	fd = hodo_dir_open(AT_FDCWD, clean);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return hodo_fail_errno(error, size, fd < 0 ? fd : -errno, "%s cannot be opened", clean);
+		return hodo_why_errno(why, fd < 0 ? fd : -errno, "%s cannot be opened", clean);
 	return hodo_take_fd(&fd);
 }

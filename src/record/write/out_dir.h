@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <base/why.h>
+
 /*
  * Makes the directory path and opens it. Moves an existing recording to PATH.old, and removes one at
  * PATH.old. The directory is locked (flock) as long as the descriptor is open.
@@ -19,7 +21,7 @@
  * (then nothing was touched); another negative errno if the directory cannot be made. On error, error holds a
  * line for the user.
  */
-int hodo_out_dir_open(const char *path, char *error, size_t size);
+int hodo_out_dir_open(const char *path, struct hodo_why *why);
 
 /*
  * The same, but what was moved or would be removed can still be brought back, until it is settled that the new
@@ -30,7 +32,7 @@ struct hodo_out_aside {
 	char older[PATH_MAX]; /* where the one at PATH.old is now; "": there was none */
 	bool moved;           /* PATH to PATH.old */
 };
-int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, char *error, size_t size);
+int hodo_out_dir_open_aside(const char *path, struct hodo_out_aside *aside, struct hodo_why *why);
 void hodo_out_dir_settle(struct hodo_out_aside *aside);
 /* Removes the new one, if it could be opened, and brings the others back. fd: of the new one, or a negative errno. */
 void hodo_out_dir_restore(struct hodo_out_aside *aside, int fd);

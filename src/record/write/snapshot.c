@@ -16,7 +16,6 @@
 #include <base/scope.h>
 
 #include <record/catalog.h>
-#include <record/message.h>
 #include "out_dir.h"
 #include <record/ring/ring_copy.h>
 #include <record/ring/shm.h>
@@ -225,7 +224,7 @@ static int write_all(struct snapshot *s, int out_fd)
 }
 
 int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, struct hodo_snapshot_result *result,
-			char *error, size_t error_size)
+			struct hodo_why *why)
 {
 	struct snapshot s = { .source = source, .result = result, .dirfd = -1,
 			      .seen = HODO_MAP(struct seen_thread, tid),
@@ -235,14 +234,14 @@ int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, s
 	memset(result, 0, sizeof(*result));
 	err = s.tally ? take(&s) : -ENOMEM;
 	if (err == -ENOMEM) {
-		hodo_fail(error, error_size, err, "no snapshot can be made: %s: it needs as much memory as "
-			  "the buffers have: free some", strerror(ENOMEM));
+		hodo_why(why, err, "no snapshot can be made: %s: it needs as much memory as the buffers have: free "
+			 "some", strerror(ENOMEM));
 	} else if (err) {
-		hodo_fail_errno(error, error_size, err, "no snapshot can be made");
+		hodo_why_errno(why, err, "no snapshot can be made");
 	} else {
 		err = write_all(&s, out_fd);
 		if (err)
-			hodo_fail_errno(error, error_size, err, "the snapshot cannot be written");
+			hodo_why_errno(why, err, "the snapshot cannot be written");
 	}
 	hodo_ring_copies_free(&s.images);
 	hodo_catalog_free(&s.catalog);

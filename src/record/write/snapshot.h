@@ -16,6 +16,7 @@
 #ifndef HODO_RECORD_WRITE_SNAPSHOT_H
 #define HODO_RECORD_WRITE_SNAPSHOT_H
 
+#include <base/why.h>
 #include <hodo/abi.h>
 
 #include <record/clock.h>
@@ -67,10 +68,10 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
 int hodo_snapshot_clock(const struct hodo_flight *flight, struct hodo_clock_map *map);
 
 /*
- * Makes a folder in out_fd with the snapshot. 0, or negative errno and a line for the user in error, without
+ * Makes a folder in out_fd with the snapshot. 0, or negative errno and a line for the user in why, without
  * newline; then the folder is removed.
  */
 int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, struct hodo_snapshot_result *result,
-			char *error, size_t error_size);
+			struct hodo_why *why);
 
 #endif

@@ -31,7 +31,7 @@ static const struct hodo_shm *shm_of(const struct hodo_process *p)
 /* ----------------------------------------------------------------- a snapshot */
 
 static int write_into(struct hodo_process *p, int fd, uint32_t number, const char *why,
-		      struct hodo_snapshot_result *result, char *error, size_t size)
+		      struct hodo_snapshot_result *result, struct hodo_why *flaw)
 {
 	struct hodo_recorder *s = p->recorder;
 	struct hodo_snapshot_source source = {
@@ -46,9 +46,9 @@ static int write_into(struct hodo_process *p, int fd, uint32_t number, const cha
 	source.clock = hodo_recorder_clock_map(s);
 	source.thread = p->threads.entries;
 	source.threads = p->threads.n;
-	err = hodo_snapshot_write(&source, fd, result, error, size);
+	err = hodo_snapshot_write(&source, fd, result, flaw);
 	if (hodo_recorder_free_files(s, err))
-		err = hodo_snapshot_write(&source, fd, result, error, size);
+		err = hodo_snapshot_write(&source, fd, result, flaw);
 	return err;
 }
 
@@ -65,7 +65,8 @@ static void take(struct hodo_process *p, const char *why)
 	struct hodo_snapshots_made *made = &s->snapshots;
 	uint32_t number = s->total.snapshots + 1;
 	struct hodo_snapshot_result result;
-	char name[NAME_SIZE], error[256];
+	struct hodo_why flaw;
+	char name[NAME_SIZE];
 	HODO_AUTO_CLOSE int fd = -1;
 
 	if (number > HODO_SNAPSHOTS_MAX) {
@@ -84,8 +85,8 @@ static void take(struct hodo_process *p, const char *why)
 	fd = hodo_recorder_open_dir(s, name);
 	if (fd < 0) {
 		tell_failure(s, name, strerror(-fd));
-	} else if (write_into(p, fd, number, why, &result, error, sizeof(error)) < 0) {
-		tell_failure(s, name, error);
+	} else if (write_into(p, fd, number, why, &result, &flaw) < 0) {
+		tell_failure(s, name, flaw.text);
 	} else {
 		s->total.snapshots++;
 		s->total.snapshot_events += result.events;
