@@ -91,24 +91,24 @@ static int rank_of_call(const char *text)
 /* False: do not stop this thread. */
 static bool rank_thread(struct search *s, struct thread *thread)
 {
-	struct hodo_attach_stat stat;
+	struct hodo_proc_stat stat;
 	char text[8192], name[64];
 	const char *value;
 
 	snprintf(name, sizeof(name), "task/%d/stat", (int)thread->tid);
-	if (!hodo_attach_stat(s->t->pid, name, &stat) || (stat.state != 'S' && stat.state != 'R') ||
+	if (!hodo_proc_stat(s->t->pid, name, &stat) || (stat.state != 'S' && stat.state != 'R') ||
 	    (stat.flags & 0x10 /* PF_IO_WORKER */))
 		return false;
 	snprintf(name, sizeof(name), "task/%d/status", (int)thread->tid);
-	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+	if (hodo_proc_file(s->t->pid, name, text, sizeof(text)) < 0)
 		return false;
-	value = hodo_attach_status(text, "Seccomp");
+	value = hodo_proc_field(text, "Seccomp");
 	if (value && atoi(value) != 0) {
 		s->seccomp = atoi(value);
 		return false;
 	}
 	snprintf(name, sizeof(name), "task/%d/syscall", (int)thread->tid);
-	if (hodo_attach_proc(s->t->pid, name, text, sizeof(text)) < 0)
+	if (hodo_proc_file(s->t->pid, name, text, sizeof(text)) < 0)
 		thread->rank = stat.state == 'S' ? 3 : 4;
 	else
 		thread->rank = rank_of_call(text);

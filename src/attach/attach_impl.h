@@ -22,6 +22,8 @@
 
 #include <base/why.h>
 #include <elf/symbols.h>
+#include <proc/maps.h>
+#include <proc/process.h>
 
 #include "attach.h"
 
@@ -30,13 +32,6 @@
 #define HODO_ATTACH_XSTATE_MAX  (16u << 10)
 
 /* ------------------------------------------------------------------- target */
-
-struct hodo_attach_map {
-	uint64_t start, end, offset;
-	uint64_t dev, inode;
-	bool readable, writable, executable;
-	const char *name; /* "" for none */
-};
 
 enum hodo_attach_kind {
 	HODO_ATTACH_OTHER = 0,
@@ -68,8 +63,8 @@ struct hodo_attach_target {
 	char auxv[1024]; /* changes with every exec */
 	ssize_t auxv_len;
 	uint64_t loader_base, vdso_base;
-	char *maps_text;
-	struct hodo_attach_map *maps;
+	struct hodo_proc_maps lines; /* which maps are of */
+	struct hodo_proc_map *maps;
 	uint32_t nmaps;
 	struct hodo_attach_object *objects; /* ascending */
 	uint32_t nobjects;
@@ -84,21 +79,9 @@ bool hodo_attach_alive(int pidfd);
 bool hodo_attach_target_same(const struct hodo_attach_target *t); /* the same process, and no exec since */
 int hodo_attach_target_sees(struct hodo_attach_target *t, const char *library);
 int hodo_attach_read_maps(struct hodo_attach_target *t);
-const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address);
+const struct hodo_proc_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address);
 bool hodo_attach_read(const struct hodo_attach_target *t, uint64_t from, void *to, size_t len);
 bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const void *from, size_t len);
-struct hodo_attach_stat {
-	char state;
-	unsigned long flags;
-	uint64_t start_time; /* clock ticks after boot; pid and this together are unique */
-};
-/* From "stat" or "task/TID/stat". False: not available; then all zero. */
-bool hodo_attach_stat(pid_t pid, const char *name, struct hodo_attach_stat *s);
-/* The text of a file in /proc/PID/, as a string, cut to size - 1. Its length or negative errno. */
-ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size);
-/* The value after "Name:" in a status text, or NULL. */
-const char *hodo_attach_status(const char *status, const char *name);
-
 /* object.c */
 int hodo_attach_objects_open(struct hodo_attach_target *t);
 void hodo_attach_objects_close(struct hodo_attach_target *t);

@@ -75,7 +75,7 @@ static uint64_t on_own_stack(struct call *c, const struct hodo_attach_stack *sta
 {
 	const struct hodo_attach_target *t = c->e->target;
 	uint64_t sp = c->e->regs.rsp, at = (sp - RED_ZONE - size) & ~63ull;
-	const struct hodo_attach_map *m = hodo_attach_map_at(t, sp);
+	const struct hodo_proc_map *m = hodo_attach_map_at(t, sp);
 
 	if (!stack->ordinary || !m || !m->writable || at < m->start + 4096 || at > sp || stack->top > m->end)
 		return 0;
@@ -96,7 +96,7 @@ static uint64_t behind_object(const struct hodo_attach_target *t, const struct h
 	if (o->kind == HODO_ATTACH_LOADER)
 		return 0; /* the loader allocates from what follows */
 	for (size_t i = 0; hodo_elf_segment(o->file.elf, &i, PT_LOAD, PF_W, &p);) {
-		const struct hodo_attach_map *m;
+		const struct hodo_proc_map *m;
 		uint64_t at, end;
 
 		at = (o->bias + p.p_vaddr + p.p_memsz + 63) & ~63ull;
@@ -373,7 +373,7 @@ static int say_dlerror(struct call *c)
  * Whether that is the library. A copy's name ends as the process sees it: where its root directory is a part of ours,
  * what leads there comes before.
  */
-static bool is_library(const struct hodo_attach_places *p, const struct hodo_attach_map *m, const struct stat *st)
+static bool is_library(const struct hodo_attach_places *p, const struct hodo_proc_map *m, const struct stat *st)
 {
 	size_t len = strlen(m->name), end = strlen(p->library);
 
@@ -391,7 +391,7 @@ static uint64_t find_loaded(struct call *c)
 	if ((!c->p->copied && stat(c->p->library, &st) != 0) || hodo_attach_read_maps(t) != 0)
 		return 0;
 	for (uint32_t i = 0; i < t->nmaps; i++) {
-		const struct hodo_attach_map *m = &t->maps[i];
+		const struct hodo_proc_map *m = &t->maps[i];
 
 		if (m->offset == 0 && is_library(c->p, m, &st))
 			return m->start;

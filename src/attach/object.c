@@ -22,7 +22,7 @@
 
 /* ------------------------------------------------------------------- opening */
 
-static bool open_file(const struct hodo_attach_target *t, const struct hodo_attach_map *m, struct hodo_attach_object *o)
+static bool open_file(const struct hodo_attach_target *t, const struct hodo_proc_map *m, struct hodo_attach_object *o)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char path[4096];
@@ -49,7 +49,7 @@ static bool open_file(const struct hodo_attach_target *t, const struct hodo_atta
 }
 
 /* The mapped part of the file. If its section headers are not in memory, it has no sections. */
-static bool open_memory(const struct hodo_attach_target *t, const struct hodo_attach_map *first, uint32_t n,
+static bool open_memory(const struct hodo_attach_target *t, const struct hodo_proc_map *first, uint32_t n,
 			struct hodo_attach_object *o)
 {
 	uint64_t size = 0;
@@ -80,7 +80,7 @@ static bool open_memory(const struct hodo_attach_target *t, const struct hodo_at
 	return o->file.elf && elf_kind(o->file.elf) == ELF_K_ELF;
 }
 
-static bool find_bias(const struct hodo_attach_map *first, struct hodo_attach_object *o)
+static bool find_bias(const struct hodo_proc_map *first, struct hodo_attach_object *o)
 {
 	GElf_Phdr p;
 
@@ -141,7 +141,7 @@ uint64_t hodo_attach_bytes(const struct hodo_attach_target *t, const struct hodo
 			   size_t len)
 {
 	for (uint32_t i = 0; i < t->nmaps; i++) {
-		const struct hodo_attach_map *m = &t->maps[i];
+		const struct hodo_proc_map *m = &t->maps[i];
 		uint64_t size = m->end - m->start;
 		const char *found;
 		char *copy;
@@ -172,13 +172,13 @@ static void close_object(struct hodo_attach_object *o)
 /* Consecutive mappings of one file, including anonymous ones between them. */
 static uint32_t count_maps(const struct hodo_attach_target *t, uint32_t at)
 {
-	const struct hodo_attach_map *first = &t->maps[at];
+	const struct hodo_proc_map *first = &t->maps[at];
 	uint32_t n = 1, last = 1;
 
 	if (!first->inode)
 		return 1;
 	while (at + n < t->nmaps) {
-		const struct hodo_attach_map *m = &t->maps[at + n];
+		const struct hodo_proc_map *m = &t->maps[at + n];
 
 		if (m->inode == first->inode && m->dev == first->dev && m->offset > first->offset)
 			last = n + 1;
@@ -191,7 +191,7 @@ static uint32_t count_maps(const struct hodo_attach_target *t, uint32_t at)
 
 static bool add_object(struct hodo_attach_target *t, uint32_t at, uint32_t n)
 {
-	const struct hodo_attach_map *first = &t->maps[at];
+	const struct hodo_proc_map *first = &t->maps[at];
 	struct hodo_attach_object *o = &t->objects[t->nobjects];
 	uint8_t magic[4];
 
@@ -249,7 +249,7 @@ int hodo_attach_objects_open(struct hodo_attach_target *t)
 	if (!t->objects)
 		return hodo_why(t->why, -ENOMEM, "out of memory");
 	for (uint32_t i = 0, n; i < t->nmaps && t->nobjects < OBJECTS_MAX - 1; i += n) {
-		const struct hodo_attach_map *m = &t->maps[i];
+		const struct hodo_proc_map *m = &t->maps[i];
 
 		n = 1;
 		if (!m->readable || m->offset != 0 || (!m->inode && m->start != t->vdso_base))

@@ -45,11 +45,11 @@ static bool is_known(const struct still *s, pid_t tid)
 /* Whether it runs no more code. */
 static bool has_ended(const struct still *s, pid_t tid)
 {
-	struct hodo_attach_stat stat;
+	struct hodo_proc_stat stat;
 	char name[64];
 
 	snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
-	return !hodo_attach_stat(s->t->pid, name, &stat) || stat.state == 'Z' || stat.state == 'X';
+	return !hodo_proc_stat(s->t->pid, name, &stat) || stat.state == 'Z' || stat.state == 'X';
 }
 
 static int stop(struct still *s, pid_t tid)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "attach_impl.h"
@@ -21,37 +20,7 @@
 
 #include <elf.h>
 
-#define MAPS_BYTES_MAX (64u << 20)
-
 /* --------------------------------------------------------------------- files */
-
-ssize_t hodo_attach_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return hodo_file_line(AT_FDCWD, path, text, size);
-}
-
-const char *hodo_attach_status(const char *status, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *line = status; *line; line += strcspn(line, "\n"), line += *line == '\n')
-		if (strncmp(line, name, len) == 0 && line[len] == ':')
-			return line + len + 1 + strspn(line + len + 1, " \t");
-	return NULL;
-}
-
-bool hodo_attach_stat(pid_t pid, const char *name, struct hodo_attach_stat *s)
-{
-	char text[1024], *p;
-
-	*s = (struct hodo_attach_stat){ 0 };
-	p = hodo_attach_proc(pid, name, text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
-	return p && sscanf(p + 1, " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-			   &s->state, &s->flags, &s->start_time) == 3;
-}
 
 bool hodo_attach_alive(int pidfd)
 {
@@ -62,12 +31,12 @@ bool hodo_attach_alive(int pidfd)
 
 bool hodo_attach_target_same(const struct hodo_attach_target *t)
 {
-	struct hodo_attach_stat stat;
+	struct hodo_proc_stat stat;
 	char auxv[sizeof(t->auxv)];
 
-	return hodo_attach_alive(t->pidfd) && hodo_attach_stat(t->pid, "stat", &stat) &&
+	return hodo_attach_alive(t->pidfd) && hodo_proc_stat(t->pid, "stat", &stat) &&
 	       stat.start_time == t->start_time &&
-	       hodo_attach_proc(t->pid, "auxv", auxv, sizeof(auxv)) == t->auxv_len &&
+	       hodo_proc_file(t->pid, "auxv", auxv, sizeof(auxv)) == t->auxv_len &&
 	       memcmp(auxv, t->auxv, (size_t)t->auxv_len) == 0;
 }
 
@@ -87,58 +56,22 @@ bool hodo_attach_write(const struct hodo_attach_target *t, uint64_t to, const vo
 	return process_vm_writev(t->pid, &here, 1, &there, 1, 0) == (ssize_t)len;
 }
 
-/* The whole of /proc/PID/maps. 0 or a negative errno. */
-static int read_maps_text(pid_t pid, struct hodo_text *text)
-{
-	HODO_AUTO_CLOSE int fd = -1;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : hodo_file_read(fd, MAPS_BYTES_MAX, text);
-}
-
-static bool parse_map(char *line, struct hodo_attach_map *m)
-{
-	unsigned int major, minor;
-	char mode[5];
-	int at = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start, &m->end, mode,
-		   &m->offset, &major, &minor, &m->inode, &at) < 7)
-		return false;
-	m->dev = makedev(major, minor);
-	m->readable = mode[0] == 'r';
-	m->writable = mode[1] == 'w';
-	m->executable = mode[2] == 'x';
-	m->name = line + at;
-	return true;
-}
-
 int hodo_attach_read_maps(struct hodo_attach_target *t)
 {
-	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
-	struct hodo_attach_map *maps = NULL;
-	int err = read_maps_text(t->pid, &text);
+	struct hodo_proc_maps lines;
+	struct hodo_proc_map *maps = NULL, map;
+	int err = hodo_proc_maps_open(&lines, t->pid);
 	uint32_t n = 0;
 
-	hodo_text_string(&text);
-	for (char *line = text.data, *next; !err && (next = strchr(line, '\n')); line = next) {
-		struct hodo_attach_map *m = n < HODO_ATTACH_MAPS_MAX ? hodo_vec_add(maps, n) : NULL;
-
-		*next++ = 0;
-		if (!m)
-			err = -ENOMEM;
-		else if (!parse_map(line, m))
-			n--;
-	}
+	while (!err && hodo_proc_maps_next(&lines, &map))
+		err = n < HODO_ATTACH_MAPS_MAX ? hodo_vec_push(maps, n, map) : -ENOMEM;
 	if (err) {
+		hodo_proc_maps_close(&lines);
 		free(maps);
 		return err;
 	}
 	hodo_attach_target_close(t);
-	t->maps_text = text.data;
-	text.data = NULL;
+	t->lines = lines;
 	t->maps = maps;
 	t->nmaps = n;
 	return 0;
@@ -146,13 +79,13 @@ int hodo_attach_read_maps(struct hodo_attach_target *t)
 
 static int compare_map(const void *address, const void *map)
 {
-	const struct hodo_attach_map *m = map;
+	const struct hodo_proc_map *m = map;
 	uint64_t at = *(const uint64_t *)address;
 
 	return at < m->start ? -1 : at >= m->end;
 }
 
-const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address)
+const struct hodo_proc_map *hodo_attach_map_at(const struct hodo_attach_target *t, uint64_t address)
 {
 	return bsearch(&address, t->maps, t->nmaps, sizeof(*t->maps), compare_map);
 }
@@ -161,27 +94,27 @@ const struct hodo_attach_map *hodo_attach_map_at(const struct hodo_attach_target
 
 static int check_tracer(struct hodo_attach_target *t, const char *status)
 {
-	const char *value = hodo_attach_status(status, "TracerPid");
+	const char *value = hodo_proc_field(status, "TracerPid");
 	int tracer = value ? atoi(value) : 0;
 	char comm[64];
 
 	if (!tracer)
 		return 0;
-	hodo_attach_proc(tracer, "comm", comm, sizeof(comm));
+	hodo_proc_file(tracer, "comm", comm, sizeof(comm));
 	return hodo_why(t->why, -EBUSY, "process %d is traced by %s (process %d): end that first, or start it with "
 			"HODO_LISTEN=1", t->pid, comm[0] ? comm : "another", tracer);
 }
 
 static int check_status(struct hodo_attach_target *t)
 {
-	struct hodo_attach_stat stat;
+	struct hodo_proc_stat stat;
 	char status[8192];
 	const char *features;
-	int error = (int)hodo_attach_proc(t->pid, "status", status, sizeof(status));
+	int error = (int)hodo_proc_file(t->pid, "status", status, sizeof(status));
 
 	if (error < 0)
 		return hodo_why(t->why, -ESRCH, "process %d has ended", t->pid);
-	hodo_attach_stat(t->pid, "stat", &stat);
+	hodo_proc_stat(t->pid, "stat", &stat);
 	t->start_time = stat.start_time;
 	if (stat.flags & 0x200000) /* PF_KTHREAD */
 		return hodo_why(t->why, -EINVAL, "process %d is a kernel thread: it has no program to trace", t->pid);
@@ -194,7 +127,7 @@ static int check_status(struct hodo_attach_target *t)
 	if (stat.state == 'T' || stat.state == 't')
 		return hodo_why(t->why, -EBUSY, "process %d is stopped: resume it first (kill -CONT %d)", t->pid,
 				t->pid);
-	features = hodo_attach_status(status, "x86_Thread_features");
+	features = hodo_proc_field(status, "x86_Thread_features");
 	if (features && strstr(features, "shstk\n"))
 		return hodo_why(t->why, -EOPNOTSUPP, "process %d has a shadow stack: start it with HODO_LISTEN=1",
 				t->pid);
@@ -206,7 +139,7 @@ static int check_permission(struct hodo_attach_target *t)
 {
 	char scope[16] = "", path[64];
 	struct stat st;
-	ssize_t n = hodo_attach_proc(t->pid, "auxv", t->auxv, sizeof(t->auxv));
+	ssize_t n = hodo_proc_file(t->pid, "auxv", t->auxv, sizeof(t->auxv));
 
 	if (n > 0) {
 		t->auxv_len = n;
@@ -254,7 +187,7 @@ static bool parse_auxv(struct hodo_attach_target *t)
 static int check_program(struct hodo_attach_target *t)
 {
 	char id[20 + 1];
-	ssize_t n = hodo_attach_proc(t->pid, "exe", id, sizeof(id));
+	ssize_t n = hodo_proc_file(t->pid, "exe", id, sizeof(id));
 
 	if (n < 0)
 		return hodo_why(t->why, -EPERM, "the program of process %d cannot be read: %s", t->pid,
@@ -290,9 +223,8 @@ int hodo_attach_target_open(struct hodo_attach_target *t)
 
 void hodo_attach_target_close(struct hodo_attach_target *t)
 {
-	free(t->maps_text);
+	hodo_proc_maps_close(&t->lines);
 	free(t->maps);
-	t->maps_text = NULL;
 	t->maps = NULL;
 	t->nmaps = 0;
 }

@@ -126,7 +126,7 @@ bool hodo_attach_tracee_again(struct hodo_attach_tracee *e)
 
 static uint64_t hexadecimal(const char *status, const char *name)
 {
-	const char *value = hodo_attach_status(status, name);
+	const char *value = hodo_proc_field(status, name);
 
 	return value ? strtoull(value, NULL, 16) : 0;
 }
@@ -138,7 +138,7 @@ static int read_signals(struct hodo_attach_tracee *e)
 	uint64_t pending;
 
 	snprintf(name, sizeof(name), "task/%d/status", (int)e->tid);
-	if (hodo_attach_proc(e->target->pid, name, status, sizeof(status)) < 0)
+	if (hodo_proc_file(e->target->pid, name, status, sizeof(status)) < 0)
 		return -ESRCH;
 	e->ignored = hexadecimal(status, "SigIgn");
 	e->caught = hexadecimal(status, "SigCgt");

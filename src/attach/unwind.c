@@ -44,7 +44,7 @@ struct hodo_attach_unwind {
 static void copy_stack(struct hodo_attach_unwind *u)
 {
 	uint64_t sp = u->tracee->regs.rsp;
-	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, sp);
+	const struct hodo_proc_map *m = hodo_attach_map_at(u->target, sp);
 
 	u->copied = m ? m->end - sp < STACK_MAX ? m->end - sp : STACK_MAX : 0;
 	if (!hodo_attach_read(u->target, sp, u->copy, u->copied))
@@ -317,7 +317,7 @@ static bool is_return_address(struct hodo_attach_unwind *u, uint64_t address)
 /* Scans the rest of the stack if it could not be unwound. */
 static bool scan(struct hodo_attach_unwind *u)
 {
-	const struct hodo_attach_map *m = hodo_attach_map_at(u->target, u->walk.last_sp);
+	const struct hodo_proc_map *m = hodo_attach_map_at(u->target, u->walk.last_sp);
 	uint64_t word, at = u->walk.last_sp & ~7ull;
 
 	if (!m || m->end - at > SCAN_MAX)

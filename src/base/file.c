@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +104,18 @@ ssize_t hodo_file_line(int dirfd, const char *path, char *to, size_t size)
 		n--;
 	to[n > 0 ? n : 0] = 0;
 	return n;
+}
+
+bool hodo_file_own_dir(char dir[PATH_MAX])
+{
+	ssize_t len = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+	char *slash;
+
+	dir[len > 0 ? len : 0] = '\0';
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = '\0';
+	return slash;
 }
 
 int hodo_dir_open(int dirfd, const char *name)

@@ -5,6 +5,8 @@
 #define HODO_BASE_FILE_H
 
 #include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -36,6 +38,9 @@ int hodo_file_write(int fd, const void *data, size_t len);
  * errno, and to is "".
  */
 ssize_t hodo_file_line(int dirfd, const char *path, char *to, size_t size);
+
+/* The directory of the program that runs here. False: not known. */
+bool hodo_file_own_dir(char dir[PATH_MAX]);
 
 /* Opens a directory, not a link: its descriptor or a negative errno. */
 int hodo_dir_open(int dirfd, const char *name);

@@ -16,6 +16,7 @@
 #include <base/vec.h>
 #include <base/scope.h>
 #include <cli/options.h>
+#include <proc/maps.h>
 
 #include "say.h"
 
@@ -114,16 +115,13 @@ static int inject(struct hodo_target *t)
 /* Whether the process has mapped a libhodo, with or without a version in its name. */
 static bool has_library(pid_t pid)
 {
-	HODO_AUTO_FCLOSE FILE *f = NULL;
-	HODO_AUTO_FREE char *line = NULL;
+	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
+	struct hodo_proc_map map;
 	bool found = false;
-	size_t room = 0;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	while (f && !found && getline(&line, &room, f) > 0)
-		found = strstr(line, "/libhodo.so") != NULL;
+	hodo_proc_maps_open(&maps, pid);
+	while (!found && hodo_proc_maps_next(&maps, &map))
+		found = strstr(map.name, "/libhodo.so") != NULL;
 	return found;
 }
 

@@ -46,17 +46,10 @@ static void *open_own(void)
 {
 	static const char *const beside[] = { "lib", "lib64" };
 	char exe[PATH_MAX], path[PATH_MAX + 64];
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	void *library = NULL;
-	char *slash;
 
-	if (len <= 0)
+	if (!hodo_file_own_dir(exe))
 		return NULL;
-	exe[len] = 0;
-	slash = strrchr(exe, '/');
-	if (!slash)
-		return NULL;
-	*slash = 0;
 	snprintf(path, sizeof(path), "%s/../duck/" FILE_NAME, exe);
 	if (access(path, R_OK) == 0)
 		return dlopen(path, RTLD_NOW | RTLD_LOCAL);

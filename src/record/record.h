@@ -26,7 +26,7 @@
 #include "catalog.h"
 #include "clock.h"
 #include <record/join/peer.h>
-#include "proc_status.h"
+#include <proc/process.h>
 #include "process.h"
 #include <record/join/runtime_dir.h>
 #include <record/ring/shm.h>

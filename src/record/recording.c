@@ -18,7 +18,7 @@
 
 #include "conditions.h"
 #include <record/kernel/kernel.h>
-#include "proc_status.h"
+#include <proc/process.h>
 #include <record/join/planning.h>
 #include "process_impl.h"
 #include <record/join/server.h>

@@ -10,8 +10,8 @@
 #include <base/file.h>
 #include <base/scope.h>
 
-#include "proc_status.h"
 #include "process_impl.h"
+#include <proc/process.h>
 #include <record/ring/shm.h>
 
 #define REFRESH_MAX 256u /* names looked up at once */
@@ -99,9 +99,9 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 		if (p->threads_refreshed >= p->threads.n)
 			p->threads_refreshed = 0;
 		t = hodo_map_at(&p->threads, p->threads_refreshed++);
-		snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->id.pid, t->tid);
+		snprintf(path, sizeof(path), "task/%u/comm", t->tid);
 		/* The pid may have been reused by now. */
-		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0 && poll(&dead, 1, 0) == 0)
+		if (hodo_proc_file(p->id.pid, path, comm, sizeof(comm)) > 0 && poll(&dead, 1, 0) == 0)
 			set_thread(p, t, 0, comm);
 	}
 }

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <proc/maps.h>
 #include <record/record.h>
 
 #define PACKET_MAX_BYTES 65536u /* as in src/user/flight/flight.c */
@@ -135,45 +136,37 @@ struct mapped {
 	int error;              /* its reason for having no flight recorder; 0: none given */
 };
 
-/* One line of maps, which the process may have forged. */
-static void look_at(struct mapped *m, const char *line)
+/* The name of a mapping, which the process may have forged. */
+static void look_at(struct mapped *m, const char *path)
 {
-	const char *path = strchr(line, '/');
-	size_t len = path ? strcspn(path, "\n") : 0;
+	size_t len = strlen(path);
 	int n;
 
-	if (!len || len >= PATH_MAX)
+	if (path[0] != '/' || len >= PATH_MAX)
 		return;
 	if (sscanf(path, "/memfd:" HODO_FLIGHT_ERROR "%d", &n) == 1)
 		m->error = n > 0 && n < 4096 ? -n : 0;
 	else if (strncmp(path, "/memfd:hodo (", 13) == 0)
 		m->buffers = true;
 	else if (strstr(path, "/libhodo.so"))
-		snprintf(m->library, sizeof(m->library), "%.*s", (int)len, path);
+		snprintf(m->library, sizeof(m->library), "%s", path);
 	else if (len > 7 && strncmp(path + len - 7, ".flight", 7) == 0)
-		snprintf(m->file, sizeof(m->file), "%.*s", (int)len, path);
+		snprintf(m->file, sizeof(m->file), "%s", path);
 }
 
 /* False: it cannot be read; f has the reason. */
 static bool look(struct doctor_finding *f, struct mapped *m)
 {
-	HODO_AUTO_FCLOSE FILE *maps = NULL;
-	HODO_AUTO_FREE char *line = NULL;
-	size_t room = 0;
-	char path[32];
+	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
+	struct hodo_proc_map map;
+	bool any = false;
 
 	memset(m, 0, sizeof(*m));
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)f->pid);
-	maps = fopen(path, "re");
-	/* For an ended process, the file can be opened, and is empty. */
-	for (bool any = false; maps; any = true) {
-		if (getline(&line, &room, maps) <= 0) {
-			if (any)
-				return true;
-			break;
-		}
-		look_at(m, line);
-	}
+	/* An ended process has none. */
+	for (hodo_proc_maps_open(&maps, f->pid); hodo_proc_maps_next(&maps, &map); any = true)
+		look_at(m, map.name);
+	if (any)
+		return true;
 	doctor_found(f, DOCTOR_BAD, "give a process of yours that runs, or run hodo as root",
 		     "process %d cannot be inspected", (int)f->pid);
 	return false;

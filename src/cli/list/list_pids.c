@@ -9,6 +9,7 @@
 
 #include <base/file.h>
 #include <base/vec.h>
+#include <proc/process.h>
 #include <record/record.h>
 
 #include <cli/say.h>
@@ -33,7 +34,6 @@ static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 {
 	struct listener found = { .pid = pid };
 	HODO_AUTO(hodo_target_close) struct hodo_target t;
-	char path[32];
 
 	if (hodo_target_open(&t, pid) < 0)
 		return;
@@ -42,8 +42,7 @@ static void look_at(struct listener **all, size_t *n, pid_t pid, bool quiet)
 			hodo_warning("%s", t.why.text);
 		return;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	hodo_file_line(AT_FDCWD, path, found.comm, sizeof(found.comm));
+	hodo_proc_file(pid, "comm", found.comm, sizeof(found.comm));
 	*hodo_must(hodo_vec_add(*all, *n)) = found;
 }
 

@@ -23,11 +23,11 @@
 #include <probe/patch/whole_functions.h>
 #include <probe/value/sdt.h>
 #include <probe/text/select.h>
+#include <proc/maps.h>
 
 #include <cli/cli.h>
 #include "traps.h"
 
-#define MAPS_MAX (64u << 20)
 #define PAGE 4096ull
 
 /* A process while its plan is made. */
@@ -319,15 +319,10 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 
 static int read_space(struct hodo_probe_space *space, pid_t pid)
 {
-	HODO_AUTO(hodo_text_free) struct hodo_text maps = { 0 };
-	HODO_AUTO_CLOSE int fd = -1;
-	char path[32];
-	int err;
+	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
+	int err = hodo_proc_maps_open(&maps, pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	err = fd < 0 ? -errno : hodo_file_read(fd, MAPS_MAX, &maps);
-	return err ? err : hodo_probe_space_maps(space, hodo_text_string(&maps));
+	return err ? err : hodo_probe_space_maps(space, hodo_text_string(&maps.text));
 }
 
 static int build(const struct planning *p, struct hodo_probe_built *built)

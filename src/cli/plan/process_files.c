@@ -3,7 +3,6 @@
 #include "process_files.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <base/rights.h>
 #include <base/scope.h>
 #include <elf/file.h>
+#include <proc/maps.h>
 
 #define FILES_MAX 1024u
 
@@ -64,35 +64,25 @@ static size_t root_length(pid_t pid, char root[PATH_MAX])
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 {
 	HODO_AUTO(hodo_map_free) struct hodo_map seen = HODO_MAP_BYTES(struct seen);
-	HODO_AUTO_FCLOSE FILE *maps = NULL;
-	HODO_AUTO_FREE char *line = NULL;
-	char path[32], root[PATH_MAX];
-	size_t room = 0, within = root_length(pid, root);
-	ssize_t len;
-	int err = 0;
+	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
+	struct hodo_proc_map map;
+	char root[PATH_MAX];
+	size_t within = root_length(pid, root);
+	int err = hodo_proc_maps_open(&maps, pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return -errno;
 	hodo_hash_seed();
-	while (!err && seen.n < FILES_MAX && (len = getline(&line, &room, maps)) > 0) {
-		char perms[8], *name = strchr(line, '/');
-		struct hodo_process_file file = { .path = name };
-		uint64_t inode;
+	while (!err && seen.n < FILES_MAX && hodo_proc_maps_next(&maps, &map)) {
+		struct hodo_process_file file = { .path = map.name, .start = map.start, .offset = map.offset };
 		bool is_new = false;
 
-		line[len - 1] = 0;
-		if (name && within && strncmp(name, root, within) == 0 && name[within] == '/')
-			file.path = name += within;
-		if (!name || sscanf(line, "%" SCNx64 "-%*s %7s %" SCNx64 " %*s %" SCNu64, &file.start, perms,
-				    &file.offset, &inode) != 4 || perms[2] != 'x' ||
-		    strlen(name) >= PATH_MAX)
+		if (within && strncmp(map.name, root, within) == 0 && map.name[within] == '/')
+			file.path += within;
+		if (file.path[0] != '/' || !map.executable || strlen(file.path) >= PATH_MAX)
 			continue;
-		if (!hodo_map_add_bytes(&seen, name, strlen(name), &is_new))
+		if (!hodo_map_add_bytes(&seen, file.path, strlen(file.path), &is_new))
 			return -ENOMEM;
 		if (is_new)
-			err = take(pid, &file, inode, each, arg);
+			err = take(pid, &file, map.inode, each, arg);
 	}
 	return err;
 }

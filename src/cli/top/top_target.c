@@ -13,6 +13,7 @@
 
 #include <cli/say.h>
 #include <base/file.h>
+#include <proc/process.h>
 
 #define OUTPUT_KEPT (64u << 10)
 #define OUTPUT_SLACK (1u << 20)
@@ -289,10 +290,9 @@ void hodo_top_target_free(struct hodo_top_target *t)
 static void add_to_title(char *title, size_t size, pid_t pid)
 {
 	size_t n = strlen(title);
-	char path[64], comm[32];
+	char comm[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	hodo_file_line(AT_FDCWD, path, comm, sizeof(comm));
+	hodo_proc_file(pid, "comm", comm, sizeof(comm));
 	snprintf(title + n, size - n, "%s%s[%d]", n ? " " : "", comm, (int)pid);
 }
 

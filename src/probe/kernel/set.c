@@ -10,7 +10,8 @@
 
 #include <bpf/libbpf.h>
 
-#define KALLSYMS "/proc/kallsyms"
+#include <base/scope.h>
+#include <proc/kallsyms.h>
 
 /* The kernel's types, and those of the module that was needed last. */
 struct types {
@@ -41,46 +42,22 @@ static void types_close(struct types *t)
 
 /* --------------------------------------------------------------- functions */
 
-/* One line of the kernel's list of symbols: ADDRESS TYPE NAME[\t[MODULE]]. False: not a function. */
-static bool read_line(char *line, const char **name, const char **module)
-{
-	char *save, *word = strtok_r(line, " ", &save), *type = word ? strtok_r(NULL, " ", &save) : NULL;
-	char *symbol = type ? strtok_r(NULL, " \t\n", &save) : NULL, *in = symbol ? strtok_r(NULL, " \t\n", &save) : NULL;
-
-	if (!symbol || !strchr("tTwW", type[0]))
-		return false;
-	*name = symbol;
-	*module = "";
-	if (in && in[0] == '[') {
-		in[strcspn(in, "]")] = '\0';
-		*module = in + 1;
-	}
-	return true;
-}
-
 /* The function's module, "": the kernel itself. near: collects similar names, NULL: not wanted. -ENOENT: not
  * found. If the list cannot be read, assumes the kernel. */
 static int find_function(const char *function, char *module, size_t size, struct hodo_near *near)
 {
-	FILE *f = fopen(KALLSYMS, "re");
-	const char *name, *in;
-	bool found = !f;
-	char *line = NULL;
-	size_t room = 0;
+	HODO_AUTO(hodo_kallsyms_close) struct hodo_kallsyms all;
+	struct hodo_kallsym symbol;
+	bool found = hodo_kallsyms_open(&all) < 0;
 
 	*module = '\0';
-	while (!found && getline(&line, &room, f) > 0) {
-		if (!read_line(line, &name, &in))
-			continue;
-		found = strcmp(name, function) == 0;
+	while (!found && hodo_kallsyms_next(&all, &symbol)) {
+		found = strcmp(symbol.name, function) == 0;
 		if (found)
-			snprintf(module, size, "%s", in);
+			snprintf(module, size, "%s", symbol.module);
 		else if (near)
-			hodo_near_look(near, name);
+			hodo_near_look(near, symbol.name);
 	}
-	free(line);
-	if (f)
-		fclose(f);
 	return found ? 0 : -ENOENT;
 }
 

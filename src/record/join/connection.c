@@ -27,7 +27,7 @@
 #include "second_socket.h"
 #include "control.h"
 #include "planning.h"
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "socket.h"
 
 #define PROCESSES_MAX 8192u /* recorded at once */
@@ -77,11 +77,9 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 	f->ppid = h->ppid;
 	f->start = c->adopted ? HODO_START_ATTACH : h->start == HODO_START_FORK ? HODO_START_FORK : HODO_START_EXEC;
 	memcpy(f->comm, h->comm, sizeof(f->comm) - 1);
-	if (c->adopted) { /* the thread that listens has its own name */
-		snprintf(path, sizeof(path), "/proc/%d/comm", (int)c->id.pid);
-		if (hodo_file_line(AT_FDCWD, path, comm, sizeof(comm)) > 0)
-			memcpy(f->comm, comm, sizeof(f->comm));
-	}
+	/* The thread that listens has its own name. */
+	if (c->adopted && hodo_proc_file(c->id.pid, "comm", comm, sizeof(comm)) > 0)
+		memcpy(f->comm, comm, sizeof(f->comm));
 	memcpy(f->exe, h->exe, sizeof(f->exe) - 1);
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)c->id.pid);
 	len = readlink(path, f->exe, sizeof(f->exe) - 1);

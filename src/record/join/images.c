@@ -24,8 +24,8 @@
 #include <base/map.h>
 
 #include "why_unrecorded.h"
-#include <record/proc_status.h>
 #include <record/process_impl.h>
+#include <proc/process.h>
 #include "server.h"
 #include <record/ring/shm.h>
 #include <record/recorder.h>

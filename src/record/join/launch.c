@@ -84,16 +84,9 @@ static bool find_below(const char *dir, const char *word, bool deeper, char *pat
 static bool find_library(char *path)
 {
 	char exe[PATH_MAX], dir[PATH_MAX + 16];
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
 
-	if (len <= 0)
+	if (!hodo_file_own_dir(exe))
 		return false;
-	exe[len] = 0;
-	slash = strrchr(exe, '/');
-	if (!slash)
-		return false;
-	*slash = 0;
 	snprintf(dir, sizeof(dir), "%s/../user", exe); /* build tree */
 	if (find_in(dir, path))
 		return true;

@@ -20,7 +20,7 @@
 #include <base/scope.h>
 
 #include <record/write/names.h>
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "runtime_dir.h"
 #include "socket.h"
 

@@ -4,7 +4,7 @@
  * container is gone when the names of its functions are looked for.
  */
 #define _GNU_SOURCE
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "roots.h"
 
 #include <fcntl.h>

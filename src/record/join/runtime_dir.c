@@ -18,7 +18,7 @@
 #include <base/scope.h>
 
 #include <record/write/names.h>
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "socket.h"
 
 /* Another user could have made the directory in /tmp, or a link, before us: neither is ever used. */

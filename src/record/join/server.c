@@ -22,7 +22,7 @@
 #include <base/scope.h>
 
 #include "second_socket.h"
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "runtime_dir.h"
 #include "socket.h"
 

@@ -17,7 +17,7 @@
 
 #include <base/scope.h>
 
-#include <record/proc_status.h>
+#include <proc/process.h>
 #include "socket.h"
 
 #define JOINS_MAX 64u

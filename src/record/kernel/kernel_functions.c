@@ -11,15 +11,18 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <base/scope.h>
 #include <core/note.h>
+#include <proc/kallsyms.h>
 
 #define FEW_MAX 384u /* how many the module takes one by one: HODO_FUNCTION_ADDRESSES_MAX there */
 #define LIST "available_filter_functions"
 #define KERNEL_START 0xffff800000000000ull
 #define NOTES_MAX 65536u
+#define NAME_BYTES 768u /* of a function and its module */
 
 static const char *const list_paths[] = { "/sys/kernel/tracing/" LIST, "/sys/kernel/debug/tracing/" LIST };
 
@@ -76,22 +79,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A line of /proc/kallsyms: the name as in ftrace's list, in place. NULL: not a function. */
-static char *parse_symbol(char *line, unsigned long long *address)
-{
-	char type, *name, *tab;
-	int at;
-
-	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%llx %c %n", address, &type, &at) != 2 || !strchr("tTwW", type))
-		return NULL;
-	name = line + at;
-	tab = strchr(name, '\t');
-	if (tab)
-		*tab = ' ';
-	return name;
-}
-
 static bool is_one_of(const struct few *few, const char *name)
 {
 	return bsearch(&name, few->name, few->n, sizeof(*few->name), by_name) != NULL;
@@ -115,46 +102,43 @@ struct places {
 	bool fprobe;
 };
 
-static int add_place(struct hodo_pattern_list *list, unsigned long long address)
+static int add_place(struct hodo_pattern_list *list, uint64_t address)
 {
-	struct hodo_why why;
 	char range[64];
 
 	if (list->n >= FEW_MAX)
 		return -E2BIG;
-	snprintf(range, sizeof(range), "0x%llx-0x%llx", address, address + 1);
-	return hodo_functions_add(list, range, &why);
+	snprintf(range, sizeof(range), "0x%" PRIx64 "-0x%" PRIx64, address, address + 1);
+	return hodo_functions_add(list, range, NULL);
 }
 
 static int read_places(const struct few *few, const struct hodo_pattern_list *patterns, struct places *places)
 {
-	HODO_AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
-	HODO_AUTO_FREE char *line = NULL;
-	unsigned long long address;
-	size_t room = 0;
-	int err = f ? 0 : -errno;
+	HODO_AUTO(hodo_kallsyms_close) struct hodo_kallsyms all;
+	struct hodo_kallsym s;
+	int err = hodo_kallsyms_open(&all);
 
-	while (!err && getline(&line, &room, f) > 0) {
-		const char *name = parse_symbol(line, &address);
+	while (!err && hodo_kallsyms_next(&all, &s)) {
+		char name[NAME_BYTES]; /* as in ftrace's list */
 
-		if (!name || !address)
+		if (!s.address)
 			continue;
+		snprintf(name, sizeof(name), "%s%s%s%s", s.name, *s.module ? " [" : "", s.module, *s.module ? "]" : "");
 		places->fprobe |= strcmp(name, "register_fprobe") == 0;
 		if (is_one_of(few, name))
-			err = add_place(&places->few, address);
+			err = add_place(&places->few, s.address);
 		else if (is_other_name(few, patterns, name))
-			err = add_place(&places->others, address);
+			err = add_place(&places->others, s.address);
 	}
 	return err;
 }
 
 static int append(struct hodo_pattern_list *to, const struct hodo_pattern_list *more)
 {
-	struct hodo_why why;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < more->n; i++)
-		err = hodo_functions_add(to, more->pattern[i].text, &why);
+		err = hodo_functions_add(to, more->pattern[i].text, NULL);
 	return err;
 }
 

@@ -16,8 +16,8 @@
 
 #include <record/conditions.h>
 #include "out_dir.h"
-#include <record/proc_status.h>
 #include <record/process_impl.h>
+#include <proc/process.h>
 #include <record/ring/shm.h>
 #include "snapshot.h"
 

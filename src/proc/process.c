@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * proc_status.c - what /proc says of a process.
- */
-#define _GNU_SOURCE
-#include "proc_status.h"
+/* process.c - what /proc and the kernel say of a process. */
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <base/file.h>
 #include <base/scope.h>
@@ -19,10 +20,6 @@
 #define KTHREADD 2 /* the parent of all threads of the kernel */
 
 #define ENVIRON_MAX (4u << 20)
-/* Of /proc/PID/stat. */
-#define STATE_FIELD 3
-#define START_FIELD 22
-#define EXIT_CODE_FIELD 52
 
 /* From <linux/pidfd.h>, which older systems lack; its first version. */
 struct pidfd_info {
@@ -32,6 +29,14 @@ struct pidfd_info {
 };
 #define PIDFD_GET_INFO _IOWR(0xff, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT 8u
+
+ssize_t hodo_proc_file(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return hodo_file_line(AT_FDCWD, path, text, size);
+}
 
 static unsigned long last_number(const char *line)
 {
@@ -71,6 +76,16 @@ int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
 	status->kernel = !memory && (pid == KTHREADD || parent == KTHREADD);
 	/* If the process ends just then, reading stops early. */
 	return status->tgid ? 0 : -ESRCH;
+}
+
+const char *hodo_proc_field(const char *status, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *line = status; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (strncmp(line, name, len) == 0 && line[len] == ':')
+			return line + len + 1 + strspn(line + len + 1, " \t");
+	return NULL;
 }
 
 bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size)
@@ -122,31 +137,25 @@ uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid)
 	return uid;
 }
 
-static bool read_stat(pid_t pid, char *text, size_t size)
+bool hodo_proc_stat(pid_t pid, const char *name, struct hodo_proc_stat *s)
 {
-	char path[32];
+	char text[2048], *after;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return hodo_file_line(AT_FDCWD, path, text, size) > 0;
-}
-
-/* A field from the third on; the second may contain anything. NULL: missing. */
-static const char *stat_field(const char *text, int field)
-{
-	const char *at = strrchr(text, ')');
-
-	for (int i = 2; i < field && at; i++)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : NULL;
+	*s = (struct hodo_proc_stat){ 0 };
+	/* The second field, a name, may contain anything. */
+	after = hodo_proc_file(pid, name, text, sizeof(text)) < 0 ? NULL : strrchr(text, ')');
+	return after &&
+	       sscanf(after + 1, " %c %*s %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
+		      " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		      " %*s %*s %*s %*s %*s %d", &s->state, &s->flags, &s->start_time, &s->exit_code) >= 3;
 }
 
 bool hodo_proc_older(pid_t pid)
 {
-	char text[2][2048];
-	const char *its = read_stat(pid, text[0], sizeof(text[0])) ? stat_field(text[0], START_FIELD) : NULL;
-	const char *ours = read_stat(getpid(), text[1], sizeof(text[1])) ? stat_field(text[1], START_FIELD) : NULL;
+	struct hodo_proc_stat its, ours;
 
-	return its && ours && strtoull(its, NULL, 10) < strtoull(ours, NULL, 10);
+	return hodo_proc_stat(pid, "stat", &its) && hodo_proc_stat(getpid(), "stat", &ours) &&
+	       its.start_time < ours.start_time;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -202,22 +211,15 @@ static bool kernel_tells(int pidfd, int *status)
 /* Known until then. */
 static bool proc_tells(pid_t pid, int pidfd, int *status)
 {
-	char text[2048];
-	const char *at;
+	struct hodo_proc_stat stat;
 
-	if (!read_stat(pid, text, sizeof(text)))
+	if (!hodo_proc_stat(pid, "stat", &stat))
 		return false;
 	/* Another process may have the number, if ours has exited by now. */
 	if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0)
 		return false;
-	at = stat_field(text, STATE_FIELD);
-	if (!at || (*at != 'Z' && *at != 'X'))
-		return false;
-	at = stat_field(text, EXIT_CODE_FIELD);
-	if (!at)
-		return false;
-	*status = atoi(at);
-	return true;
+	*status = stat.exit_code;
+	return stat.state == 'Z' || stat.state == 'X';
 }
 
 enum hodo_ending hodo_ending_of(pid_t pid, int pidfd)

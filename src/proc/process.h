@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_status.h - what /proc and the kernel say of a process.
+ * process.h - what /proc and the kernel say of a process.
  */
-#ifndef HODO_RECORD_PROC_STATUS_H
-#define HODO_RECORD_PROC_STATUS_H
+#ifndef HODO_PROC_PROCESS_H
+#define HODO_PROC_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* The text of a file in /proc/PID, such as "comm" or "task/TID/comm", as hodo_file_line() reads it. */
+ssize_t hodo_proc_file(pid_t pid, const char *name, char *text, size_t size);
+
+struct hodo_proc_stat {
+	char state;
+	unsigned long flags;
+	uint64_t start_time; /* clock ticks after boot; pid and this together are unique */
+	int exit_code;       /* of one that has ended */
+};
+/* From "stat" or "task/TID/stat". False: not available; then all zero. */
+bool hodo_proc_stat(pid_t pid, const char *name, struct hodo_proc_stat *s);
+
+/* The value after "NAME:" in a text of status, or NULL. */
+const char *hodo_proc_field(const char *status, const char *name);
 
 struct hodo_proc_status {
 	pid_t tgid;             /* of the process that the thread belongs to */
