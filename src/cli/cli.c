@@ -30,6 +30,14 @@ int hodo_say(int status, const char *fmt, ...)
 	return status;
 }
 
+static void report(void *arg, const char *line)
+{
+	(void)arg;
+	hodo_error("%s", line);
+}
+
+const struct hodo_reporter hodo_error_reporter = { report, NULL };
+
 int hodo_compress_level(const char *verb, const char *value, int *level)
 {
 	uint64_t n = HODO_COMPRESS_DEFAULT;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <base/why.h>
+
 /* Exit statuses. The last two are for commands, as in a shell. */
 #define HODO_EXIT_FAILURE        1
 #define HODO_EXIT_USAGE          2
@@ -21,6 +23,7 @@
 int hodo_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define hodo_error(...)   hodo_say(HODO_EXIT_FAILURE, __VA_ARGS__)
 #define hodo_warning(...) hodo_say(0, "warning: " __VA_ARGS__)
+extern const struct hodo_reporter hodo_error_reporter; /* each line is one of hodo_error() */
 #define hodo_usage(verb, text, ...) \
 	hodo_say(HODO_EXIT_USAGE, "%s: " text ": see 'hodo %s --help'", verb, ##__VA_ARGS__, verb)
 

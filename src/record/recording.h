@@ -13,8 +13,8 @@
 
 #include <base/why.h>
 #include <hodo/abi.h>
-#include <hodo/abi_plan.h>
 #include <pack/compress.h>
+#include <plan/planner.h>
 
 #include "clock.h"
 #include "functions.h"
@@ -24,17 +24,6 @@
 
 struct hodo_recorder;
 struct hodo_process;
-
-/* What a plan must cover. */
-struct hodo_plan_request {
-	pid_t pid;
-	bool came;  /* it was already running */
-	uint32_t n; /* of `object`, the only ones for the plan; 0: everything that the process has mapped */
-	struct hodo_plan_object object[HODO_PLAN_OBJECTS_MAX];
-	bool starts; /* it has just been started: it loads libraries later */
-	bool loads;  /* it can be asked to load libraries first */
-	char load[HODO_PLAN_LOAD_MAX]; /* out, with -ELIBACC: which ones, each followed by a newline */
-};
 
 /* How much is written, and where. All 0: everything, into one recording. */
 struct hodo_limits {
@@ -104,25 +93,8 @@ struct hodo_recorder_config {
 	struct hodo_conditions *conditions; /* rates and triggers; NULL: none; stays the caller's */
 	bool awaits_start;                               /* recording begins at a start trigger */
 	const struct hodo_context_config *context; /* NULL: none; stays the caller's */
-	/*
-	 * NULL, or: makes a plan (hodo/abi_plan.h) for a process that waits for it. A descriptor, which the
-	 * recorder takes; negative: none, and the user has been told if necessary; -ELIBACC: libraries must be
-	 * loaded first. Called in a separate thread, one plan at a time; it must not call functions of the
-	 * recorder.
-	 */
-	int (*plan)(void *arg, struct hodo_plan_request *request);
+	struct hodo_planner *planner; /* for processes that wait for a plan; NULL: none; stays the caller's */
 	bool plans; /* processes ask for one from the start; else only once a probe was added */
-	/*
-	 * NULL, or: does HODO_CONTROL_PROBE_ADD, _REMOVE or _LIST on the input of plans, while none is being
-	 * made. Returns the answer's result; found: its path.
-	 */
-	int (*probe)(void *arg, enum hodo_control_op op, const char *text, uint32_t next, char *found, size_t size);
-	/*
-	 * Switches on the always-on windows of the plan in a process, whose threads must be stopped
-	 * meanwhile. 0, or negative errno, and the user has been told.
-	 */
-	int (*plan_still)(void *arg, pid_t pid, int pidfd, int plan);
-	void *plan_arg;
 	struct hodo_limits limits;
 	struct hodo_snapshots snapshots;
 	uint32_t drain_threads; /* the most that drain rings; 0: as suits this machine */

@@ -13,7 +13,7 @@
 #include <base/vec.h>
 #include <probe/patch/whole_functions.h>
 
-#include <cli/plan/process_files.h>
+#include <plan/process_files.h>
 
 /* Why some of an object's entries and exits are not by a jump. */
 struct reason {

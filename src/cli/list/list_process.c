@@ -13,7 +13,7 @@
 #include <base/scope.h>
 #include <record/record.h>
 
-#include <cli/plan/process_files.h>
+#include <plan/process_files.h>
 #include <cli/target.h>
 
 /* ------------------------------------------------------------ what it says itself */

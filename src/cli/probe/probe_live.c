@@ -14,11 +14,11 @@
 
 #include <base/clock.h>
 #include <base/vec.h>
+#include <plan/planner.h>
 #include <record/record.h>
 
 #include <cli/say.h>
 #include <cli/output/out.h>
-#include <cli/plan/planner.h>
 #include "recorders.h"
 #include <cli/output/table.h>
 #include <cli/target.h>
@@ -58,7 +58,7 @@ static bool is_static(const char *text)
 
 static int parse(struct wanted *w, const char *text)
 {
-	HODO_AUTO(hodo_record_probes_free) struct hodo_record_probes one = { 0 };
+	HODO_AUTO(hodo_planner_probes_free) struct hodo_planner_probes one = { 0 };
 	struct hodo_why why;
 	int err;
 
@@ -67,9 +67,9 @@ static int parse(struct wanted *w, const char *text)
 		w->event = hodo_must(strdup(text + 4));
 		return strchr(text + 4, ':') ? 0 : hodo_usage("probe", "'%s': give it as sdt:PROVIDER:NAME", text);
 	}
-	if (asprintf(&w->text, "%s%s", hodo_record_probe_is(text) ? "" : "probe:", text) < 0)
+	if (asprintf(&w->text, "%s%s", hodo_planner_probe_is(text) ? "" : "probe:", text) < 0)
 		return hodo_no_memory();
-	err = hodo_record_probes_add(&one, w->text, &why);
+	err = hodo_planner_probes_add(&one, w->text, &why);
 	if (err)
 		return err == -ENOMEM ? hodo_no_memory() : hodo_usage("probe", "%s: %s", text, why.text);
 	w->event = hodo_must(strdup(one.list[0].pattern));
@@ -82,18 +82,18 @@ static int parse(struct wanted *w, const char *text)
  */
 static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 {
-	static const struct hodo_functions none;
 	static const struct hodo_pattern_list no_patterns;
 	struct hodo_pattern_list patterns = { 0 }, sdt = { 0 };
-	struct hodo_record_probes probes = { .patterns = &patterns };
-	struct hodo_record_replacements replacements = { 0 };
-	struct hodo_planner planner = { .functions = &none, .sdt = &sdt, .probes = &probes, .arguments = &no_patterns,
-					.replacements = &replacements };
+	struct hodo_planner_probes probes = { .patterns = &patterns };
+	struct hodo_planner_replacements replacements = { 0 };
+	struct hodo_planner planner = { .functions = &no_patterns, .sdt = &sdt, .probes = &probes,
+					.arguments = &no_patterns, .replacements = &replacements,
+					.reporter = hodo_error_reporter };
 	struct hodo_why why;
 	int plan, err;
 
 	err = is_static(w->text) ? hodo_pattern_add(&sdt, w->text + 4, &why) :
-				   hodo_record_probes_add(&probes, w->text, &why);
+				   hodo_planner_probes_add(&probes, w->text, &why);
 	if (!err && probes.n)
 		probes.patterns = &patterns;
 	plan = err ? err : hodo_planner_plan(&planner, &(struct hodo_plan_request){ .pid = pid });
@@ -102,7 +102,7 @@ static bool is_in(const struct wanted *w, pid_t pid, char **why_not)
 	if (plan < 0 && probes.n && probes.list[0].why && !*why_not)
 		*why_not = hodo_must(strdup(probes.list[0].why));
 	hodo_planner_free(&planner);
-	hodo_record_probes_free(&probes);
+	hodo_planner_probes_free(&probes);
 	hodo_pattern_free(&sdt);
 	return plan >= 0 || planner.sites;
 }

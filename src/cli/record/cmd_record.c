@@ -218,8 +218,8 @@ static void end_recording(struct recording *r)
 	if (!r->run.recorder)
 		return;
 	clear_progress(r);
-	hodo_record_probes_end(&r->options.probes);
-	hodo_record_replacements_end(&r->options.replacements);
+	hodo_planner_probes_report_unfound(&r->options.probes, &r->run.planner.reporter);
+	hodo_planner_replacements_report_unfound(&r->options.replacements, &r->run.planner.reporter);
 	hodo_run_end(&r->run);
 	if (!r->send.sender)
 		hodo_record_keep_symbols(&r->options, &r->run.stats, &r->roots);
@@ -373,18 +373,16 @@ static int open_recorder(struct recording *r)
 		.drain_threads = o->drain_threads, .compress = o->compress,
 		.conditions = o->conditions.n ? &r->options.conditions : NULL,
 		.awaits_start = hodo_conditions_have(&o->conditions, HODO_CONDITION_START),
-		.plan = o->kernel ? NULL : hodo_planner_plan,
-		.plans = patches(r),
-		.probe = o->kernel ? NULL : hodo_planner_probe,
-		.plan_still = hodo_planner_still,
-		.plan_arg = &r->run.planner,
+		.planner = o->kernel ? NULL : &r->run.planner, .plans = patches(r),
 		.ops = { .guard = guard, .reached = r->otlp ? reached : NULL,
 			 .part_done = r->send.sender ? part_done : NULL },
 		.roots = &r->roots,
 	};
 
 	r->run.planner.quiet = o->args.quiet;
-	r->run.planner.functions = &o->functions;
+	r->run.planner.reporter = hodo_error_reporter;
+	r->run.planner.functions = &o->functions.patterns;
+	r->run.planner.traces = o->functions.tracers;
 	r->run.planner.min_bytes = o->functions.min_bytes;
 	r->run.planner.sdt = &r->options.sdt;
 	r->run.planner.probes = &r->options.probes;

@@ -35,7 +35,7 @@ static int set_sdt(struct hodo_record_options *o, const char *name)
 static int set_probe(struct hodo_record_options *o, const char *text)
 {
 	struct hodo_why why;
-	int err = hodo_record_probes_add(&o->probes, text, &why);
+	int err = hodo_planner_probes_add(&o->probes, text, &why);
 
 	if (err)
 		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "-e '%.200s': %s", text, why.text);
@@ -49,7 +49,7 @@ static int set_event(void *args, const char *value)
 	struct hodo_record_options *o = args;
 	struct hodo_why why;
 
-	if (hodo_record_probe_is(value))
+	if (hodo_planner_probe_is(value))
 		return set_probe(o, value);
 	if (hodo_kprobe_is(value)) {
 		if (hodo_kprobe_list_add(&o->kprobes, value, &why) < 0)
@@ -101,7 +101,12 @@ static int set_arguments(void *args, const char *value)
 
 static int set_replace(void *args, const char *value)
 {
-	return hodo_record_replacements_add(&((struct hodo_record_options *)args)->replacements, value);
+	struct hodo_why why;
+	int err = hodo_planner_replacements_add(&((struct hodo_record_options *)args)->replacements, value, &why);
+
+	if (err == -ENOMEM)
+		return hodo_no_memory();
+	return err == -EINVAL ? hodo_usage(VERB, "%s", why.text) : err ? hodo_error("%s", why.text) : 0;
 }
 
 static int set_loop(void *args, const char *value)
@@ -470,8 +475,8 @@ void hodo_record_options_free(struct hodo_record_options *o)
 	hodo_pattern_free(&o->fields);
 	hodo_conditions_free(&o->conditions);
 	hodo_functions_free(&o->functions);
-	hodo_record_probes_free(&o->probes);
-	hodo_record_replacements_free(&o->replacements);
+	hodo_planner_probes_free(&o->probes);
+	hodo_planner_replacements_free(&o->replacements);
 	hodo_kprobe_list_free(&o->kprobes);
 	hodo_attach_options_free(&o->attach);
 }

@@ -8,13 +8,12 @@
 #include <stdint.h>
 
 #include <hodo/abi.h>
+#include <plan/planner.h>
 #include <probe/kernel/kprobe.h>
 #include <record/record.h>
 
 #include <cli/export/export_otlp.h>
 #include <cli/options.h>
-#include <cli/plan/probes.h>
-#include <cli/plan/replace.h>
 #include <cli/target.h>
 
 /* How to find out how long threads do not run. */
@@ -47,8 +46,8 @@ struct hodo_record_options {
 	enum hodo_clock clock; /* 0: the best */
 	struct hodo_pattern_list patterns;
 	struct hodo_pattern_list sdt; /* of static probes, PROVIDER:NAME */
-	struct hodo_record_probes probes;
-	struct hodo_record_replacements replacements;
+	struct hodo_planner_probes probes;
+	struct hodo_planner_replacements replacements;
 	struct hodo_kprobe_list kprobes;
 	bool kernel;                             /* it is recorded, too */
 	struct hodo_pattern_list kernel_patterns; /* its own; made at the end */

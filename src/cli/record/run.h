@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <signal.h>
 
+#include <plan/planner.h>
 #include <record/record.h>
 
-#include <cli/plan/planner.h>
 #include <cli/target.h>
 
 struct hodo_attach_copy;

@@ -11,6 +11,7 @@
 
 #include <base/histogram.h>
 #include <base/map.h>
+#include <plan/planner.h>
 #include <record/record.h>
 
 #include <cli/record/record_options.h>
@@ -342,8 +343,8 @@ struct hodo_top_target {
 	bool kernel;
 	struct hodo_pattern_list kernel_patterns;
 	struct hodo_pattern_list sdt;
-	struct hodo_record_probes probes;
-	struct hodo_record_replacements replacements;
+	struct hodo_planner_probes probes;
+	struct hodo_planner_replacements replacements;
 	int output;   /* the command's output, while we have the screen; -1: it writes to our output */
 	uint64_t output_dropped; /* bytes dropped from its beginning */
 	struct hodo_map off; /* struct hodo_bytes: names of events that were switched off here */

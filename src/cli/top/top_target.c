@@ -101,14 +101,14 @@ void hodo_top_plan(struct hodo_top_target *t, struct hodo_top_options *o, struct
 {
 	t->run.planner = (struct hodo_planner){
 		.quiet = true,
-		.functions = &o->functions, .sdt = &t->sdt, .probes = &t->probes,
-		.replacements = &t->replacements, .arguments = &o->functions.arguments,
+		.fixed = true,
+		.functions = &o->functions.patterns, .traces = o->functions.tracers,
+		.sdt = &t->sdt, .probes = &t->probes, .replacements = &t->replacements,
+		.arguments = &o->functions.arguments, .reporter = hodo_error_reporter,
 	};
 	t->probes.patterns = &o->patterns;
 	config->functions = &o->functions;
-	config->plan = hodo_planner_plan;
-	config->plan_still = hodo_planner_still;
-	config->plan_arg = &t->run.planner;
+	config->planner = &t->run.planner;
 	config->plans = true;
 }
 

@@ -269,18 +269,18 @@ static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, s
 	}
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
 	hodo_planning_forget(c->recorder, c);
-	if (!c->recorder->config.plan || (c->opened && !p) || hodo_planning_ask(c->recorder, &r, c, send_plan) < 0)
+	if (!c->recorder->config.planner || (c->opened && !p) || hodo_planning_ask(c->recorder, &r, c, send_plan) < 0)
 		send_plan(c, -1, "");
 }
 
 /* It has taken the plan, and asks to have its threads stopped. It sees the result itself, and reports it. */
 static void keep_still(struct hodo_connection *c)
 {
-	const struct hodo_recorder_config *config = &c->recorder->config;
+	const struct hodo_planner *planner = c->recorder->config.planner;
 	const struct hodo_msg m = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };
 
-	if (config->plan_still && c->plan >= 0 && !c->stood)
-		config->plan_still(config->plan_arg, c->id.pid, c->pidfd, c->plan);
+	if (planner && c->plan >= 0 && !c->stood)
+		hodo_planner_still(planner, c->id.pid, c->pidfd, c->plan);
 	c->deadline_ns = hodo_now_ns() + HODO_PLAN_TIMEOUT_MS * 1000000ll;
 	if (c->stood || socket_send(c->fd, &m, sizeof(m), -1) < 0)
 		hodo_connection_refuse(c, UNANSWERED);

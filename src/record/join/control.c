@@ -27,18 +27,21 @@ static const struct hodo_process *find_process(const struct hodo_recorder *s, pi
 /* The lists belong to the planner while it makes a plan. */
 static int change_probes(struct hodo_recorder *s, const struct hodo_msg_control *m, struct hodo_msg_answer *a)
 {
-	struct hodo_recorder_config *config = &s->config;
+	struct hodo_planner *planner = s->config.planner;
 	int err;
 
-	if (!config->probe)
+	if (!planner)
 		return -EOPNOTSUPP;
 	if (m->pid && !find_process(s, (pid_t)m->pid, 0))
 		return -ENOENT;
 	if (hodo_planning_busy(s))
 		return -EAGAIN;
-	err = config->probe(config->plan_arg, m->op, m->text, m->next, a->path, sizeof(a->path));
-	if (!err && m->op == HODO_CONTROL_PROBE_ADD)
-		config->plans = true;
+	if (m->op == HODO_CONTROL_PROBE_LIST)
+		return hodo_planner_name_probe(planner, m->next, a->path, sizeof(a->path));
+	if (m->op == HODO_CONTROL_PROBE_REMOVE)
+		return hodo_planner_remove_probe(planner, m->text);
+	err = hodo_planner_add_probe(planner, m->text);
+	s->config.plans |= !err;
 	return err;
 }
 

@@ -48,7 +48,7 @@ static struct job *next_job(const struct hodo_planning *p)
 static void *run_planner(void *arg)
 {
 	struct hodo_planning *p = arg;
-	const struct hodo_recorder_config *config = &p->recorder->config;
+	struct hodo_planner *planner = p->recorder->config.planner;
 
 	pthread_setname_np(pthread_self(), "hodo-plan");
 	pthread_mutex_lock(&p->lock);
@@ -63,7 +63,7 @@ static void *run_planner(void *arg)
 		/* Jobs are removed when they are ready, and only at the front. */
 		j = next_job(p);
 		pthread_mutex_unlock(&p->lock);
-		plan = config->plan(config->plan_arg, &j->request);
+		plan = hodo_planner_plan(planner, &j->request);
 		pthread_mutex_lock(&p->lock);
 		j->plan = plan;
 		j->made = true;

@@ -3,8 +3,8 @@
  * files.h - the files of plans. Decoding takes time: a file is decoded once for each recording, however
  * many processes have it.
  */
-#ifndef HODO_CLI_PLAN_FILES_H
-#define HODO_CLI_PLAN_FILES_H
+#ifndef HODO_PLAN_FILES_H
+#define HODO_PLAN_FILES_H
 
 #include <probe/value/image.h>
 #include <probe/code/object.h>

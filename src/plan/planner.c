@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * planner.c - see planner.h. Examines all files that a process has mapped as code: those with
- * selected functions, and those with system calls that libhodo must see (src/probe/patch/build.h).
+ * planner.c - examines all files that a process has mapped as code: those with selected functions, and those with
+ * system calls that libhodo must see (probe/build.h).
  */
-#define _GNU_SOURCE
 #include "planner.h"
 
 #include <errno.h>
@@ -25,8 +24,7 @@
 #include <probe/text/select.h>
 #include <proc/maps.h>
 
-#include <cli/cli.h>
-#include "traps.h"
+#include "report.h"
 
 #define PAGE 4096ull
 
@@ -42,7 +40,7 @@ struct planning {
 	uint64_t start;  /* where its program begins, … */
 	uint32_t program; /* … which is that of the targets */
 	bool meant;      /* some file is */
-	bool chosen;     /* of some file, functions with slots are chosen here (probe/text/select.h) */
+	bool chosen;     /* of some file, functions with slots are chosen here (probe/select.h) */
 	bool traced;     /* functions of some file are: they have slots, or get some */
 	bool lands;      /* some file may leave calls, by exceptions and the like */
 	bool landings;   /* so the places where it does are planned */
@@ -71,26 +69,26 @@ static const char *why_refused(const struct hodo_plan_file *f)
 }
 
 /* Once a file. */
-static void say_refused(struct hodo_plan_file *f, const char *path)
+static void say_refused(struct hodo_plan_file *f, const char *path, const struct hodo_reporter *r)
 {
 	if (!f->said)
-		hodo_warning("%s: its functions are not traced: %s", path,
+		hodo_plan_warn(r, "%s: its functions are not traced: %s", path,
 			     why_refused(f));
 	f->said = true;
 }
 
-/* Likewise. */
-static void say_sourceless(struct hodo_plan_file *f, const char *path)
+/* Once a file. */
+static void say_sourceless(struct hodo_plan_file *f, const char *path, const struct hodo_reporter *r)
 {
 	if (!f->said_sources)
-		hodo_warning("%s: its functions cannot be chosen by source file: it has no debug information", path);
+		hodo_plan_warn(r, "%s: its functions cannot be chosen by source file: it has no debug information", path);
 	f->said_sources = true;
 }
 
 static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_plan_file *f,
 					  const struct hodo_process_file *mapped)
 {
-	struct hodo_probe_choice choice = { .patterns = p->patterns, .npatterns = p->planner->functions->patterns.n,
+	struct hodo_probe_choice choice = { .patterns = p->patterns, .npatterns = p->planner->functions->n,
 					    .min_bytes = p->planner->min_bytes };
 
 	choice.path = mapped->path;
@@ -130,17 +128,17 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 		     const struct hodo_process_file *mapped)
 {
 	return hodo_probe_select_means(choice) || p->planner->sdt->n ||
-	       hodo_record_probes_mean(p->planner->probes, choice->path, choice->soname) ||
-	       hodo_record_replacements_mean(p->planner->replacements, mapped, choice->soname);
+	       hodo_planner_probes_may_be_in(p->planner->probes, choice->path, choice->soname) ||
+	       hodo_planner_replacements_may_be_in(p->planner->replacements, mapped, choice->soname);
 }
 
-/* For calls that are left (probe/code/landings.h), which must be of traced functions. */
+/* For calls that are left (probe/landings.h), which must be of traced functions. */
 static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 			      const struct hodo_probe_choice *choice)
 {
 	const unsigned how = HODO_PROBE_LANDS_REFERS | (is_program(p->pid, f) ? HODO_PROBE_LANDS_DEFINES : 0);
 
-	if (!p->planner->functions->tracers)
+	if (!p->planner->traces)
 		return;
 	p->traced = p->traced || hodo_probe_select_means(choice) || hodo_plan_file_has_slots(f, mapped->ours);
 	p->lands = p->lands || hodo_plan_file_landings(f, mapped->ours) & how;
@@ -153,7 +151,7 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 
-	hodo_record_replacements_see(p->planner->replacements, mapped);
+	hodo_planner_replacements_find_library(p->planner->replacements, mapped);
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice, mapped);
@@ -167,20 +165,20 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 static int add_probes(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 		      struct hodo_probe_target *t)
 {
-	struct hodo_record_replacements *replacements = p->planner->replacements;
-	struct hodo_record_probes *probes = p->planner->probes;
+	struct hodo_planner_replacements *replacements = p->planner->replacements;
+	struct hodo_planner_probes *probes = p->planner->probes;
 	const char *path = mapped->path, *soname = hodo_plan_file_soname(f, mapped->ours), *flaw;
 	int err;
 
-	if (!hodo_record_probes_mean(probes, path, soname) &&
-	    !hodo_record_replacements_mean(replacements, mapped, soname))
+	if (!hodo_planner_probes_may_be_in(probes, path, soname) &&
+	    !hodo_planner_replacements_may_be_in(replacements, mapped, soname))
 		return 0;
 	err = f->object ? hodo_plan_file_image(f, mapped->ours) : 0;
 	if (err == -ENOMEM)
 		return err;
 	flaw = f->object ? strerror(-err) : why_refused(f);
-	err = hodo_record_probes_take(probes, path, soname, f->image, flaw, t);
-	return err ? err : hodo_record_replacements_take(replacements, mapped, soname, f->image, flaw, t);
+	err = hodo_planner_probes_resolve(probes, path, soname, f->image, flaw, t);
+	return err ? err : hodo_planner_replacements_resolve(replacements, mapped, soname, f->image, flaw, t);
 }
 
 /* For traced functions. A pattern without a match is not reported: there are other files. */
@@ -197,16 +195,17 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 			err = 0;
 	}
 	if (err && err != -ENOENT && err != -ENOMEM && !f->said)
-		hodo_warning("%s: %s", mapped->path, why.text[0] ? why.text : strerror(-err));
+		hodo_plan_warn(&p->planner->reporter, "%s: %s", mapped->path, why.text[0] ? why.text : strerror(-err));
 	f->said |= err == -EINVAL;
 	return err == -ENOMEM ? err : 0;
 }
 
 /* Once a file: of functions whose slots stay in use. */
-static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n)
+static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n,
+		      const struct hodo_reporter *r)
 {
 	if (!f->said && n)
-		hodo_warning("%s: arguments and results of %u function%s are not recorded: the compiler's "
+		hodo_plan_warn(r, "%s: arguments and results of %u function%s are not recorded: the compiler's "
 			     "tracing code there cannot be turned off; build with other flags "
 			     "(docs/functions.md), or none",
 			     mapped->path, n, n == 1 ? "" : "s");
@@ -227,8 +226,8 @@ static int choose(struct planning *p, struct hodo_plan_file *f, const struct hod
 	t->slotted = choice->slotted;
 	t->nslotted = choice->nslotted;
 	if (choice->sourceless)
-		say_sourceless(f, mapped->path);
-	say_fixed(f, mapped, choice->fixed);
+		say_sourceless(f, mapped->path, &p->planner->reporter);
+	say_fixed(f, mapped, choice->fixed, &p->planner->reporter);
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		hodo_probe_function_take_slots(f->object, &f->object->functions[list[i]]);
 	return err;
@@ -253,7 +252,7 @@ static int see_probed(const struct planning *p, struct hodo_plan_file *f, const 
 {
 	uint64_t *list;
 
-	if (!p->planner->functions->tracers || !t->nevents || !hodo_plan_file_has_slots(f, mapped->ours))
+	if (!p->planner->traces || !t->nevents || !hodo_plan_file_has_slots(f, mapped->ours))
 		return 0;
 	list = calloc(t->nevents, sizeof(*list));
 	if (!list)
@@ -286,7 +285,7 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	hodo_plan_file_decode(f, mapped->ours);
 	if (!f->object) {
 		if (functions)
-			say_refused(f, mapped->path);
+			say_refused(f, mapped->path, &p->planner->reporter);
 		return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
 	}
 	t = hodo_vec_add(p->targets, p->ntargets);
@@ -338,19 +337,20 @@ static int build(const struct planning *p, struct hodo_probe_built *built)
 }
 
 /* only_left: only the places where calls are left were to be planned. */
-static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built, bool only_left)
+static void say_flaw(pid_t pid, int err, const struct hodo_probe_built *built, bool only_left,
+		     const struct hodo_reporter *r)
 {
 	if (only_left)
-		hodo_warning("process %d: calls that exceptions and longjmp() leave are noticed late, and "
+		hodo_plan_warn(r, "process %d: calls that exceptions and longjmp() leave are noticed late, and "
 			     "seem to last longer: %s", (int)pid,
 			     err == -EOPNOTSUPP ? hodo_probe_reason_text(built->reason) : strerror(-err));
 	else if (err == -EOPNOTSUPP)
-		hodo_warning("process %d: nothing is patched in it: the system call at 0x%llx of its file, "
+		hodo_plan_warn(r, "process %d: nothing is patched in it: the system call at 0x%llx of its file, "
 			     "which may change signal masks, cannot be replaced: %s",
 			     (int)pid, (unsigned long long)built->call,
 			     hodo_probe_reason_text(built->reason));
 	else
-		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
+		hodo_plan_warn(r, "process %d: functions that were not built for tracing are not traced: %s",
 			     (int)pid,
 			     strerror(-err));
 }
@@ -380,7 +380,7 @@ static int look_at_libraries(struct planning *p)
 {
 	struct hodo_plan_request *r = p->request;
 
-	if (r->n || !hodo_record_replacements_load(p->planner->replacements, r->load))
+	if (r->n || !hodo_planner_replacements_libraries(p->planner->replacements, r->load))
 		return 0;
 	if (r->starts && p->start) {
 		p->targets[p->program].start = p->start;
@@ -394,31 +394,29 @@ static void say_missing(const struct planning *p)
 	const struct hodo_planner *planner = p->planner;
 	bool attached = p->request->came && !p->request->n;
 
-	hodo_record_probes_look(planner->probes, p->targets, p->ntargets, attached);
-	hodo_record_replacements_look(planner->replacements, p->targets, p->ntargets,
-				      p->request->starts && p->start ? 0 : p->pid, attached);
+	hodo_planner_probes_report(planner->probes, p->targets, p->ntargets, attached, &planner->reporter);
+	hodo_planner_replacements_report(planner->replacements, p->targets, p->ntargets,
+				      p->request->starts && p->start ? 0 : p->pid, attached, &planner->reporter);
 }
 
-int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
+int hodo_planner_plan(struct hodo_planner *planner, struct hodo_plan_request *request)
 {
-	struct hodo_planner *planner = arg;
 	const pid_t pid = request->pid;
 	struct planning p = { .planner = planner, .pid = pid, .request = request,
-			      .by_default = planner->functions->tracers && (request->came || pid == planner->command) };
-	const struct hodo_pattern_list *patterns = &planner->functions->patterns;
-	struct hodo_probe_built built = { .fd = -1 };
+			      .by_default = planner->traces && (request->came || pid == planner->command) };
+		struct hodo_probe_built built = { .fd = -1 };
 	int err = -ENOMEM;
 
-	p.patterns = texts_of(patterns);
+	p.patterns = texts_of(planner->functions);
 	p.arguments = texts_of(planner->arguments);
 	p.sdt = texts_of(planner->sdt);
-	hodo_record_replacements_begin(planner->replacements);
+	hodo_planner_replacements_begin(planner->replacements);
 	if (p.patterns && p.arguments && p.sdt)
 		err = hodo_process_files(pid, look_at_file, &p);
 	/* With an earlier plan there are traps: the system calls of opened libraries must be seen. */
 	p.meant |= request->n > 0;
 	/* An opened library may land in calls of functions in earlier files. */
-	p.landings = planner->functions->tracers && ((p.traced && p.lands) || request->n);
+	p.landings = planner->traces && ((p.traced && p.lands) || request->n);
 	p.meant |= p.landings;
 	if (!err && (p.meant || p.chosen))
 		err = hodo_process_files(pid, add_file, &p);
@@ -432,11 +430,11 @@ int hodo_planner_plan(void *arg, struct hodo_plan_request *request)
 		err = -ENOENT;
 	}
 	if (!err)
-		hodo_record_traps_look(p.targets, p.ntargets, &planner->said_traps);
+		hodo_plan_report_traps(p.targets, p.ntargets, &planner->said_traps, &planner->reporter);
 	if (!err && !planner->quiet)
-		hodo_record_missed_look(&built, &planner->said_missed);
+		hodo_plan_report_missed(&built, &planner->said_missed, &planner->reporter);
 	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
-		say_flaw(pid, err, &built, !p.wanted && !request->n);
+		say_flaw(pid, err, &built, !p.wanted && !request->n, &planner->reporter);
 	for (uint32_t i = 0; i < p.ntargets; i++)
 		free_target(&p.targets[i]);
 	free(p.targets);

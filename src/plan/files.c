@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* files.c - see files.h. */
-#define _GNU_SOURCE
 #include "files.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * replace.c - see replace.h. The replacement's address in a process follows from its file and
  * the file's mapping; so it need not be exported.
  */
-#define _GNU_SOURCE
 #include "replace.h"
 
 #include <errno.h>
@@ -13,15 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <base/scope.h>
 #include <base/vec.h>
 #include <elf/symbols.h>
 #include <probe/patch/reason.h>
 #include <probe/value/resolve.h>
 
-#include <cli/cli.h>
+#include "report.h"
 
-#define VERB     "record"
-#define POINTER  "_original"
+#define POINTER "_original"
 
 /* --------------------------------------------------------------------- the library */
 
@@ -43,27 +42,27 @@ static bool is_variable(Elf *elf, const GElf_Sym *symbol)
 	return writable && !later;
 }
 
-static int find_functions(struct hodo_record_replacement *x, Elf *elf)
+static int find_functions(struct hodo_planner_replacement *x, Elf *elf, struct hodo_why *why)
 {
 	HODO_AUTO_FREE char *pointer = NULL;
 	GElf_Sym symbol;
 
 	if (asprintf(&pointer, "%s" POINTER, x->name) < 0)
-		return hodo_no_memory();
+		return -ENOMEM;
 	if (!hodo_elf_find_symbol(elf, x->name, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
-		return hodo_usage(VERB, "--replace %s: %s has no function %s", x->text, x->library, x->name);
+		return hodo_why(why, -EINVAL, "--replace %s: %s has no function %s", x->text, x->library, x->name);
 	x->to = symbol.st_value;
 	if (!hodo_elf_find_symbol(elf, pointer, &symbol))
 		return 0;
 	if (!is_variable(elf, &symbol))
-		return hodo_usage(VERB, "--replace %s: %s of %s receives the address of the replaced "
+		return hodo_why(why, -EINVAL, "--replace %s: %s of %s receives the address of the replaced "
 				  "function: declare it as a non-const pointer",
 				  x->text, pointer, x->library);
 	x->original = symbol.st_value;
 	return 0;
 }
 
-static int open_library(struct hodo_record_replacement *x, const char *path)
+static int open_library(struct hodo_planner_replacement *x, const char *path, struct hodo_why *why)
 {
 	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
 	struct stat st;
@@ -72,26 +71,25 @@ static int open_library(struct hodo_record_replacement *x, const char *path)
 	x->library = realpath(path, NULL);
 	err = x->library ? hodo_elf_open(&e, x->library) : -errno;
 	if (err == -ENOEXEC)
-		return hodo_usage(VERB, "--replace %s: %s is not a library: build one with cc -shared -fPIC",
+		return hodo_why(why, -EINVAL, "--replace %s: %s is not a library: build one with cc -shared -fPIC",
 				  x->text, path);
 	if (err)
-		return hodo_cannot_read(path, err);
+		return err == -ENOMEM ? err : hodo_why_errno(why, err, "%s: cannot be read", path);
 	if (strchr(x->library, '\n') || strlen(x->library) >= PATH_MAX / 4)
-		return hodo_usage(VERB, "--replace: the path of the library is too long, or has a newline");
+		return hodo_why(why, -EINVAL, "--replace: the path of the library is too long, or has a newline");
 	hodo_code_segments_find(&x->segments, e.elf);
 	if (stat(x->library, &st) < 0 || !x->segments.n)
-		return hodo_usage(VERB, "--replace %s: %s has no code", x->text, path);
+		return hodo_why(why, -EINVAL, "--replace %s: %s has no code", x->text, path);
 	x->dev = st.st_dev;
 	x->inode = st.st_ino;
-	return find_functions(x, e.elf);
+	return find_functions(x, e.elf, why);
 }
 
 /* ------------------------------------------------------------------------ the text */
 
 /* FUNCTION may be operator==, LIBRARY may have an = or a : in it. */
-static int split(struct hodo_record_replacement *x, char *text)
+static int split(struct hodo_planner_replacement *x, char *text, struct hodo_why *why)
 {
-	struct hodo_why why;
 	char *colon = strrchr(text, ':'), *equals;
 	int err;
 
@@ -99,31 +97,33 @@ static int split(struct hodo_record_replacement *x, char *text)
 		*colon = 0;
 	equals = strrchr(text, '=');
 	if (!colon || !equals || equals == text || !equals[1] || !colon[1])
-		return hodo_usage(VERB, "--replace %s: give it as F=LIB:G, as in"
+		return hodo_why(why, -EINVAL, "--replace %s: give it as F=LIB:G, as in"
 				  " --replace 'hash=./mine.so:my_hash'", x->text);
 	*equals = 0;
-	x->name = hodo_must(strdup(colon + 1));
-	err = hodo_spec_parse(&x->spec, text, &why);
+	x->name = strdup(colon + 1);
+	err = x->name ? hodo_spec_parse(&x->spec, text, why) : -ENOMEM;
 	if (err)
-		return err == -ENOMEM ? hodo_no_memory() : hodo_usage(VERB, "--replace %s: %s", x->text, why.text);
+		return err == -ENOMEM ? err : hodo_why(why, err, "--replace %s: %s", x->text, why->text);
 	if ((x->spec.place != HODO_SPEC_FUNCTION && x->spec.place != HODO_SPEC_ADDRESS) || x->spec.listed ||
 	    (x->spec.place == HODO_SPEC_FUNCTION && hodo_spec_is_glob(x->spec.name)))
-		return hodo_usage(VERB, "--replace %s: give only a function or its address, nothing else of "
+		return hodo_why(why, -EINVAL, "--replace %s: give only a function or its address, nothing else of "
 				  "a probe",
 				  x->text);
-	return open_library(x, equals + 1);
+	return open_library(x, equals + 1, why);
 }
 
-int hodo_record_replacements_add(struct hodo_record_replacements *r, const char *text)
+int hodo_planner_replacements_add(struct hodo_planner_replacements *r, const char *text, struct hodo_why *why)
 {
-	struct hodo_record_replacement *x = hodo_must(hodo_vec_add(r->list, r->n));
-	HODO_AUTO_FREE char *copy = hodo_must(strdup(text));
+	struct hodo_planner_replacement *x = hodo_vec_add(r->list, r->n);
+	HODO_AUTO_FREE char *copy = strdup(text);
 
-	*x = (struct hodo_record_replacement){ .text = hodo_must(strdup(text)) };
-	return split(x, copy);
+	if (!x)
+		return -ENOMEM;
+	*x = (struct hodo_planner_replacement){ .text = strdup(text) };
+	return x->text && copy ? split(x, copy, why) : -ENOMEM;
 }
 
-void hodo_record_replacements_free(struct hodo_record_replacements *r)
+void hodo_planner_replacements_free(struct hodo_planner_replacements *r)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		hodo_spec_free(&r->list[i].spec);
@@ -133,41 +133,41 @@ void hodo_record_replacements_free(struct hodo_record_replacements *r)
 		free(r->list[i].why);
 	}
 	free(r->list);
-	*r = (struct hodo_record_replacements){ 0 };
+	*r = (struct hodo_planner_replacements){ 0 };
 }
 
 /* -------------------------------------------------------------------------- a plan */
 
-void hodo_record_replacements_begin(struct hodo_record_replacements *r)
+void hodo_planner_replacements_begin(struct hodo_planner_replacements *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		r->list[i].taken = r->list[i].loaded = false;
 }
 
-static bool is_library(const struct hodo_record_replacement *x, const struct hodo_process_file *mapped)
+static bool is_library(const struct hodo_planner_replacement *x, const struct hodo_process_file *mapped)
 {
 	struct stat st;
 
 	return mapped->ours && stat(mapped->ours, &st) == 0 && st.st_dev == x->dev && st.st_ino == x->inode;
 }
 
-void hodo_record_replacements_see(struct hodo_record_replacements *r, const struct hodo_process_file *mapped)
+void hodo_planner_replacements_find_library(struct hodo_planner_replacements *r, const struct hodo_process_file *mapped)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
-		struct hodo_record_replacement *x = &r->list[i];
+		struct hodo_planner_replacement *x = &r->list[i];
 
 		if (is_library(x, mapped) && hodo_code_segments_bias(&x->segments, mapped, &x->bias))
 			x->loaded = true;
 	}
 }
 
-static bool means(const struct hodo_record_replacement *x, const struct hodo_process_file *mapped, const char *soname)
+static bool means(const struct hodo_planner_replacement *x, const struct hodo_process_file *mapped, const char *soname)
 {
 	return hodo_spec_is_of(&x->spec, mapped->path, soname) && !is_library(x, mapped);
 }
 
-bool hodo_record_replacements_mean(const struct hodo_record_replacements *r, const struct hodo_process_file *mapped,
-				   const char *soname)
+bool hodo_planner_replacements_may_be_in(const struct hodo_planner_replacements *r,
+					 const struct hodo_process_file *mapped, const char *soname)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		if (means(&r->list[i], mapped, soname))
@@ -176,13 +176,13 @@ bool hodo_record_replacements_mean(const struct hodo_record_replacements *r, con
 }
 
 /* A compiler's clone of a function for some callers, f.constprop.0, has another calling convention. */
-static bool is_copy(const struct hodo_record_replacement *x, const struct hodo_probe_point *p)
+static bool is_copy(const struct hodo_planner_replacement *x, const struct hodo_probe_point *p)
 {
 	return p->inlined || (x->spec.place == HODO_SPEC_FUNCTION && strchr(p->function, '.'));
 }
 
 /* The entry that is meant; NULL, and why not. */
-static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, const struct hodo_probe_points *points,
+static const struct hodo_probe_point *choose(struct hodo_planner_replacement *x, const struct hodo_probe_points *points,
 					     struct hodo_why *why)
 {
 	const struct hodo_probe_point *chosen = NULL;
@@ -210,7 +210,7 @@ static const struct hodo_probe_point *choose(struct hodo_record_replacement *x, 
 	return NULL;
 }
 
-static int add_to(struct hodo_record_replacement *x, uint32_t number, uint64_t addr, struct hodo_probe_target *t)
+static int add_to(struct hodo_planner_replacement *x, uint32_t number, uint64_t addr, struct hodo_probe_target *t)
 {
 	struct hodo_probe_replacement *to = hodo_vec_add(t->replacements, t->nreplacements);
 
@@ -222,14 +222,14 @@ static int add_to(struct hodo_record_replacement *x, uint32_t number, uint64_t a
 	return 0;
 }
 
-static int keep_why(struct hodo_record_replacement *x, const char *path, const char *why)
+static int keep_why(struct hodo_planner_replacement *x, const char *path, const char *why)
 {
 	if (x->why)
 		return 0;
 	return asprintf(&x->why, "%s: %s", path, why) < 0 ? -ENOMEM : 0;
 }
 
-static int take(struct hodo_record_replacement *x, uint32_t number, const struct hodo_process_file *mapped,
+static int take(struct hodo_planner_replacement *x, uint32_t number, const struct hodo_process_file *mapped,
 		const struct hodo_probe_image *image, struct hodo_probe_target *t)
 {
 	struct hodo_probe_points points = { 0 };
@@ -248,14 +248,14 @@ static int take(struct hodo_record_replacement *x, uint32_t number, const struct
 	return err == -ENOMEM ? err : 0;
 }
 
-int hodo_record_replacements_take(struct hodo_record_replacements *r, const struct hodo_process_file *mapped,
-				  const char *soname, const struct hodo_probe_image *image, const char *flaw,
-				  struct hodo_probe_target *t)
+int hodo_planner_replacements_resolve(struct hodo_planner_replacements *r, const struct hodo_process_file *mapped,
+				      const char *soname, const struct hodo_probe_image *image, const char *flaw,
+				      struct hodo_probe_target *t)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < r->n && !err; i++) {
-		struct hodo_record_replacement *x = &r->list[i];
+		struct hodo_planner_replacement *x = &r->list[i];
 
 		if (x->taken || !means(x, mapped, soname))
 			continue;
@@ -265,7 +265,7 @@ int hodo_record_replacements_take(struct hodo_record_replacements *r, const stru
 }
 
 /* Whether the library is one of an earlier replacement that the process has, too. */
-static bool is_listed(const struct hodo_record_replacements *r, uint32_t i)
+static bool is_listed(const struct hodo_planner_replacements *r, uint32_t i)
 {
 	for (uint32_t k = 0; k < i; k++)
 		if (r->list[k].taken && strcmp(r->list[k].library, r->list[i].library) == 0)
@@ -273,7 +273,7 @@ static bool is_listed(const struct hodo_record_replacements *r, uint32_t i)
 	return false;
 }
 
-bool hodo_record_replacements_load(const struct hodo_record_replacements *r, char load[HODO_PLAN_LOAD_MAX])
+bool hodo_planner_replacements_libraries(const struct hodo_planner_replacements *r, char load[HODO_PLAN_LOAD_MAX])
 {
 	size_t at = 0;
 
@@ -289,56 +289,57 @@ bool hodo_record_replacements_load(const struct hodo_record_replacements *r, cha
 	return at;
 }
 
-static void say_nowhere(struct hodo_record_replacement *x)
+static void say_nowhere(struct hodo_planner_replacement *x, const struct hodo_reporter *to)
 {
 	if (x->found || x->said || !x->why)
 		return;
-	hodo_warning("--replace %s: it cannot be replaced: %s", x->text, x->why);
+	hodo_plan_warn(to, "--replace %s: it cannot be replaced: %s", x->text, x->why);
 	x->said = true;
 }
 
-static void say_copies(struct hodo_record_replacement *x)
+static void say_copies(const struct hodo_planner_replacement *x, const struct hodo_reporter *to)
 {
 	if (x->copies && !x->said)
-		hodo_warning("--replace %s: %" PRIu32 " cop%s of it, inlined or made for some callers, %s not replaced",
+		hodo_plan_warn(to, "--replace %s: %" PRIu32 " cop%s of it, inlined or made for some callers, %s not replaced",
 			     x->text, x->copies, x->copies == 1 ? "y" : "ies", x->copies == 1 ? "is" : "are");
 }
 
-static void look(struct hodo_record_replacement *x, const struct hodo_probe_replacement *p)
+static void report(struct hodo_planner_replacement *x, const struct hodo_probe_replacement *p,
+		   const struct hodo_reporter *to)
 {
 	if (p->reason && !x->said)
-		hodo_warning("--replace %s: it cannot be replaced: %s",
+		hodo_plan_warn(to, "--replace %s: it cannot be replaced: %s",
 			     x->text, hodo_probe_reason_text(p->reason));
 	else if (!p->reason)
-		say_copies(x);
+		say_copies(x, to);
 	if (!p->reason && p->trap && !x->said)
-		hodo_warning("--replace %s: it takes a breakpoint, which costs 2 us for each call: %s",
+		hodo_plan_warn(to, "--replace %s: it takes a breakpoint, which costs 2 us for each call: %s",
 			     x->text,
 			     hodo_probe_reason_text(p->trap));
 	x->found = x->said = true;
 }
 
-void hodo_record_replacements_look(struct hodo_record_replacements *r, const struct hodo_probe_target *targets,
-				   uint32_t n, pid_t pid, bool attached)
+void hodo_planner_replacements_report(struct hodo_planner_replacements *r, const struct hodo_probe_target *targets,
+				      uint32_t n, pid_t pid, bool attached, const struct hodo_reporter *to)
 {
 	for (uint32_t t = 0; t < n; t++)
 		for (uint32_t k = 0; k < targets[t].nreplacements; k++)
-			look(&r->list[targets[t].replacements[k].number - 1], &targets[t].replacements[k]);
+			report(&r->list[targets[t].replacements[k].number - 1], &targets[t].replacements[k], to);
 	for (uint32_t i = 0; i < r->n; i++) {
-		struct hodo_record_replacement *x = &r->list[i];
+		struct hodo_planner_replacement *x = &r->list[i];
 
 		if (pid && x->taken && !x->loaded && !x->said) {
-			hodo_warning("--replace %s: process %d cannot load %s: 'LD_PRELOAD=%s PROGRAM' says why", x->text,
+			hodo_plan_warn(to, "--replace %s: process %d cannot load %s: 'LD_PRELOAD=%s PROGRAM' says why", x->text,
 				     (int)pid, x->library, x->library);
 			x->said = true;
 		}
 		if (attached)
-			say_nowhere(x);
+			say_nowhere(x, to);
 	}
 }
 
-void hodo_record_replacements_end(struct hodo_record_replacements *r)
+void hodo_planner_replacements_report_unfound(struct hodo_planner_replacements *r, const struct hodo_reporter *to)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		say_nowhere(&r->list[i]);
+		say_nowhere(&r->list[i], to);
 }

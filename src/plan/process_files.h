@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* process_files.h - the files that a process has mapped as code. */
-#ifndef HODO_CLI_PLAN_PROCESS_FILES_H
-#define HODO_CLI_PLAN_PROCESS_FILES_H
+#ifndef HODO_PLAN_PROCESS_FILES_H
+#define HODO_PLAN_PROCESS_FILES_H
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -4,7 +4,6 @@
  * masks while all threads are stopped, and unblocks the signals of traps in all of them
  * (docs/design/engine.md).
  */
-#define _GNU_SOURCE
 #include "planner.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include <base/vec.h>
 #include <hodo/abi_plan.h>
 
-#include <cli/cli.h>
+#include "report.h"
 
 struct writes {
 	struct hodo_attach_write *list;
@@ -32,7 +31,7 @@ static const void *table(const struct hodo_plan *plan, const struct hodo_plan_ta
 	return (const char *)plan + t->offset;
 }
 
-/* The plan is our own: src/probe/patch/build.c made it, and it is sealed. */
+/* The plan is our own: src/probe/build.c made it, and it is sealed. */
 static int collect(const struct hodo_plan *plan, struct writes *w)
 {
 	const struct hodo_plan_window *windows = table(plan, &plan->windows);
@@ -59,7 +58,7 @@ static int collect(const struct hodo_plan *plan, struct writes *w)
 	return 0;
 }
 
-int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
+int hodo_planner_still(const struct hodo_planner *p, pid_t pid, int pidfd, int plan)
 {
 	const uint64_t signals = 1ull << (SIGTRAP - 1) | 1ull << (SIGILL - 1);
 	struct writes w = { 0 };
@@ -68,7 +67,6 @@ int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
 	void *map;
 	int err;
 
-	(void)arg;
 	if (fstat(plan, &st) < 0)
 		return -errno;
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan, 0);
@@ -80,9 +78,8 @@ int hodo_planner_still(void *arg, pid_t pid, int pidfd, int plan)
 					&(struct hodo_attach_still){ w.list, w.moves, w.n, w.nmoves, signals }, NULL,
 					&why);
 	if (err)
-		hodo_warning("process %d: functions that were not built for tracing are not traced: %s",
-			     (int)pid,
-			     why.text[0] ? why.text : strerror(-err));
+		hodo_plan_warn(&p->reporter, "process %d: functions that were not built for tracing are not traced: %s",
+			       (int)pid, why.text[0] ? why.text : strerror(-err));
 	munmap(map, (size_t)st.st_size);
 	free(w.list);
 	free(w.moves);

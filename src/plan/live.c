@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * record_live.c - adds probes to a running recording, and removes them: hodo probe add, list, remove. From
- * then on they are like those of -e: processes that join the recording have them, too.
- */
-#define _GNU_SOURCE
-#include <cli/plan/planner.h>
+/* live.c - adds probes to a running recording, and removes them: hodo probe add, list, remove. */
+#include "planner.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,32 +43,36 @@ static int add_probe(struct hodo_planner *p, const char *text)
 {
 	struct hodo_why why;
 	uint32_t last = p->probes->n;
-	int err = hodo_record_probes_add(p->probes, text, &why);
+	int err = hodo_planner_probes_add(p->probes, text, &why);
 
-	if (!err && hodo_record_probes_find(p->probes, p->probes->list[last].pattern) < last)
+	if (!err && hodo_planner_probes_find(p->probes, p->probes->list[last].pattern) < last)
 		err = -EEXIST;
 	if (!err)
 		err = record_events(p, p->probes->list[last].pattern);
 	if (err && p->probes->n > last)
-		hodo_record_probes_remove(p->probes, last);
+		hodo_planner_probes_remove(p->probes, last);
 	else if (!err)
 		p->probes->list[last].said = true;
 	return err;
 }
 
-static int add(struct hodo_planner *p, const char *text)
+int hodo_planner_add_probe(struct hodo_planner *p, const char *text)
 {
+	if (p->fixed)
+		return -EOPNOTSUPP;
 	if (strncmp(text, SDT, strlen(SDT)) == 0)
 		return add_sdt(p, text + strlen(SDT));
-	return hodo_record_probe_is(text) ? add_probe(p, text) : -EINVAL;
+	return hodo_planner_probe_is(text) ? add_probe(p, text) : -EINVAL;
 }
 
-static int take_away(struct hodo_planner *p, const char *text)
+int hodo_planner_remove_probe(struct hodo_planner *p, const char *text)
 {
-	uint32_t i = hodo_record_probes_find(p->probes, text);
+	uint32_t i = hodo_planner_probes_find(p->probes, text);
 
+	if (p->fixed)
+		return -EOPNOTSUPP;
 	if (i < p->probes->n) {
-		hodo_record_probes_remove(p->probes, i);
+		hodo_planner_probes_remove(p->probes, i);
 		return 0;
 	}
 	i = find_sdt(p->sdt, text);
@@ -82,27 +82,15 @@ static int take_away(struct hodo_planner *p, const char *text)
 	return 0;
 }
 
-static int name(const struct hodo_planner *p, uint32_t i, char *found, size_t size)
+int hodo_planner_name_probe(const struct hodo_planner *p, uint32_t i, char *name, size_t size)
 {
 	bool is_probe = i < p->probes->n;
 
+	if (p->fixed)
+		return -EOPNOTSUPP;
 	if (!is_probe && i - p->probes->n >= p->sdt->n)
 		return -ENOENT;
-	snprintf(found, size, "%s%s", is_probe ? "" : SDT,
+	snprintf(name, size, "%s%s", is_probe ? "" : SDT,
 		 is_probe ? p->probes->list[i].text : p->sdt->pattern[i - p->probes->n].text);
 	return 0;
-}
-
-int hodo_planner_probe(void *arg, enum hodo_control_op op, const char *text, uint32_t next, char *found, size_t size)
-{
-	struct hodo_planner *p = arg;
-
-	switch (op) {
-	case HODO_CONTROL_PROBE_ADD:
-		return add(p, text);
-	case HODO_CONTROL_PROBE_REMOVE:
-		return take_away(p, text);
-	default:
-		return name(p, next, found, size);
-	}
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probes.c - see probes.h. */
-#define _GNU_SOURCE
+/* probes.c - the probes of a recording, in files and in plans. */
 #include "probes.h"
 
 #include <errno.h>
@@ -13,23 +12,23 @@
 #include <probe/value/events.h>
 #include <probe/patch/reason.h>
 
-#include <cli/cli.h>
+#include "report.h"
 
 #define PREFIX "probe:"
 
-bool hodo_record_probe_is(const char *text)
+bool hodo_planner_probe_is(const char *text)
 {
 	return strncmp(text, PREFIX, strlen(PREFIX)) == 0;
 }
 
-int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, struct hodo_why *why)
+int hodo_planner_probes_add(struct hodo_planner_probes *p, const char *text, struct hodo_why *why)
 {
-	struct hodo_record_probe *x = hodo_vec_add(p->list, p->n);
+	struct hodo_planner_probe *x = hodo_vec_add(p->list, p->n);
 	int err;
 
 	if (!x)
 		return -ENOMEM;
-	*x = (struct hodo_record_probe){ .text = strdup(text) };
+	*x = (struct hodo_planner_probe){ .text = strdup(text) };
 	err = x->text ? hodo_spec_parse(&x->spec, x->text + strlen(PREFIX), why) : -ENOMEM;
 	if (err)
 		return err;
@@ -39,10 +38,10 @@ int hodo_record_probes_add(struct hodo_record_probes *p, const char *text, struc
 
 static const char *bare(const char *text)
 {
-	return hodo_record_probe_is(text) ? text + strlen(PREFIX) : text;
+	return hodo_planner_probe_is(text) ? text + strlen(PREFIX) : text;
 }
 
-uint32_t hodo_record_probes_find(const struct hodo_record_probes *p, const char *text)
+uint32_t hodo_planner_probes_find(const struct hodo_planner_probes *p, const char *text)
 {
 	uint32_t i = 0;
 
@@ -52,7 +51,7 @@ uint32_t hodo_record_probes_find(const struct hodo_record_probes *p, const char 
 	return i;
 }
 
-static void free_probe(struct hodo_record_probe *x)
+static void free_probe(struct hodo_planner_probe *x)
 {
 	hodo_spec_free(&x->spec);
 	free(x->text);
@@ -60,25 +59,25 @@ static void free_probe(struct hodo_record_probe *x)
 	free(x->why);
 }
 
-void hodo_record_probes_remove(struct hodo_record_probes *p, uint32_t i)
+void hodo_planner_probes_remove(struct hodo_planner_probes *p, uint32_t i)
 {
-	struct hodo_record_probe *x = &p->list[i];
+	struct hodo_planner_probe *x = &p->list[i];
 
 	free_probe(x);
 	memmove(x, x + 1, (--p->n - i) * sizeof(*x));
 }
 
-void hodo_record_probes_free(struct hodo_record_probes *p)
+void hodo_planner_probes_free(struct hodo_planner_probes *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		free_probe(&p->list[i]);
 	free(p->list);
-	*p = (struct hodo_record_probes){ 0 };
+	*p = (struct hodo_planner_probes){ 0 };
 }
 
 /* ---------------------------------------------------------------------------- a file */
 
-bool hodo_record_probes_mean(const struct hodo_record_probes *p, const char *path, const char *soname)
+bool hodo_planner_probes_may_be_in(const struct hodo_planner_probes *p, const char *path, const char *soname)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (hodo_spec_is_of(&p->list[i].spec, path, soname))
@@ -87,20 +86,20 @@ bool hodo_record_probes_mean(const struct hodo_record_probes *p, const char *pat
 }
 
 /* The first is usually the program's. */
-static int keep_why(struct hodo_record_probe *x, const char *path, const char *why)
+static int keep_why(struct hodo_planner_probe *x, const char *path, const char *why)
 {
 	if (x->why)
 		return 0;
 	return asprintf(&x->why, "%s: %s", path, why) < 0 ? -ENOMEM : 0;
 }
 
-int hodo_record_probes_take(struct hodo_record_probes *p, const char *path, const char *soname,
-			    const struct hodo_probe_image *image, const char *flaw, struct hodo_probe_target *t)
+int hodo_planner_probes_resolve(struct hodo_planner_probes *p, const char *path, const char *soname,
+			       const struct hodo_probe_image *image, const char *flaw, struct hodo_probe_target *t)
 {
 	struct hodo_why why;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct hodo_record_probe *x = &p->list[i];
+		struct hodo_planner_probe *x = &p->list[i];
 		int err = -EINVAL;
 
 		if (!hodo_spec_is_of(&x->spec, path, soname))
@@ -145,7 +144,8 @@ static const struct hodo_probe_field *missing(const struct hodo_probe_event *e, 
 }
 
 /* "n has no value at 2 of 3 places: the compiler removed it" */
-static void say_missing(const struct hodo_record_probe *x, const struct places *p, const char *name)
+static void say_missing(const struct hodo_planner_probe *x, const struct places *p, const char *name,
+			const struct hodo_reporter *r)
 {
 	const struct hodo_probe_event *e;
 	const struct hodo_probe_field *f = NULL;
@@ -159,12 +159,12 @@ static void say_missing(const struct hodo_record_probe *x, const struct places *
 		f = f ? f : missing(e, name);
 	}
 	if (f)
-		hodo_warning("%s: %s has no value at %" PRIu32 " of %" PRIu32 " place%s: %s", x->text, name, n, all,
-			     all == 1 ? "" : "s", hodo_missing_text(f->missing));
+		hodo_plan_warn(r, "%s: %s has no value at %" PRIu32 " of %" PRIu32 " place%s: %s", x->text, name, n,
+			       all, all == 1 ? "" : "s", hodo_missing_text(f->missing));
 }
 
 /* Each name once, where it is missing first. */
-static void say_values(const struct hodo_record_probe *x, const struct places *p)
+static void say_values(const struct hodo_planner_probe *x, const struct places *p, const struct hodo_reporter *r)
 {
 	const char *said[HODO_SPEC_VALUES_MAX];
 	const struct hodo_probe_event *e;
@@ -179,11 +179,11 @@ static void say_values(const struct hodo_record_probe *x, const struct places *p
 			if (!e->fields[k].missing || i < n)
 				continue;
 			said[n++] = e->fields[k].name;
-			say_missing(x, p, e->fields[k].name);
+			say_missing(x, p, e->fields[k].name, r);
 		}
 }
 
-static void look(struct hodo_record_probe *x, const struct places *p)
+static void report(struct hodo_planner_probe *x, const struct places *p, const struct hodo_reporter *r)
 {
 	const struct hodo_probe_event *e, *refused = NULL;
 	uint32_t target = 0, event = 0, all = 0, n = 0, tails = 0;
@@ -206,46 +206,46 @@ static void look(struct hodo_record_probe *x, const struct places *p)
 	if (!all || n == all || x->said)
 		return;
 	if (n)
-		hodo_warning("%s: %" PRIu32 " of %" PRIu32 " %s are not recorded: %s", x->text, n, all,
+		hodo_plan_warn(r, "%s: %" PRIu32 " of %" PRIu32 " %s are not recorded: %s", x->text, n, all,
 			     x->spec.place == HODO_SPEC_RETURN ? "exits" : "places",
 			     hodo_probe_reason_text(refused->reason));
 	if (tails)
-		hodo_warning("%s: the result has no value at %" PRIu32 " of %" PRIu32 " exits: %s", x->text,
+		hodo_plan_warn(r, "%s: the result has no value at %" PRIu32 " of %" PRIu32 " exits: %s", x->text,
 			     tails, all, hodo_missing_text(HODO_ELSEWHERE));
-	say_values(x, p);
+	say_values(x, p, r);
 	x->said = true;
 }
 
-static void say_nowhere(struct hodo_record_probe *x)
+static void say_nowhere(struct hodo_planner_probe *x, const struct hodo_reporter *r)
 {
 	if (x->found || x->said || !x->why)
 		return;
-	hodo_warning("%s is not recorded: %s", x->text, x->why);
+	hodo_plan_warn(r, "%s is not recorded: %s", x->text, x->why);
 	x->said = true;
 }
 
-static void keep_quiet(const struct hodo_record_probes *p, const struct hodo_record_probe *x)
+static void keep_quiet(const struct hodo_planner_probes *p, const struct hodo_planner_probe *x)
 {
 	for (uint32_t i = 0; i < p->patterns->n && x->why; i++)
 		if (strcmp(p->patterns->pattern[i].text, x->pattern) == 0)
 			p->patterns->pattern[i].reported = true;
 }
 
-void hodo_record_probes_look(struct hodo_record_probes *p, const struct hodo_probe_target *targets, uint32_t n,
-			     bool attached)
+void hodo_planner_probes_report(struct hodo_planner_probes *p, const struct hodo_probe_target *targets, uint32_t n,
+				 bool attached, const struct hodo_reporter *r)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct places places = { targets, n, i + 1 };
 
-		look(&p->list[i], &places);
+		report(&p->list[i], &places, r);
 		keep_quiet(p, &p->list[i]);
 		if (attached)
-			say_nowhere(&p->list[i]);
+			say_nowhere(&p->list[i], r);
 	}
 }
 
-void hodo_record_probes_end(struct hodo_record_probes *p)
+void hodo_planner_probes_report_unfound(struct hodo_planner_probes *p, const struct hodo_reporter *r)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		say_nowhere(&p->list[i]);
+		say_nowhere(&p->list[i], r);
 }
