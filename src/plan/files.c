@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - see files.h. */
+/* files.c - the files of the processes of a recording. */
 #include "files.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <base/scope.h>
 #include <base/vec.h>
 #include <elf/slots.h>
+#include <probe/value/events.h>
 #include <probe/code/landings.h>
 #include <probe/code/syscalls.h>
 
@@ -60,19 +61,20 @@ const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path)
 	return f->soname ? f->soname : "";
 }
 
-void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path)
+void hodo_plan_file_decode(struct hodo_plan_files *p, struct hodo_plan_file *f, const char *path)
 {
 	HODO_AUTO(hodo_elf_close) struct hodo_elf e = HODO_ELF_CLOSED;
 
 	if (f->decoded)
 		return;
-	f->decoded = true;
 	f->err = hodo_elf_open(&e, path);
+	f->decoded = f->err != -ENOENT && f->err != -ESRCH; /* the process may have ended */
 	f->object = f->err ? NULL : calloc(1, sizeof(*f->object));
 	if (!f->object)
 		return;
 	hodo_code_segments_find(&f->segments, e.elf);
 	f->entry = entry_of(e.elf);
+	p->decodes++;
 	f->err = hodo_probe_object_open(f->object, &e, &f->why);
 	if (f->err) {
 		free(f->object);
@@ -80,26 +82,27 @@ void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path)
 	}
 }
 
-struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const char *path)
+/* A file that was written to has another time, whatever its writer sets. */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       memcmp(&a->st_mtim, &b->st_mtim, sizeof(a->st_mtim)) == 0 &&
+	       memcmp(&a->st_ctim, &b->st_ctim, sizeof(a->st_ctim)) == 0;
+}
+
+struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const struct stat *st)
 {
 	struct hodo_plan_file *f;
-	struct stat st;
 
-	if (stat(path, &st) < 0)
+	for (uint32_t i = 0; i < p->n; i++)
+		if (is_same(&p->list[i]->stat, st))
+			return p->list[i];
+	f = calloc(1, sizeof(*f));
+	if (!f || hodo_vec_push(p->list, p->n, f) < 0) {
+		free(f);
 		return NULL;
-	for (uint32_t i = 0; i < p->n; i++) {
-		f = &p->list[i];
-		if (f->dev == st.st_dev && f->inode == st.st_ino && f->bytes == st.st_size &&
-		    !memcmp(&f->changed, &st.st_mtim, sizeof(f->changed)))
-			return f;
 	}
-	f = hodo_vec_add(p->list, p->n);
-	if (!f)
-		return NULL;
-	f->dev = st.st_dev;
-	f->inode = st.st_ino;
-	f->bytes = st.st_size;
-	f->changed = st.st_mtim;
+	f->stat = *st;
 	return f;
 }
 
@@ -123,11 +126,23 @@ int hodo_plan_file_image(struct hodo_plan_file *f, const char *path)
 	return 0;
 }
 
+void hodo_plan_kept_free(struct hodo_plan_kept *k)
+{
+	hodo_probe_events_free(&k->target);
+	hodo_probe_piece_free(k->target.piece);
+	free(k->target.replacements);
+	free((void *)k->target.functions);
+	free((void *)k->target.slotted);
+	free(k->path);
+	*k = (struct hodo_plan_kept){ 0 };
+}
+
 void hodo_plan_files_free(struct hodo_plan_files *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct hodo_plan_file *f = &p->list[i];
+		struct hodo_plan_file *f = p->list[i];
 
+		hodo_plan_kept_free(&f->kept);
 		if (f->object)
 			hodo_probe_object_close(f->object);
 		free(f->object);
@@ -136,6 +151,7 @@ void hodo_plan_files_free(struct hodo_plan_files *p)
 			hodo_probe_image_close(f->image);
 		free(f->image);
 		free(f->path);
+		free(f);
 	}
 	free(p->list);
 	*p = (struct hodo_plan_files){ 0 };

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files.h - the files of plans. Decoding takes time: a file is decoded once for each recording, however
- * many processes have it.
+ * files.h - files of processes that are planned, each examined once for a recording: it is the same file if device,
+ * inode, size and times are.
  */
 #ifndef HODO_PLAN_FILES_H
 #define HODO_PLAN_FILES_H
 
+#include <probe/patch/build.h>
 #include <probe/value/image.h>
 #include <probe/code/object.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
 
 #include "process_files.h"
 
+/* What was planned for a process, for the next one that has the file. */
+struct hodo_plan_kept {
+	struct hodo_probe_target target; /* object NULL: nothing is kept */
+	char *path;       /* of the file, as that process sees it */
+	bool by_default;  /* its functions were selected by default */
+	uint32_t changes; /* the planner's, of its probes */
+};
+
 struct hodo_plan_file {
-	dev_t dev;
-	ino_t inode;
-	off_t bytes;
-	struct timespec changed;
+	struct stat stat;
 	bool decoded;
 	struct hodo_probe_object *object; /* NULL: refused */
 	char *path; /* of the image */
@@ -37,16 +39,18 @@ struct hodo_plan_file {
 	int err;
 	uint64_t entry; /* of a program */
 	struct hodo_code_segments segments;
+	struct hodo_plan_kept kept;
 };
 
 /* All zero: none. */
 struct hodo_plan_files {
-	struct hodo_plan_file *list;
+	struct hodo_plan_file **list;
 	uint32_t n;
+	uint32_t decodes; /* of files; each is decoded once */
 };
 
-/* By the path to open it. NULL: it is gone, or no memory. */
-struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const char *path);
+/* NULL: no memory. */
+struct hodo_plan_file *hodo_plan_files_get(struct hodo_plan_files *p, const struct stat *st);
 void hodo_plan_files_free(struct hodo_plan_files *p);
 
 /* Each looks at the file once. */
@@ -55,8 +59,11 @@ bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path);
 /* HODO_PROBE_LANDS_*, of functions by which calls are left. */
 unsigned hodo_plan_file_landings(struct hodo_plan_file *f, const char *path);
 const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path); /* "": none */
-void hodo_plan_file_decode(struct hodo_plan_file *f, const char *path);
+void hodo_plan_file_decode(struct hodo_plan_files *p, struct hodo_plan_file *f, const char *path);
 /* For probes' texts. 0, -ENOMEM, or why it cannot be read. */
 int hodo_plan_file_image(struct hodo_plan_file *f, const char *path);
+
+/* Frees what a target has, except for its object, and what it would be called by. */
+void hodo_plan_kept_free(struct hodo_plan_kept *k);
 
 #endif

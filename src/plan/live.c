@@ -60,6 +60,7 @@ int hodo_planner_add_probe(struct hodo_planner *p, const char *text)
 {
 	if (p->fixed)
 		return -EOPNOTSUPP;
+	p->changes++;
 	if (strncmp(text, SDT, strlen(SDT)) == 0)
 		return add_sdt(p, text + strlen(SDT));
 	return hodo_planner_probe_is(text) ? add_probe(p, text) : -EINVAL;
@@ -71,6 +72,7 @@ int hodo_planner_remove_probe(struct hodo_planner *p, const char *text)
 
 	if (p->fixed)
 		return -EOPNOTSUPP;
+	p->changes++;
 	if (i < p->probes->n) {
 		hodo_planner_probes_remove(p->probes, i);
 		return 0;

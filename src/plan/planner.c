@@ -6,20 +6,16 @@
 #include "planner.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <base/file.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <probe/value/arguments.h>
 #include <probe/patch/build.h>
-#include <probe/value/events.h>
 #include <probe/code/landings.h>
-#include <probe/patch/whole_functions.h>
 #include <probe/value/sdt.h>
 #include <probe/text/select.h>
 #include <proc/maps.h>
@@ -28,6 +24,13 @@
 
 #define PAGE 4096ull
 
+/* Where a target comes from. */
+struct origin {
+	struct hodo_plan_file *file;
+	const struct hodo_process_file *mapped;
+	bool by_default;
+};
+
 /* A process while its plan is made. */
 struct planning {
 	struct hodo_planner *planner;
@@ -35,8 +38,12 @@ struct planning {
 	struct hodo_plan_request *request;
 	bool by_default;
 	const char **patterns, **arguments, **sdt;
+	struct hodo_text maps;
+	struct hodo_process_files files;
+	struct stat exe; /* its program; all zero: gone */
 	struct hodo_probe_target *targets;
-	uint32_t ntargets;
+	struct origin *origins; /* of the targets */
+	uint32_t ntargets, norigins;
 	uint64_t start;  /* where its program begins, … */
 	uint32_t program; /* … which is that of the targets */
 	bool meant;      /* some file is */
@@ -54,35 +61,14 @@ void hodo_planner_free(struct hodo_planner *p)
 
 /* ------------------------------------------------------------------------ a process */
 
-static bool is_program(pid_t pid, const struct hodo_plan_file *f)
+static bool is_program(const struct planning *p, const struct hodo_plan_file *f)
 {
-	char exe[32];
-	struct stat st;
-
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	return stat(exe, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->inode;
+	return p->exe.st_dev == f->stat.st_dev && p->exe.st_ino == f->stat.st_ino;
 }
 
 static const char *why_refused(const struct hodo_plan_file *f)
 {
 	return f->err == -EOPNOTSUPP ? hodo_probe_reason_text(f->why) : strerror(-f->err);
-}
-
-/* Once a file. */
-static void say_refused(struct hodo_plan_file *f, const char *path, const struct hodo_reporter *r)
-{
-	if (!f->said)
-		hodo_plan_warn(r, "%s: its functions are not traced: %s", path,
-			     why_refused(f));
-	f->said = true;
-}
-
-/* Once a file. */
-static void say_sourceless(struct hodo_plan_file *f, const char *path, const struct hodo_reporter *r)
-{
-	if (!f->said_sources)
-		hodo_plan_warn(r, "%s: its functions cannot be chosen by source file: it has no debug information", path);
-	f->said_sources = true;
 }
 
 static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_plan_file *f,
@@ -93,7 +79,7 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 
 	choice.path = mapped->path;
 	choice.soname = hodo_plan_file_soname(f, mapped->ours);
-	if (is_program(p->pid, f)) {
+	if (is_program(p, f)) {
 		f->by_default |= p->by_default;
 		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
 	}
@@ -117,10 +103,10 @@ static bool is_asked_for(const struct planning *p, const struct hodo_process_fil
 	return r->n == 0 && mapped->ours;
 }
 
-/* NULL: not selected, or gone. */
+/* NULL: not selected, or gone, or no memory. */
 static struct hodo_plan_file *file_of(const struct planning *p, const struct hodo_process_file *mapped)
 {
-	return is_asked_for(p, mapped) ? hodo_plan_files_get(&p->planner->files, mapped->ours) : NULL;
+	return is_asked_for(p, mapped) ? hodo_plan_files_get(&p->planner->files, &mapped->stat) : NULL;
 }
 
 /* Whether it may contain something selected. */
@@ -136,7 +122,7 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 			      const struct hodo_probe_choice *choice)
 {
-	const unsigned how = HODO_PROBE_LANDS_REFERS | (is_program(p->pid, f) ? HODO_PROBE_LANDS_DEFINES : 0);
+	const unsigned how = HODO_PROBE_LANDS_REFERS | (is_program(p, f) ? HODO_PROBE_LANDS_DEFINES : 0);
 
 	if (!p->planner->traces)
 		return;
@@ -145,9 +131,8 @@ static void look_for_landings(struct planning *p, struct hodo_plan_file *f, cons
 }
 
 /* Before anything is decoded. */
-static int look_at_file(void *arg, const struct hodo_process_file *mapped)
+static void look_at_file(struct planning *p, const struct hodo_process_file *mapped)
 {
-	struct planning *p = arg;
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 
@@ -158,7 +143,6 @@ static int look_at_file(void *arg, const struct hodo_process_file *mapped)
 		p->chosen |= hodo_probe_select_means_slots(&choice);
 		look_for_landings(p, f, mapped, &choice);
 	}
-	return 0;
 }
 
 /* t: NULL: it is refused. */
@@ -200,18 +184,6 @@ static int add_arguments(const struct planning *p, struct hodo_plan_file *f, con
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Once a file: of functions whose slots stay in use. */
-static void say_fixed(struct hodo_plan_file *f, const struct hodo_process_file *mapped, uint32_t n,
-		      const struct hodo_reporter *r)
-{
-	if (!f->said && n)
-		hodo_plan_warn(r, "%s: arguments and results of %u function%s are not recorded: the compiler's "
-			     "tracing code there cannot be turned off; build with other flags "
-			     "(docs/functions.md), or none",
-			     mapped->path, n, n == 1 ? "" : "s");
-	f->said |= n > 0;
-}
-
 /* Which functions are wanted. */
 static int choose(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 		  struct hodo_probe_choice *choice, struct hodo_probe_target *t)
@@ -226,8 +198,13 @@ static int choose(struct planning *p, struct hodo_plan_file *f, const struct hod
 	t->slotted = choice->slotted;
 	t->nslotted = choice->nslotted;
 	if (choice->sourceless)
-		say_sourceless(f, mapped->path, &p->planner->reporter);
-	say_fixed(f, mapped, choice->fixed, &p->planner->reporter);
+		hodo_plan_warn_once(&f->said_sources, &p->planner->reporter, "%s: its functions cannot be chosen by "
+				    "source file: it has no debug information", mapped->path);
+	if (choice->fixed)
+		hodo_plan_warn_once(&f->said, &p->planner->reporter, "%s: arguments and results of %u function%s are "
+				    "not recorded: the compiler's tracing code there cannot be turned off; build with "
+				    "other flags (docs/functions.md), or none", mapped->path, choice->fixed,
+				    choice->fixed == 1 ? "" : "s");
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		hodo_probe_function_take_slots(f->object, &f->object->functions[list[i]]);
 	return err;
@@ -236,7 +213,7 @@ static int choose(struct planning *p, struct hodo_plan_file *f, const struct hod
 /* Of a program that has just started, where it asks again (look_at_libraries()), whatever it is that is replaced. */
 static bool may_ask_again(const struct planning *p, const struct hodo_plan_file *f)
 {
-	return p->request->starts && p->planner->replacements->n && is_program(p->pid, f);
+	return p->request->starts && p->planner->replacements->n && is_program(p, f);
 }
 
 static int compare(const void *a, const void *b)
@@ -265,14 +242,69 @@ static int see_probed(const struct planning *p, struct hodo_plan_file *f, const 
 	return 0;
 }
 
-static int add_file(void *arg, const struct hodo_process_file *mapped)
+/* What is wanted of the file, and where that is. */
+static int find_wanted(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		       struct hodo_probe_choice *choice, struct hodo_probe_target *t)
 {
-	struct planning *p = arg;
+	int err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
+
+	if (!err)
+		err = add_probes(p, f, mapped, t);
+	if (!err)
+		err = see_probed(p, f, mapped, t, choice);
+	if (!err && (hodo_probe_select_means(choice) || hodo_probe_select_means_slots(choice)))
+		err = choose(p, f, mapped, choice, t);
+	free((void *)choice->probed);
+	return err ? err : add_arguments(p, f, mapped, t);
+}
+
+/* From an earlier process, if it wanted the same of the file: then only the bias differs. */
+static bool take_kept(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      const struct hodo_probe_choice *choice, struct hodo_probe_target *t)
+{
+	struct hodo_plan_kept *k = &f->kept;
+
+	if (!k->target.object || k->changes != p->planner->changes || k->by_default != choice->by_default ||
+	    k->target.system_calls != t->system_calls || k->target.landings != t->landings ||
+	    strcmp(k->path, mapped->path) != 0)
+		return false;
+	k->target.bias = t->bias;
+	*t = k->target;
+	k->target = (struct hodo_probe_target){ 0 };
+	hodo_plan_kept_free(k);
+	return true;
+}
+
+static int add_target(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
+		      struct hodo_probe_choice *choice, bool landings)
+{
+	struct hodo_probe_target t = { .object = f->object, .system_calls = p->meant, .landings = landings };
+	const struct origin origin = { f, mapped, choice->by_default };
+	int err = 0;
+
+	if (!hodo_code_segments_bias(&f->segments, mapped, &t.bias))
+		return 0;
+	if (f->entry && is_program(p, f)) {
+		p->start = f->entry;
+		p->program = p->ntargets;
+	}
+	if (!take_kept(p, f, mapped, choice, &t))
+		err = find_wanted(p, f, mapped, choice, &t);
+	p->wanted += t.nfunctions + t.nslotted + t.nevents + t.nreplacements;
+	if (!err)
+		err = hodo_vec_push(p->origins, p->norigins, origin);
+	if (!err)
+		err = hodo_vec_push(p->targets, p->ntargets, t);
+	if (err)
+		hodo_plan_kept_free(&(struct hodo_plan_kept){ .target = t });
+	return err;
+}
+
+static int add_file(struct planning *p, const struct hodo_process_file *mapped)
+{
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
-	struct hodo_probe_target *t;
 	bool landings, functions;
-	int err;
 
 	if (!f)
 		return 0;
@@ -282,58 +314,54 @@ static int add_file(void *arg, const struct hodo_process_file *mapped)
 	if (!functions && !is_meant(p, &choice, mapped) && !landings && !may_ask_again(p, f) &&
 	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))
 		return 0;
-	hodo_plan_file_decode(f, mapped->ours);
-	if (!f->object) {
-		if (functions)
-			say_refused(f, mapped->path, &p->planner->reporter);
-		return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
-	}
-	t = hodo_vec_add(p->targets, p->ntargets);
-	if (!t)
-		return -ENOMEM;
-	*t = (struct hodo_probe_target){ .object = f->object, .system_calls = p->meant, .landings = landings };
-	if (f->entry && is_program(p->pid, f)) {
-		p->start = f->entry;
-		p->program = p->ntargets - 1;
-	}
-	if (!hodo_code_segments_bias(&f->segments, mapped, &t->bias)) {
-		p->ntargets--;
-		return 0;
-	}
-	err = hodo_probe_sdt(t, mapped->ours, p->sdt, p->planner->sdt->n, &p->planner->sites);
-	if (!err)
-		err = add_probes(p, f, mapped, t);
-	if (!err)
-		err = see_probed(p, f, mapped, t, &choice);
-	if (!err && (functions || hodo_probe_select_means(&choice)))
-		err = choose(p, f, mapped, &choice, t);
-	free((void *)choice.probed);
-	if (!err)
-		err = add_arguments(p, f, mapped, t);
-	p->wanted += t->nfunctions + t->nslotted + t->nevents + t->nreplacements;
+	hodo_plan_file_decode(&p->planner->files, f, mapped->ours);
+	if (f->object)
+		return add_target(p, f, mapped, &choice, landings);
+	if (functions)
+		hodo_plan_warn_once(&f->said, &p->planner->reporter, "%s: its functions are not traced: %s",
+				    mapped->path, why_refused(f));
+	return f->err == -ENOMEM ? -ENOMEM : add_probes(p, f, mapped, NULL);
+}
+
+static int add_files(struct planning *p)
+{
+	struct hodo_planner *planner = p->planner;
+	int err = 0;
+
+	for (uint32_t i = 0; i < p->files.n; i++)
+		look_at_file(p, &p->files.list[i]);
+	/* With an earlier plan there are traps: the system calls of opened libraries must be seen. */
+	p->meant |= p->request->n > 0;
+	/* An opened library may land in calls of functions in earlier files. */
+	p->landings = planner->traces && ((p->traced && p->lands) || p->request->n);
+	p->meant |= p->landings;
+	for (uint32_t i = 0; i < p->files.n && !err && (p->meant || p->chosen); i++)
+		err = add_file(p, &p->files.list[i]);
 	return err;
+}
+
+/* With the process's rights. */
+static int look_at_process(struct planning *p)
+{
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
+	char exe[32];
+	int err = hodo_process_files_list(&p->files, p->pid, &p->maps, &rights);
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->pid);
+	if (stat(exe, &p->exe) < 0)
+		p->exe = (struct stat){ 0 };
+	hodo_planner_replacements_begin(p->planner->replacements);
+	return err ? err : add_files(p);
 }
 
 /* ------------------------------------------------------------------------- the plan */
 
-static int read_space(struct hodo_probe_space *space, pid_t pid)
-{
-	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
-	int err = hodo_proc_maps_open(&maps, pid);
-
-	return err ? err : hodo_probe_space_maps(space, hodo_text_string(&maps.text));
-}
-
-static int build(const struct planning *p, struct hodo_probe_built *built)
+static int build(struct planning *p, struct hodo_probe_built *built)
 {
 	HODO_AUTO(hodo_probe_space_free) struct hodo_probe_space space = { 0 };
-	int err = read_space(&space, p->pid);
+	int err = hodo_probe_space_maps(&space, hodo_text_string(&p->maps));
 
-	if (!err)
-		err = hodo_probe_build(p->targets, p->ntargets, &space, built);
-	for (uint32_t i = 0; i < p->ntargets; i++)
-		hodo_probe_plan_forget(p->targets[i].object);
-	return err;
+	return err ? err : hodo_probe_build(p->targets, p->ntargets, &space, built);
 }
 
 /* only_left: only the places where calls are left were to be planned. */
@@ -364,12 +392,31 @@ static const char **texts_of(const struct hodo_pattern_list *list)
 	return texts;
 }
 
-static void free_target(struct hodo_probe_target *t)
+/* For the next process. Replacements lead to libraries, which are elsewhere there. */
+static void keep(const struct planning *p, uint32_t i, bool good)
 {
-	free(t->replacements);
-	free((void *)t->functions);
-	free((void *)t->slotted);
-	hodo_probe_events_free(t);
+	struct hodo_plan_kept k = { .target = p->targets[i], .path = strdup(p->origins[i].mapped->path),
+				    .by_default = p->origins[i].by_default, .changes = p->planner->changes };
+	struct hodo_plan_file *f = p->origins[i].file;
+
+	if (!good || p->planner->replacements->n || !k.path)
+		f = NULL;
+	hodo_plan_kept_free(f ? &f->kept : &k);
+	if (f)
+		f->kept = k;
+}
+
+static void end_planning(struct planning *p, bool good)
+{
+	for (uint32_t i = 0; i < p->ntargets; i++)
+		keep(p, i, good);
+	free(p->targets);
+	free(p->origins);
+	free(p->patterns);
+	free(p->arguments);
+	free(p->sdt);
+	hodo_text_free(&p->maps);
+	hodo_process_files_free(&p->files);
 }
 
 /*
@@ -404,22 +451,14 @@ int hodo_planner_plan(struct hodo_planner *planner, struct hodo_plan_request *re
 	const pid_t pid = request->pid;
 	struct planning p = { .planner = planner, .pid = pid, .request = request,
 			      .by_default = planner->traces && (request->came || pid == planner->command) };
-		struct hodo_probe_built built = { .fd = -1 };
+	struct hodo_probe_built built = { .fd = -1 };
 	int err = -ENOMEM;
 
 	p.patterns = texts_of(planner->functions);
 	p.arguments = texts_of(planner->arguments);
 	p.sdt = texts_of(planner->sdt);
-	hodo_planner_replacements_begin(planner->replacements);
 	if (p.patterns && p.arguments && p.sdt)
-		err = hodo_process_files(pid, look_at_file, &p);
-	/* With an earlier plan there are traps: the system calls of opened libraries must be seen. */
-	p.meant |= request->n > 0;
-	/* An opened library may land in calls of functions in earlier files. */
-	p.landings = planner->traces && ((p.traced && p.lands) || request->n);
-	p.meant |= p.landings;
-	if (!err && (p.meant || p.chosen))
-		err = hodo_process_files(pid, add_file, &p);
+		err = look_at_process(&p);
 	err = err ? err : look_at_libraries(&p);
 	if (!err)
 		err = p.wanted || p.landings || (request->n && p.ntargets) ? build(&p, &built) : -ENOENT;
@@ -435,11 +474,6 @@ int hodo_planner_plan(struct hodo_planner *planner, struct hodo_plan_request *re
 		hodo_plan_report_missed(&built, &planner->said_missed, &planner->reporter);
 	if (err && err != -ENOENT && err != -ESRCH && err != -ELIBACC)
 		say_flaw(pid, err, &built, !p.wanted && !request->n, &planner->reporter);
-	for (uint32_t i = 0; i < p.ntargets; i++)
-		free_target(&p.targets[i]);
-	free(p.targets);
-	free(p.patterns);
-	free(p.arguments);
-	free(p.sdt);
+	end_planning(&p, !err || err == -ENOENT);
 	return err ? err : built.fd;
 }

@@ -30,6 +30,7 @@ struct hodo_planner {
 	struct hodo_reporter reporter;
 
 	struct hodo_plan_files files;
+	uint32_t changes; /* of probes */
 	bool said_traps, said_missed; /* report.h */
 	uint32_t sites; /* static probes of planned files that need none, as they are Hodoscope's own sites */
 	uint64_t seen; /* functions in files that may contain selected ones */

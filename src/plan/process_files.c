@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_files.c - see process_files.h. */
+/* process_files.c - the files that a process has mapped as code, by its maps. */
 #include "process_files.h"
 
 #include <errno.h>
@@ -7,12 +7,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <base/map.h>
-#include <base/rights.h>
 #include <base/scope.h>
+#include <base/vec.h>
 #include <elf/file.h>
 #include <proc/maps.h>
 
@@ -23,27 +22,9 @@ struct seen {
 };
 
 /* Another file may have the name by now. */
-static bool is_inode(const char *path, uint64_t inode)
+static bool is_inode(const char *path, uint64_t inode, struct stat *st)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == inode;
-}
-
-static int take(pid_t pid, struct hodo_process_file *file, uint64_t inode, hodo_process_file_fn each, void *arg)
-{
-	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
-	char ours[PATH_MAX + 32];
-	int err = hodo_rights_of_process(&rights, pid);
-
-	if (err)
-		return err == -ESRCH ? err : 0;
-	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, file->path);
-	/* The program itself is accessible even if its name has changed. */
-	if (!is_inode(ours, inode))
-		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)pid);
-	file->ours = is_inode(ours, inode) ? ours : NULL;
-	return each(arg, file);
+	return stat(path, st) == 0 && S_ISREG(st->st_mode) && st->st_ino == inode;
 }
 
 /*
@@ -61,17 +42,35 @@ static size_t root_length(pid_t pid, char root[PATH_MAX])
 	return len > 1 ? (size_t)len : 0;
 }
 
-int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
+static int add(struct hodo_process_files *f, pid_t pid, struct hodo_process_file *file, uint64_t inode)
+{
+	char ours[PATH_MAX + 32];
+	bool found;
+
+	snprintf(ours, sizeof(ours), "/proc/%d/root%s", (int)pid, file->path);
+	found = is_inode(ours, inode, &file->stat);
+	if (!found) {
+		/* The program itself is accessible even if its name has changed. */
+		snprintf(ours, sizeof(ours), "/proc/%d/exe", (int)pid);
+		found = is_inode(ours, inode, &file->stat);
+	}
+	file->path = hodo_arena_copy(&f->paths, file->path, strlen(file->path));
+	file->ours = found ? hodo_arena_copy(&f->paths, ours, strlen(ours)) : NULL;
+	return file->path && (file->ours || !found) ? hodo_vec_push(f->list, f->n, *file) : -ENOMEM;
+}
+
+static int add_all(struct hodo_process_files *f, pid_t pid, char *maps)
 {
 	HODO_AUTO(hodo_map_free) struct hodo_map seen = HODO_MAP_BYTES(struct seen);
-	HODO_AUTO(hodo_proc_maps_close) struct hodo_proc_maps maps;
+	/* The iterator takes the text apart: what the caller gets stays whole. */
+	struct hodo_proc_maps lines = { .next = maps };
 	struct hodo_proc_map map;
 	char root[PATH_MAX];
 	size_t within = root_length(pid, root);
-	int err = hodo_proc_maps_open(&maps, pid);
+	int err = 0;
 
 	hodo_hash_seed();
-	while (!err && seen.n < FILES_MAX && hodo_proc_maps_next(&maps, &map)) {
+	while (!err && f->n < FILES_MAX && hodo_proc_maps_next(&lines, &map)) {
 		struct hodo_process_file file = { .path = map.name, .start = map.start, .offset = map.offset };
 		bool is_new = false;
 
@@ -82,8 +81,43 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
 		if (!hodo_map_add_bytes(&seen, file.path, strlen(file.path), &is_new))
 			return -ENOMEM;
 		if (is_new)
-			err = take(pid, &file, map.inode, each, arg);
+			err = add(f, pid, &file, map.inode);
 	}
+	return err;
+}
+
+int hodo_process_files_list(struct hodo_process_files *files, pid_t pid, struct hodo_text *maps,
+			    struct hodo_rights *rights)
+{
+	HODO_AUTO_FREE char *lines = NULL;
+	struct hodo_proc_maps read;
+	int err = hodo_proc_maps_open(&read, pid);
+
+	*maps = read.text; /* to the caller, who frees it */
+	if (!err)
+		err = hodo_rights_of_process(rights, pid);
+	if (err)
+		return err;
+	lines = strdup(hodo_text_string(maps));
+	return lines ? add_all(files, pid, lines) : -ENOMEM;
+}
+
+void hodo_process_files_free(struct hodo_process_files *files)
+{
+	free(files->list);
+	hodo_arena_free(&files->paths);
+	*files = (struct hodo_process_files){ 0 };
+}
+
+int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg)
+{
+	HODO_AUTO(hodo_process_files_free) struct hodo_process_files files = { 0 };
+	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text maps = { 0 };
+	int err = hodo_process_files_list(&files, pid, &maps, &rights);
+
+	for (uint32_t i = 0; i < files.n && !err; i++)
+		err = each(arg, &files.list[i]);
 	return err;
 }
 

@@ -6,12 +6,25 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+
+#include <base/arena.h>
+#include <base/rights.h>
+#include <base/text.h>
 
 struct hodo_process_file {
 	const char *path; /* as the process sees it */
 	const char *ours; /* our path to that very file; NULL: replaced, or gone */
+	struct stat stat; /* of it */
 	uint64_t start, offset; /* where its code is first mapped, and that code's offset in the file */
+};
+
+/* All zero: none. */
+struct hodo_process_files {
+	struct hodo_process_file *list;
+	uint32_t n;
+	struct hodo_arena paths;
 };
 
 /* The code segments of a file, which show where the file is mapped. */
@@ -33,5 +46,11 @@ typedef int (*hodo_process_file_fn)(void *arg, const struct hodo_process_file *f
 
 /* Calls each once for every file, with the process's rights. 0, a negative errno, or what each returned. */
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg);
+
+/* The same as a list, each once. maps: in, empty; out, what the process has mapped. From then on, until
+ * hodo_rights_end(), the thread has the process's rights. 0 or a negative errno; free the list in any case. */
+int hodo_process_files_list(struct hodo_process_files *files, pid_t pid, struct hodo_text *maps,
+			    struct hodo_rights *rights);
+void hodo_process_files_free(struct hodo_process_files *files);
 
 #endif

@@ -103,6 +103,7 @@ struct hodo_probe_built load_build(const char *const *ends, unsigned n)
 	CHECK(err == 0);
 	for (unsigned i = 0; i < n; i++) {
 		free((void *)(uintptr_t)targets[i].functions);
+		hodo_probe_piece_free(targets[i].piece);
 		hodo_probe_object_close(&objects[i]);
 	}
 	hodo_probe_space_free(&space);

@@ -198,7 +198,8 @@ static void build_events(struct hodo_probe_built *built)
 							       .nfields = 2, .exits = k };
 		replaced.addr = f[0].start;
 		assert_int_equal(hodo_probe_build(&target, 1, &space, built), 0);
-		hodo_probe_plan_forget(&o);
+		hodo_probe_piece_free(target.piece);
+		target.piece = NULL;
 		if (built->events == 2 && built->windows > 2 && built->replaced)
 			break;
 		close(built->fd);

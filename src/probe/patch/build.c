@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* build.c - makes a plan: windows first, then places for all of them at once, then the bytes. */
+/*
+ * build.c - the plan of one object in one process, a piece of a plan: windows first, then places for all of them at
+ * once; and the code of their hooks.
+ */
 #include "build.h"
 
 #include <errno.h>
@@ -25,21 +28,21 @@
 
 static int add_system_call(void *arg, uint64_t addr)
 {
-	struct hodo_build *b = arg;
+	struct hodo_probe_piece *b = arg;
 	struct hodo_probe_window w;
 
 	hodo_probe_window_at(b->target->object, addr, &w);
 	if (w.kind != HODO_PROBE_JUMP) {
-		b->built->call = addr;
-		b->built->reason = w.reason;
+		b->built.call = addr;
+		b->built.reason = w.reason;
 		return -EOPNOTSUPP;
 	}
-	b->built->calls++;
+	b->built.calls++;
 	return hodo_build_add_item(b, &w, HODO_PLAN_JUMP | HODO_PLAN_ALWAYS, SYSCALL_HOOK_BYTES);
 }
 
 /* For slots, libhodo answers unwinders. Without this function, everything works except unwinding. */
-static int add_finder(struct hodo_build *b)
+static int add_finder(struct hodo_probe_piece *b)
 {
 	struct hodo_probe_window w;
 	int err;
@@ -48,12 +51,12 @@ static int add_finder(struct hodo_build *b)
 	if (w.kind != HODO_PROBE_JUMP)
 		return 0;
 	err = hodo_build_add_item(b, &w, HODO_PLAN_JUMP | HODO_PLAN_STAYS, FINDER_HOOK_BYTES);
-	b->built->finders += !err;
+	b->built.finders += !err;
 	return err == -EAGAIN ? 0 : err;
 }
 
 /* The events' code precedes that of the recorded call. */
-static int add_call_hook(struct hodo_build *b, struct hodo_build_place *place, enum hodo_plan_hook_kind kind,
+static int add_call_hook(struct hodo_probe_piece *b, struct hodo_build_place *place, enum hodo_plan_hook_kind kind,
 			 uint64_t function)
 {
 	const struct hodo_plan_hook h = { .kind = (uint8_t)kind, .bytes = HOOK_BYTES };
@@ -71,7 +74,7 @@ static int add_call_hook(struct hodo_build *b, struct hodo_build_place *place, e
 	return 0;
 }
 
-static int add_entry(struct hodo_build *b, const struct hodo_probe_function *f, uint64_t addr, bool *fine)
+static int add_entry(struct hodo_probe_piece *b, const struct hodo_probe_function *f, uint64_t addr, bool *fine)
 {
 	struct hodo_build_place place;
 	int err = hodo_build_entry(b, f, true, &place);
@@ -82,7 +85,7 @@ static int add_entry(struct hodo_build *b, const struct hodo_probe_function *f, 
 	return err;
 }
 
-static int add_exits(struct hodo_build *b, const struct hodo_probe_function *f, uint64_t addr, uint32_t *missed)
+static int add_exits(struct hodo_probe_piece *b, const struct hodo_probe_function *f, uint64_t addr, uint32_t *missed)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	int err = 0;
@@ -99,7 +102,7 @@ static int add_exits(struct hodo_build *b, const struct hodo_probe_function *f, 
 }
 
 /* Without an entry, nothing: calls without a begin are not recorded. */
-static int add_function(struct hodo_build *b, uint32_t function)
+static int add_function(struct hodo_probe_piece *b, uint32_t function)
 {
 	const struct hodo_probe_function *f = &b->target->object->functions[function];
 	uint64_t addr = f->start + b->target->bias;
@@ -109,7 +112,7 @@ static int add_function(struct hodo_build *b, uint32_t function)
 	int err = f->part ? 0 : add_entry(b, f, addr, &fine);
 
 	if (!err && !fine)
-		b->built->refused++;
+		b->built.refused++;
 	if (err || !fine)
 		return err;
 	err = add_exits(b, f, addr, &missed);
@@ -119,13 +122,13 @@ static int add_function(struct hodo_build *b, uint32_t function)
 	if (!x)
 		return -ENOMEM;
 	*x = (struct hodo_plan_function){ .addr = addr, .entry = f->part ? HODO_PLAN_NO_WINDOW : 0, .missed = missed };
-	b->built->functions += !f->part;
-	b->built->exits += f->nexits;
-	b->built->missed += missed;
+	b->built.functions += !f->part;
+	b->built.exits += f->nexits;
+	b->built.missed += missed;
 	return 0;
 }
 
-static int add_slotted(struct hodo_build *b)
+static int add_slotted(struct hodo_probe_piece *b)
 {
 	const struct hodo_probe_target *t = b->target;
 
@@ -137,7 +140,7 @@ static int add_slotted(struct hodo_build *b)
 		*x = (struct hodo_plan_function){ .addr = t->object->functions[t->slotted[i]].start + t->bias,
 						  .entry = HODO_PLAN_NO_WINDOW };
 	}
-	b->built->slotted += t->nslotted;
+	b->built.slotted += t->nslotted;
 	return 0;
 }
 
@@ -148,7 +151,7 @@ static int add_slotted(struct hodo_build *b)
 #define NEAR (512ull << 20)
 
 /* Separate pages for data, near all of the object's code. */
-static int place_data(struct hodo_build *b, struct hodo_probe_space *space)
+static int place_data(struct hodo_probe_piece *b, struct hodo_probe_space *space)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	uint64_t low = o->segments[0].start + b->target->bias;
@@ -169,13 +172,13 @@ static int place_data(struct hodo_build *b, struct hodo_probe_space *space)
 	}
 	if (found < n)
 		return -ENOMEM;
-	*b->data = (struct hodo_plan_data){ .addr = at - (uint64_t)n * HODO_PAGE, .pages = n };
+	b->data = (struct hodo_plan_data){ .addr = at - (uint64_t)n * HODO_PAGE, .pages = n };
 	for (uint32_t i = 0; i < n && !err; i++)
-		err = hodo_probe_space_put(space, b->data->addr + (uint64_t)i * HODO_PAGE, HODO_PAGE);
+		err = hodo_probe_space_put(space, b->data.addr + (uint64_t)i * HODO_PAGE, HODO_PAGE);
 	return err;
 }
 
-static int place_all(struct hodo_build *b, struct hodo_probe_space *space)
+static int place_all(struct hodo_probe_piece *b, struct hodo_probe_space *space)
 {
 	HODO_AUTO_FREE struct hodo_probe_slot *slots = calloc(b->nitems + 1, sizeof(*slots));
 	int err;
@@ -188,7 +191,7 @@ static int place_all(struct hodo_build *b, struct hodo_probe_space *space)
 	for (uint32_t i = 0; i < b->nitems && !err; i++) {
 		b->items[i].slot = slots[i].slot;
 		err = slots[i].slot ? 0 : -ENOMEM;
-		b->built->bytes += b->items[i].recipe.bytes;
+		b->built.bytes += b->items[i].recipe.bytes;
 	}
 	return err;
 }
@@ -241,7 +244,7 @@ static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, b
  * First events, then the jump to another function, after which the call begins or ends: for callers that
  * still call the replaced one. Calls that this one leaves end before it begins.
  */
-static size_t put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
+size_t hodo_build_put_hook(void *arg, unsigned instruction, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct hodo_plan_item *x = arg;
 	size_t n = 0;
@@ -274,62 +277,45 @@ static int by_address(const void *a, const void *b)
 	return x->recipe.addr < y->recipe.addr ? -1 : x->recipe.addr > y->recipe.addr;
 }
 
-static int functions_by_address(const void *a, const void *b)
-{
-	const struct hodo_plan_function *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-/* All windows of a function are adjacent, except for those of system calls and events, and so are the
- * functions, in the same order. */
-static void number(struct hodo_build *b)
-{
-	uint32_t k = 0;
-
-	qsort(b->items, b->nitems, sizeof(*b->items), by_address);
-	qsort(b->functions, b->nfunctions, sizeof(*b->functions), functions_by_address);
-	for (uint32_t i = 0; i < b->nfunctions; i++) {
-		struct hodo_plan_function *f = &b->functions[i];
-
-		while (k < b->nitems && b->items[k].function != f->addr)
-			k++;
-		if (f->entry != HODO_PLAN_NO_WINDOW)
-			f->entry = k;
-		f->first = f->entry != HODO_PLAN_NO_WINDOW && !b->items[k].exits ? k + 1 : k;
-		for (; k < b->nitems && (b->items[k].function == f->addr || !b->items[k].function); k++)
-			f->exits = k + 1 - f->first;
-	}
-}
-
 static bool has_windows(const struct hodo_probe_target *t)
 {
 	return t->nfunctions || t->nevents || t->nreplacements || t->start || t->landings || t->system_calls;
 }
 
-static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
+static int add_events(struct hodo_probe_piece *b)
 {
 	const struct hodo_probe_target *t = b->target;
-	int err = add_slotted(b);
+	int err = 0;
 
-	if (err || !has_windows(t))
-		return err;
-	err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
+	for (uint32_t i = 0; i < t->nevents && !err; i++) {
+		struct hodo_probe_event *e = &t->events[i];
+
+		e->left = e->tails = e->missed = 0;
+		e->calls = e->desc = 0;
+		/* To a user who has named the place, a trap where a jump enters its window is better than no
+		 * event. */
+		t->object->enter_windows = e->exits;
+		err = hodo_build_add_event(b, e);
+	}
+	t->object->enter_windows = false;
+	return err;
+}
+
+static int add_windows(struct hodo_probe_piece *b)
+{
+	const struct hodo_probe_target *t = b->target;
+	int err = 0;
+
 	b->windows = hodo_build_no_windows;
 	/* These windows are mandatory, even if a jump enters one and traps each time. */
 	t->object->enter_windows = true;
-	if (!err && t->system_calls)
+	if (t->system_calls)
 		err = hodo_probe_syscalls(t->object, add_system_call, b);
 	t->object->enter_windows = false;
 	if (!err && t->system_calls && t->object->finder)
 		err = add_finder(b);
-	for (uint32_t i = 0; i < t->nevents && !err; i++) {
-		/* To a user who has named the place, a trap where a jump enters its window is better than no
-		 * event. */
-		t->object->enter_windows = t->events[i].exits;
-		err = hodo_build_add_event(b, &t->events[i]);
-	}
-	t->object->enter_windows = false;
+	if (!err)
+		err = add_events(b);
 	if (!err)
 		err = hodo_build_landings(b);
 	if (!err)
@@ -337,68 +323,43 @@ static int plan_target(struct hodo_build *b, struct hodo_probe_space *space)
 	for (uint32_t i = 0; i < t->nfunctions && !err; i++)
 		err = add_function(b, t->functions[i]);
 	hodo_map_free(&b->windows);
+	/* Another piece of the object is for another process, or another mapping. */
+	for (uint32_t i = 0; i < b->nitems; i++)
+		hodo_probe_window_drop(t->object, &b->items[i].window);
 	return err;
 }
 
-/* Once the others have their windows' numbers. */
-static int merge_slotted(struct hodo_build *b)
+/* The pages are the piece's from now on. */
+static int take_pages(struct hodo_probe_piece *b, struct hodo_probe_space *space)
 {
-	for (uint32_t i = 0; i < b->nslotted; i++) {
-		struct hodo_plan_function *x = hodo_vec_add(b->functions, b->nfunctions);
-
-		if (!x)
-			return -ENOMEM;
-		*x = b->slotted[i];
-	}
-	if (b->nslotted)
-		qsort(b->functions, b->nfunctions, sizeof(*b->functions), functions_by_address);
-	return 0;
+	b->pages = b->nitems ? space->pages : NULL;
+	b->npages = b->nitems ? space->npages : 0;
+	if (!b->nitems) /* nothing refers to data then */
+		free(space->pages);
+	space->pages = NULL;
+	space->npages = 0;
+	return hodo_probe_space_take_pages(space, b->pages, b->npages);
 }
 
-static int write_file(struct hodo_build *b, const struct hodo_plan_data *data, unsigned n,
-		      const struct hodo_probe_space *space)
+int hodo_probe_piece_make(struct hodo_probe_piece *b, const struct hodo_probe_target *t, struct hodo_probe_space *space)
 {
-	struct hodo_plan_parts parts = { .items = b->items, .nitems = b->nitems, .data = data, .ndata = n,
-					 .hook = put_hook };
+	int err;
 
-	number(b);
-	if (merge_slotted(b) < 0)
-		return -ENOMEM;
-	parts.functions = b->functions;
-	parts.nfunctions = b->nfunctions;
+	*b = (struct hodo_probe_piece){ .target = t, .bias = t->bias };
+	err = add_slotted(b);
+	if (!err && has_windows(t)) {
+		err = t->object->nsegments ? place_data(b, space) : -EBADMSG;
+		if (!err)
+			err = add_windows(b);
+	}
+	if (!err)
+		err = place_all(b, space);
+	if (!err)
+		err = take_pages(b, space);
+	if (b->nitems)
+		qsort(b->items, b->nitems, sizeof(*b->items), by_address);
 	for (uint32_t i = 0; i < b->nitems; i++)
 		b->items[i].flags |= b->items[i].hooks && !b->items[i].function ? HODO_PLAN_EVENT : 0;
-	b->built->windows = b->nitems;
-	b->built->fd = hodo_plan_write(&parts, space);
-	return b->built->fd < 0 ? b->built->fd : 0;
-}
-
-int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
-		     struct hodo_probe_built *built)
-{
-	HODO_AUTO_FREE struct hodo_plan_data *data = calloc(n + 1, sizeof(*data));
-	struct hodo_build b = { .built = built };
-	int err = data ? 0 : -ENOMEM;
-	unsigned ndata = 0;
-
-	*built = (struct hodo_probe_built){ .fd = -1 };
-	hodo_probe_space_settle(space);
-	for (unsigned i = 0; i < n && !err; i++) {
-		b.target = &targets[i];
-		b.data = &data[ndata];
-		err = plan_target(&b, space);
-		ndata += data[ndata].pages > 0;
-	}
-	/* Nothing refers to data then. */
-	if (!b.nitems)
-		ndata = space->npages = 0;
-	if (!err)
-		err = place_all(&b, space);
-	if (!err)
-		err = write_file(&b, data, ndata, space);
-	free(b.items);
-	free(b.functions);
-	free(b.slotted);
-	hodo_arena_free(&b.hooks);
+	b->built.windows = b->nitems;
 	return err;
 }

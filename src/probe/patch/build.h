@@ -46,8 +46,11 @@ struct hodo_probe_replacement {
 	uint8_t trap;      /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
 };
 
+/* What was planned for a target. */
+struct hodo_probe_piece;
+
 struct hodo_probe_target {
-	struct hodo_probe_object *object; /* its windows are kept in it */
+	struct hodo_probe_object *object;
 	uint64_t bias;
 	const uint32_t *functions; /* by address: the wanted functions of the object */
 	uint32_t nfunctions;
@@ -60,6 +63,9 @@ struct hodo_probe_target {
 	uint64_t start; /* the program's start, where it must ask for another plan; 0: nowhere */
 	bool landings;     /* also plan the functions by which calls are left */
 	bool system_calls; /* also plan those that may change signal masks, of every object that has some */
+	/* In: what was planned for the same target with any bias; NULL: nothing yet. Out: also after an error; the
+	 * caller frees it. */
+	struct hodo_probe_piece *piece;
 };
 
 struct hodo_probe_built {
@@ -82,11 +88,12 @@ struct hodo_probe_built {
 };
 
 /*
- * Plans all of them. space: of the process, with its mappings; takes the slots from it; only this plan may
- * use its pages. 0: the caller closes built->fd. -EOPNOTSUPP: a system call that may change a signal mask
- * cannot be replaced; -ENOMEM, also if there is no place for a slot; errors of memfd_create() and write().
+ * Plans all of them. space: of the process, with its mappings; the slots are taken from it. 0: the caller closes
+ * built->fd. -EOPNOTSUPP: a system call that may change a signal mask cannot be replaced; -ENOMEM, also if there is no
+ * place for a slot; errors of memfd_create() and write().
  */
-int hodo_probe_build(const struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
+int hodo_probe_build(struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
 		     struct hodo_probe_built *built);
+void hodo_probe_piece_free(struct hodo_probe_piece *p); /* may be NULL */
 
 #endif

@@ -30,7 +30,7 @@ static size_t event_code(const struct hodo_plan_hook *h, uint64_t bias, const st
 }
 
 /* Adds a hook at the place; if that is not possible, the place has the reason. */
-static int add_hook(struct hodo_build *b, struct hodo_probe_event *e, enum hodo_probe_event_part part, bool tail,
+static int add_hook(struct hodo_probe_piece *b, struct hodo_probe_event *e, enum hodo_probe_event_part part, bool tail,
 		    struct hodo_build_place *place)
 {
 	struct hodo_plan_hook h = { .event = e, .kind = HODO_HOOK_EVENT, .part = (uint8_t)part, .tail = tail };
@@ -41,17 +41,17 @@ static int add_hook(struct hodo_build *b, struct hodo_probe_event *e, enum hodo_
 		return 0;
 	h.bytes = (uint16_t)event_code(&h, b->target->bias, NULL, 0, room);
 	h.stack = hodo_probe_event_stack(e->fields, e->nfields);
-	h.state = b->data->addr + HODO_PLAN_POOL_BYTES + sizeof(struct hodo_plan_state) * b->data->states;
+	h.state = b->data.addr + HODO_PLAN_POOL_BYTES + sizeof(struct hodo_plan_state) * b->data.states;
 	err = hodo_build_add_hook(b, place, &h);
 	if (!err && !place->reason) {
-		b->data->states++;
+		b->data.states++;
 		if (part == HODO_EVENT_BEGIN)
 			e->calls = h.state;
 	}
 	return err;
 }
 
-static int take_event(struct hodo_build *b, struct hodo_probe_event *e)
+static int take_event(struct hodo_probe_piece *b, struct hodo_probe_event *e)
 {
 	const struct hodo_probe_function *f = hodo_probe_function_at(b->target->object, e->addr);
 	struct hodo_build_place place;
@@ -70,11 +70,11 @@ static int take_event(struct hodo_build *b, struct hodo_probe_event *e)
 }
 
 /* An event at exits: it needs the entry, and calls that leave by an exit without a window do not have it. */
-static int take_exits(struct hodo_build *b, struct hodo_probe_event *e)
+static int take_exits(struct hodo_probe_piece *b, struct hodo_probe_event *e)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	const struct hodo_probe_function *f = hodo_probe_function_at(o, e->addr);
-	uint32_t items = b->nitems, states = b->data->states;
+	uint32_t items = b->nitems, states = b->data.states;
 	struct hodo_build_place place;
 	int err;
 
@@ -101,14 +101,14 @@ static int take_exits(struct hodo_build *b, struct hodo_probe_event *e)
 	if (err || e->left)
 		return err;
 	hodo_build_take_back(b, items, e);
-	b->data->states = states;
+	b->data.states = states;
 	e->tails = 0;
 	e->reason = e->reason == HODO_PROBE_FINE ? HODO_PROBE_NO_EXITS : e->reason;
 	return 0;
 }
 
 /* A function's result, where it returns. */
-static int take_results(struct hodo_build *b, struct hodo_probe_event *e)
+static int take_results(struct hodo_probe_piece *b, struct hodo_probe_event *e)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	const struct hodo_probe_function *f = hodo_probe_function_at(o, e->addr);
@@ -141,16 +141,16 @@ uint64_t hodo_build_states(const struct hodo_probe_target *t)
 	return n;
 }
 
-int hodo_build_add_event(struct hodo_build *b, struct hodo_probe_event *e)
+int hodo_build_add_event(struct hodo_probe_piece *b, struct hodo_probe_event *e)
 {
 	int err = e->results ? take_results(b, e) : e->exits ? take_exits(b, e) : take_event(b, e);
 
 	if (err)
 		return err;
 	if (e->exits || e->results ? e->left > 0 : e->reason == HODO_PROBE_FINE)
-		b->built->events++;
+		b->built.events++;
 	else
-		b->built->without++;
+		b->built.without++;
 	return 0;
 }
 

@@ -47,7 +47,7 @@ static uint32_t count_traps(const struct hodo_plan_parts *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->nitems; i++)
-		n += 1 + (uint32_t)__builtin_popcount(p->items[i].window.boundaries & 0x1e);
+		n += 1 + (uint32_t)__builtin_popcount(p->items[i]->window.boundaries & 0x1e);
 	return n;
 }
 
@@ -56,7 +56,7 @@ static uint32_t count_events(const struct hodo_plan_parts *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->nitems; i++)
-		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next)
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next)
 			n += h->event != NULL;
 	return n;
 }
@@ -66,7 +66,7 @@ static uint32_t count_replacements(const struct hodo_plan_parts *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->nitems; i++)
-		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next)
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next)
 			n += h->kind >= HODO_HOOK_REPLACE;
 	return n;
 }
@@ -84,7 +84,11 @@ static uint64_t desc_bytes(const struct hodo_probe_event *e)
 static uint64_t place_descs(const struct hodo_plan_parts *p, uint64_t at)
 {
 	for (uint32_t i = 0; i < p->nitems; i++)
-		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next)
+			if (h->event)
+				h->event->desc = 0; /* of an earlier file */
+	for (uint32_t i = 0; i < p->nitems; i++)
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next) {
 			if (!h->event || h->event->desc)
 				continue;
 			h->event->desc = at;
@@ -187,13 +191,13 @@ static void put_events(const struct file *f, const struct hodo_plan_parts *p)
 	struct hodo_plan_event *list = table(f, &f->head->events);
 
 	for (uint32_t i = 0; i < p->nitems; i++)
-		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next) {
 			if (!h->event)
 				continue;
-			put_state(f, &p->items[i], h);
+			put_state(f, p->items[i], h);
 			*list = (struct hodo_plan_event){ .desc = h->event->desc, .state = h->state, .window = i };
 			if (h->event->semaphore)
-				list->semaphore = h->event->semaphore + p->items[i].bias;
+				list->semaphore = h->event->semaphore + p->items[i]->bias;
 			list->bytes = (uint32_t)put_desc(h->event, (uint8_t *)f->head + list->desc);
 			list++;
 		}
@@ -204,7 +208,7 @@ static void put_replacements(const struct file *f, const struct hodo_plan_parts 
 	struct hodo_plan_replacement *list = table(f, &f->head->replacements);
 
 	for (uint32_t i = 0; i < p->nitems; i++)
-		for (const struct hodo_plan_hook *h = p->items[i].hooks; h; h = h->next) {
+		for (const struct hodo_plan_hook *h = p->items[i]->hooks; h; h = h->next) {
 			if (h->kind < HODO_HOOK_REPLACE)
 				continue;
 			*list = (struct hodo_plan_replacement){ .first = h->first, .window = i };
@@ -260,7 +264,7 @@ static int put_all(const struct file *f, const struct hodo_plan_parts *p)
 
 	put_pages(f, p);
 	for (uint32_t i = 0; i < p->nitems && !err; i++)
-		err = put_item(f, &p->items[i], p->hook, &windows[i], &trap);
+		err = put_item(f, p->items[i], p->hook, &windows[i], &trap);
 	f->head->traps.n = (uint32_t)(trap - first);
 	for (unsigned i = 0; i < p->ndata * HODO_PLAN_IMPORTS; i++)
 		fixes[i] = (struct hodo_plan_fix){ .addr = p->data[i / HODO_PLAN_IMPORTS].addr +
@@ -301,7 +305,7 @@ static int describe(struct file *f, const struct hodo_plan_parts *p)
 	int err = 0;
 
 	for (uint32_t i = 0; i < p->nitems && !err; i++) {
-		struct hodo_plan_item *x = &p->items[i];
+		struct hodo_plan_item *x = p->items[i];
 		uint8_t code[HODO_PROBE_SLOT_BYTES];
 
 		err = hodo_probe_recipe_emit(&x->recipe, x->slot, code, p->hook, x);

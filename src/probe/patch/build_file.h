@@ -52,7 +52,7 @@ struct hodo_plan_item {
 };
 
 struct hodo_plan_parts {
-	struct hodo_plan_item *items; /* by address */
+	struct hodo_plan_item *const *items; /* by address */
 	uint32_t nitems;
 	const struct hodo_plan_function *functions;
 	uint32_t nfunctions;

@@ -20,7 +20,7 @@ static size_t code(const struct hodo_plan_item *x, uint64_t what, uint64_t addre
 	return hodo_probe_event_code(&code, address, to, HODO_PROBE_HOOK_BYTES);
 }
 
-static int add(struct hodo_build *b, const struct hodo_probe_landing *l)
+static int add(struct hodo_probe_piece *b, const struct hodo_probe_landing *l)
 {
 	const struct hodo_probe_function *f = hodo_probe_function_at(b->target->object, l->addr);
 	uint64_t what = (l->addr + b->target->bias) | (uint64_t)l->landing << HODO_LANDING_SHIFT;
@@ -38,11 +38,11 @@ static int add(struct hodo_build *b, const struct hodo_probe_landing *l)
 	if (err || place.reason)
 		return err;
 	b->items[place.item].flags |= HODO_PLAN_LANDING;
-	b->built->landings++;
+	b->built.landings++;
 	return 0;
 }
 
-int hodo_build_landings(struct hodo_build *b)
+int hodo_build_landings(struct hodo_probe_piece *b)
 {
 	const struct hodo_probe_object *o = b->target->object;
 	int err = 0;

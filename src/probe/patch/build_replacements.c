@@ -39,7 +39,7 @@ static bool loops(const struct hodo_probe_object *o, const struct hodo_probe_fun
 	return false;
 }
 
-static int add(struct hodo_build *b, struct hodo_probe_replacement *r, uint64_t cell)
+static int add(struct hodo_probe_piece *b, struct hodo_probe_replacement *r, uint64_t cell)
 {
 	const struct hodo_probe_function *f = hodo_probe_function_at(b->target->object, r->addr);
 	const struct hodo_plan_hook h = { .kind = HODO_HOOK_REPLACE, .bytes = HOOK_BYTES, .replacement = r,
@@ -64,11 +64,11 @@ static int add(struct hodo_build *b, struct hodo_probe_replacement *r, uint64_t 
 	}
 	err = hodo_build_add_hook(b, &place, &h);
 	r->reason = place.reason;
-	b->built->replaced += !err && !place.reason;
+	b->built.replaced += !err && !place.reason;
 	return err;
 }
 
-static int add_start(struct hodo_build *b)
+static int add_start(struct hodo_probe_piece *b)
 {
 	const struct hodo_plan_hook h = { .kind = HODO_HOOK_START, .bytes = JUMP_BYTES };
 	struct hodo_build_place place;
@@ -77,10 +77,10 @@ static int add_start(struct hodo_build *b)
 	return err || place.reason ? err : hodo_build_add_hook(b, &place, &h);
 }
 
-int hodo_build_replacements(struct hodo_build *b)
+int hodo_build_replacements(struct hodo_probe_piece *b)
 {
 	const struct hodo_probe_target *t = b->target;
-	uint64_t cells = b->data->addr + HODO_PLAN_POOL_BYTES +
+	uint64_t cells = b->data.addr + HODO_PLAN_POOL_BYTES +
 			 hodo_build_states(t) * sizeof(struct hodo_plan_state);
 	int err = 0;
 

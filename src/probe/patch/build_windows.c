@@ -50,7 +50,8 @@ static int make_recipe(struct hodo_plan_item *x)
 	return x->recipe.bytes > HODO_PROBE_PAGE_BYTES ? -E2BIG : 0;
 }
 
-int hodo_build_add_item(struct hodo_build *b, const struct hodo_probe_window *w, uint8_t flags, unsigned own_bytes)
+int hodo_build_add_item(struct hodo_probe_piece *b, const struct hodo_probe_window *w, uint8_t flags,
+			unsigned own_bytes)
 {
 	struct hodo_plan_item *x = hodo_vec_add(b->items, b->nitems);
 	struct window_key *key;
@@ -58,8 +59,8 @@ int hodo_build_add_item(struct hodo_build *b, const struct hodo_probe_window *w,
 
 	if (!x)
 		return -ENOMEM;
-	*x = (struct hodo_plan_item){ .window = *w, .flags = flags, .entry = HODO_PROBE_NO_ENTRY, .pool = b->data->addr,
-				      .pool_end = b->data->addr + (uint64_t)b->data->pages * HODO_PROBE_PAGE_BYTES,
+	*x = (struct hodo_plan_item){ .window = *w, .flags = flags, .entry = HODO_PROBE_NO_ENTRY, .pool = b->data.addr,
+				      .pool_end = b->data.addr + (uint64_t)b->data.pages * HODO_PROBE_PAGE_BYTES,
 				      .bias = b->target->bias, .own_bytes = (uint16_t)own_bytes };
 	err = make_recipe(x);
 	if (!err && !(flags & HODO_PLAN_ALWAYS) && has_syscall(&x->recipe))
@@ -90,7 +91,7 @@ static bool instruction_of(const struct hodo_probe_window *w, uint64_t addr, str
 }
 
 /* A window that has an instruction there. */
-static bool find(const struct hodo_build *b, uint64_t addr, struct hodo_build_place *place)
+static bool find(const struct hodo_probe_piece *b, uint64_t addr, struct hodo_build_place *place)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(b->target->object, addr);
 
@@ -114,7 +115,7 @@ static bool is_shared(const struct hodo_plan_item *x)
 }
 
 /* jump: a breakpoint is not acceptable. */
-static int join_or_add(struct hodo_build *b, const struct hodo_probe_window *w, uint64_t addr, bool jump,
+static int join_or_add(struct hodo_probe_piece *b, const struct hodo_probe_window *w, uint64_t addr, bool jump,
 		       struct hodo_build_place *place)
 {
 	bool trap = w->kind == HODO_PROBE_TRAP;
@@ -141,7 +142,7 @@ static int join_or_add(struct hodo_build *b, const struct hodo_probe_window *w, 
 	return err == -EAGAIN ? 0 : err;
 }
 
-int hodo_build_entry(struct hodo_build *b, const struct hodo_probe_function *f, bool jump,
+int hodo_build_entry(struct hodo_probe_piece *b, const struct hodo_probe_function *f, bool jump,
 		     struct hodo_build_place *place)
 {
 	struct hodo_probe_window w;
@@ -150,7 +151,7 @@ int hodo_build_entry(struct hodo_build *b, const struct hodo_probe_function *f, 
 	return join_or_add(b, &w, w.addr, jump, place);
 }
 
-int hodo_build_exit(struct hodo_build *b, const struct hodo_probe_exit *exit, struct hodo_build_place *place)
+int hodo_build_exit(struct hodo_probe_piece *b, const struct hodo_probe_exit *exit, struct hodo_build_place *place)
 {
 	struct hodo_probe_window w;
 
@@ -158,7 +159,7 @@ int hodo_build_exit(struct hodo_build *b, const struct hodo_probe_exit *exit, st
 	return join_or_add(b, &w, exit->addr, true, place);
 }
 
-int hodo_build_at(struct hodo_build *b, uint64_t addr, struct hodo_build_place *place)
+int hodo_build_at(struct hodo_probe_piece *b, uint64_t addr, struct hodo_build_place *place)
 {
 	struct hodo_probe_window w;
 	int err;
@@ -178,14 +179,14 @@ int hodo_build_at(struct hodo_build *b, uint64_t addr, struct hodo_build_place *
 
 /* -------------------------------------------------------------------------------- hooks */
 
-static void take_item(struct hodo_build *b, struct hodo_plan_item *x)
+static void take_item(struct hodo_probe_piece *b, struct hodo_plan_item *x)
 {
 	hodo_probe_window_drop(b->target->object, &x->window);
 	hodo_map_remove(&b->windows, hodo_map_find_u64(&b->windows, x->window.addr));
 	b->nitems--;
 }
 
-int hodo_build_add_hook(struct hodo_build *b, struct hodo_build_place *place, const struct hodo_plan_hook *hook)
+int hodo_build_add_hook(struct hodo_probe_piece *b, struct hodo_build_place *place, const struct hodo_plan_hook *hook)
 {
 	struct hodo_plan_item *x = &b->items[place->item];
 	struct hodo_plan_hook **last = &x->hooks, *h = hodo_arena_alloc(&b->hooks, sizeof(*h));
@@ -214,7 +215,7 @@ int hodo_build_add_hook(struct hodo_build *b, struct hodo_build_place *place, co
 	return err == -E2BIG ? 0 : err;
 }
 
-void hodo_build_take_back(struct hodo_build *b, uint32_t items, const struct hodo_probe_event *e)
+void hodo_build_take_back(struct hodo_probe_piece *b, uint32_t items, const struct hodo_probe_event *e)
 {
 	while (b->nitems > items)
 		take_item(b, &b->items[b->nitems - 1]);

@@ -45,6 +45,19 @@ static int take_line(struct hodo_probe_space *s, const char *line, size_t len)
 				     end < UINT64_MAX - above ? end + above : UINT64_MAX);
 }
 
+int hodo_probe_space_take_pages(struct hodo_probe_space *s, const struct hodo_probe_page *pages, uint32_t n)
+{
+	int err = 0;
+
+	for (uint32_t i = 0, k; i < n && !err; i = k) {
+		for (k = i + 1; k < n && pages[k].addr == pages[k - 1].addr + HODO_PROBE_PAGE_BYTES; k++)
+			;
+		err = hodo_probe_space_take(s, pages[i].addr, pages[k - 1].addr + HODO_PROBE_PAGE_BYTES);
+	}
+	hodo_probe_space_settle(s);
+	return err;
+}
+
 int hodo_probe_space_maps(struct hodo_probe_space *s, const char *maps)
 {
 	int err = 0;
@@ -89,6 +102,13 @@ void hodo_probe_space_settle(struct hodo_probe_space *s)
 	}
 	s->ntaken = n;
 	s->unsettled = false;
+}
+
+bool hodo_probe_space_is_free(const struct hodo_probe_space *s, uint64_t start, uint64_t bytes)
+{
+	uint32_t i = hodo_search(k, s->ntaken, s->taken[k].end > start);
+
+	return start >= LOWEST && start + bytes <= HIGHEST && (i == s->ntaken || s->taken[i].start >= start + bytes);
 }
 
 /* ------------------------------------------------------------------------- pages */

@@ -39,6 +39,8 @@ int hodo_probe_space_take(struct hodo_probe_space *s, uint64_t start, uint64_t e
  * nothing of ours is next to the program's memory. Ignores invalid lines. 0 or -ENOMEM.
  */
 int hodo_probe_space_maps(struct hodo_probe_space *s, const char *maps);
+/* Marks pages as taken that belong to a part of a plan which is complete. 0 or -ENOMEM. */
+int hodo_probe_space_take_pages(struct hodo_probe_space *s, const struct hodo_probe_page *pages, uint32_t n);
 void hodo_probe_space_free(struct hodo_probe_space *s);
 
 /* Frees a slot's bytes; its pages stay ours. */
@@ -47,6 +49,8 @@ void hodo_probe_space_give(struct hodo_probe_space *s, uint64_t slot, uint32_t b
 /* ------------------------------------------------------- for place.c and build.c */
 
 void hodo_probe_space_settle(struct hodo_probe_space *s);
+/* Whether nothing is mapped there, and nothing of ours. */
+bool hodo_probe_space_is_free(const struct hodo_probe_space *s, uint64_t start, uint64_t bytes);
 /* The first of our pages that ends after the address; s->npages: none. */
 uint32_t hodo_probe_space_page(const struct hodo_probe_space *s, uint64_t address);
 /*
