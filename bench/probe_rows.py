@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """probe_rows - the measurements of probes in unprepared programs, one group of table rows each."""
+import shutil
+
 from function_rows import Runs, against, against_clock
-from peers import BenchError
+from peers import BenchError, clock_seconds, cpu_seconds
 from probe_peers import ProbePeers
 from rows import RING_DISCARD, RING_OVERWRITE, median, pairs
 from table import Row
@@ -90,4 +92,30 @@ def set_probes(bench):
                 reached=ms <= 100, values={"ms": ms})]
 
 
-GROUPS = {"probes": probes, "probes_set": set_probes}
+def processes(bench):
+    """A script that starts a short program many times: plain, recorded, with a probe in libc, and under strace. The
+    processor time is of all processes; what a probe adds to it is the recorder's and the processes'."""
+    count = 20 if bench.quick else 200
+    script = f"i=0; while [ $i -lt {count} ]; do {bench.program('true')}; i=$((i+1)); done"
+    record = [bench.hodo, "record", "-q", "-o", bench.work / "processes"]
+    sides = {"plain": [], "recorded": record, "probe": [*record, "-e", "probe:libc.so.6!write"]}
+    if shutil.which("strace"):
+        sides["strace"] = ["strace", "-f", "-o", "/dev/null"]
+    ms, cpu = {side: [] for side in sides}, {side: [] for side in sides}
+    for _ in range(bench.rounds):
+        for side, before in sides.items():
+            command = [*before, "sh", "-c", script]
+            ms[side].append(clock_seconds(command) * 1000)
+            cpu[side].append(cpu_seconds(command) * 1000)
+    values = {f"{side}_ms": median(ms[side]) for side in sides}
+    values["cpu_ms"] = (median(cpu["probe"]) - median(cpu["recorded"])) / count
+    peer = f"strace -f {values['strace_ms']:.0f} ms" if "strace" in sides else "strace is not installed"
+    return [
+        Row("processes", f"a script of {count} processes: plain {values['plain_ms']:.0f} ms, recorded "
+            f"{values['recorded_ms']:.0f} ms, with a probe in each", f"{values['probe_ms']:.0f} ms", peer, values=values),
+        Row("process_cpu", "processor time that the probe adds to a process", f"{values['cpu_ms']:.2f} ms", "",
+            values={"cpu_ms": values["cpu_ms"]}),
+    ]
+
+
+GROUPS = {"probes": probes, "probes_set": set_probes, "processes": processes}

@@ -23,13 +23,14 @@ set(hodo_labels
 )
 
 # What each test has in its environment: the command, the library, the sources, the program that compares a recording
-# with babeltrace2, and lib/hodo_test.py.
+# with babeltrace2, and lib/hodo_test.py; and no cache, which would be the user's.
 set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>
   LIBHODO=$<TARGET_FILE:hodo>
   SOURCE=${PROJECT_SOURCE_DIR}
   COMPARE=${PROJECT_SOURCE_DIR}/tests/read/compare_bt2.py
   PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/lib
+  HODO_CACHE=
 )
 
 # hodo_test(NAME name COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...

@@ -53,6 +53,7 @@ int hodo_rights_of(struct hodo_rights *rights, uid_t uid)
 	const struct user *user;
 
 	rights->lowered = false;
+	rights->uid = uid;
 	if (geteuid() != 0 || uid == 0)
 		return 0;
 	user = find_user(uid);
@@ -80,6 +81,11 @@ int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid)
 	if (!ids || sscanf(ids, " Uid: %*u %*u %*u %u", &uid) != 1)
 		return -ESRCH;
 	return hodo_rights_of(rights, uid);
+}
+
+int hodo_rights_again(struct hodo_rights *rights)
+{
+	return hodo_rights_of(rights, rights->uid);
 }
 
 void hodo_rights_end(struct hodo_rights *rights)

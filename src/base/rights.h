@@ -21,6 +21,7 @@
 
 struct hodo_rights {
 	bool lowered;
+	uid_t uid; /* then: the user */
 	int ngroups; /* of ours */
 	gid_t groups[HODO_RIGHTS_GROUPS];
 };
@@ -34,5 +35,7 @@ int hodo_rights_of(struct hodo_rights *rights, uid_t uid);
 /* The same with a process's rights; -ESRCH: it has ended. */
 int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid);
 void hodo_rights_end(struct hodo_rights *rights); /* may be called twice */
+/* After hodo_rights_end(): goes on as that user. As hodo_rights_of(). */
+int hodo_rights_again(struct hodo_rights *rights);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * files.h - files of processes that are planned, each examined once for a recording: it is the same file if device,
- * inode, size and times are.
+ * inode, size and times are. What decoding them takes is also kept for the next recording (cache.h).
  */
 #ifndef HODO_PLAN_FILES_H
 #define HODO_PLAN_FILES_H
@@ -46,7 +46,10 @@ struct hodo_plan_file {
 struct hodo_plan_files {
 	struct hodo_plan_file **list;
 	uint32_t n;
-	uint32_t decodes; /* of files; each is decoded once */
+	bool asked; /* for a cache, */
+	int cache;  /* which is this; negative: none */
+	uint32_t decoded, loaded; /* files: each is decoded once, or never, as the cache has it */
+	uint32_t resolved, moved; /* targets: what is wanted of a file was looked for, or known from before */
 };
 
 /* NULL: no memory. */
@@ -59,7 +62,9 @@ bool hodo_plan_file_may_call(struct hodo_plan_file *f, const char *path);
 /* HODO_PROBE_LANDS_*, of functions by which calls are left. */
 unsigned hodo_plan_file_landings(struct hodo_plan_file *f, const char *path);
 const char *hodo_plan_file_soname(struct hodo_plan_file *f, const char *path); /* "": none */
-void hodo_plan_file_decode(struct hodo_plan_files *p, struct hodo_plan_file *f, const char *path);
+/* rights: those of the process; the cache is read and written with our own. 0, or a negative errno: nobody's. */
+int hodo_plan_file_decode(struct hodo_plan_files *p, struct hodo_plan_file *f, const char *path,
+			  struct hodo_rights *rights);
 /* For probes' texts. 0, -ENOMEM, or why it cannot be read. */
 int hodo_plan_file_image(struct hodo_plan_file *f, const char *path);
 

@@ -40,6 +40,7 @@ struct planning {
 	const char **patterns, **arguments, **sdt;
 	struct hodo_text maps;
 	struct hodo_process_files files;
+	struct hodo_rights rights;
 	struct stat exe; /* its program; all zero: gone */
 	struct hodo_probe_target *targets;
 	struct origin *origins; /* of the targets */
@@ -288,8 +289,12 @@ static int add_target(struct planning *p, struct hodo_plan_file *f, const struct
 		p->start = f->entry;
 		p->program = p->ntargets;
 	}
-	if (!take_kept(p, f, mapped, choice, &t))
+	if (take_kept(p, f, mapped, choice, &t)) {
+		p->planner->files.moved++;
+	} else {
+		p->planner->files.resolved++;
 		err = find_wanted(p, f, mapped, choice, &t);
+	}
 	p->wanted += t.nfunctions + t.nslotted + t.nevents + t.nreplacements;
 	if (!err)
 		err = hodo_vec_push(p->origins, p->norigins, origin);
@@ -305,6 +310,7 @@ static int add_file(struct planning *p, const struct hodo_process_file *mapped)
 	struct hodo_plan_file *f = file_of(p, mapped);
 	struct hodo_probe_choice choice;
 	bool landings, functions;
+	int err;
 
 	if (!f)
 		return 0;
@@ -314,7 +320,9 @@ static int add_file(struct planning *p, const struct hodo_process_file *mapped)
 	if (!functions && !is_meant(p, &choice, mapped) && !landings && !may_ask_again(p, f) &&
 	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))
 		return 0;
-	hodo_plan_file_decode(&p->planner->files, f, mapped->ours);
+	err = hodo_plan_file_decode(&p->planner->files, f, mapped->ours, &p->rights);
+	if (err)
+		return err;
 	if (f->object)
 		return add_target(p, f, mapped, &choice, landings);
 	if (functions)
@@ -343,15 +351,16 @@ static int add_files(struct planning *p)
 /* With the process's rights. */
 static int look_at_process(struct planning *p)
 {
-	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	char exe[32];
-	int err = hodo_process_files_list(&p->files, p->pid, &p->maps, &rights);
+	int err = hodo_process_files_list(&p->files, p->pid, &p->maps, &p->rights);
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->pid);
 	if (stat(exe, &p->exe) < 0)
 		p->exe = (struct stat){ 0 };
 	hodo_planner_replacements_begin(p->planner->replacements);
-	return err ? err : add_files(p);
+	err = err ? err : add_files(p);
+	hodo_rights_end(&p->rights);
+	return err;
 }
 
 /* ------------------------------------------------------------------------- the plan */

@@ -32,6 +32,8 @@ POSITIVE = {
     "attach_pause": ["p99_ns", "median_ns", "nobody_p99_ns"],
     "attach_probes_pause": ["p99_ns", "median_ns"],
     "probes_set": ["ms"],
+    "processes": ["plain_ms", "recorded_ms", "probe_ms"],
+    "process_cpu": [],
     "snapshot_paused": ["bytes_per_s", "copy_bytes_per_s"],
     "snapshot_busy": ["bytes_per_s", "copy_bytes_per_s"],
     "bytes": ["bytes", "disk_bytes", "lttng_disk_bytes"],
