@@ -4,7 +4,6 @@
 #include <read/read_impl.h>
 
 #define RUNS_MAX     4096u /* of a stream */
-#define NUMBER_MAX   (1ull << 56) /* no ring has so many */
 #define WINDOW_BYTES 4096u
 
 uint64_t hodo_read_identity(const struct hodo_read *reader)
@@ -40,7 +39,7 @@ static int stream_numbers(struct hodo_stream *s, void *arg)
 	while (!err && (got = hodo_read_stream_packet(s)) > 0) {
 		uint64_t from = s->head.events_before, to = from + s->head.events;
 
-		if (from == to || from > NUMBER_MAX || s->cut)
+		if (from == to || s->cut)
 			continue;
 		if (run.to && from != run.to && runs < RUNS_MAX) {
 			err = n->found(n->data, &run);

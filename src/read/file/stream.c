@@ -8,6 +8,7 @@
 #include "follow_impl.h"
 #include <read/read_impl.h>
 #include "layout.h"
+#include "packets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #define MARK_BYTES   20 /* magic and uuid */
 #define SEARCH_BYTES (256u << 10)
 #define EFFORT_BYTES (64u << 20)
+#define COUNT_MAX    (1ull << 56) /* of events: no ring has so many */
 
 /* Ensures that s->fd is the segment's file. 0 or a negative errno. */
 static int open_file(struct hodo_stream *s, struct hodo_segment *g)
@@ -170,6 +172,8 @@ static const char *header_fault(const struct hodo_stream *s, const struct hodo_p
 		return "a packet with a damaged size";
 	if (h->events > (h->content_size / 8 - HEADER) / HODO_EVENT_HEADER)
 		return "a packet with a damaged event count";
+	if (h->events_before >= COUNT_MAX || h->events_discarded >= COUNT_MAX)
+		return "a packet with damaged counts";
 	return NULL;
 }
 
@@ -497,4 +501,37 @@ void hodo_read_stream_packet_end(struct hodo_stream *s)
 	hodo_read_stream_warn(s, WARN_COUNT, "a packet announces %llu events and %llu can be read",
 			      (unsigned long long)announced, (unsigned long long)s->packet_events);
 	s->packet_events = announced;
+}
+
+/* ----------------------------------------------------------------- packets as a whole */
+
+void hodo_packets_start(const struct hodo_read_stream *stream)
+{
+	hodo_read_stream_start((struct hodo_stream *)stream, SEARCH_BYTES, true);
+}
+
+int hodo_packets_next(const struct hodo_read_stream *stream, struct hodo_read_packet *packet)
+{
+	struct hodo_stream *s = (struct hodo_stream *)stream;
+	int got = hodo_read_stream_packet(s), err = 0;
+	size_t len;
+
+	if (got <= 0)
+		return got;
+	*packet = (struct hodo_read_packet){ .head = s->head, .bytes = (size_t)(s->body_end - s->body_off),
+					     .missing = s->holes, .compressed = s->segments[s->at].frames };
+	packet->body = packet->bytes ? get_bytes(s, s->body_off, packet->bytes, &len, &err) : NULL;
+	if (!packet->body) {
+		packet->body = (const uint8_t *)"";
+		packet->bytes = 0; /* or it shrank meanwhile */
+	}
+	return err ? err : 1;
+}
+
+int hodo_packets_search(const struct hodo_read_stream *stream, size_t bytes)
+{
+	struct hodo_stream *s = (struct hodo_stream *)stream;
+	uint64_t off = s->body_off + bytes;
+
+	return off < hodo_read_segment_at(s, off)->end ? find_header(s, off, &s->next_off) : 0;
 }

@@ -3,6 +3,7 @@
 #include "follow_impl.h"
 #include <read/read_impl.h>
 #include "layout.h"
+#include "packets.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -197,6 +198,25 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	settle_threads(t);
 	settle_objects(t, 0);
 	return 0;
+}
+
+int hodo_packets_open(struct hodo_read *reader, const char *path)
+{
+	struct hodo_trace *t = reader->traces[0];
+	struct hodo_tree *tree;
+	int err = hodo_tree_open(&tree, path);
+
+	if (err)
+		return err;
+	hodo_tree_close(reader->tree);
+	reader->tree = tree;
+	while (t->nstreams)
+		hodo_read_stream_free(t->streams[--t->nstreams]);
+	err = list_streams(t);
+	if (!err)
+		err = probe_streams(t);
+	publish(t);
+	return err;
 }
 
 void hodo_read_trace_settle(struct hodo_trace *t)

@@ -44,15 +44,13 @@ struct hodo_recover_stream {
 	uint64_t events, bytes; /* written */
 	uint64_t torn;          /* events that packets count but that are incomplete */
 	uint64_t ts_begin;      /* of the first packet, ticks; UINT64_MAX: none */
-	uint32_t repaired;      /* packets that were cut or left out */
 };
 
 /*
- * recover_stream.c: copies name from the directory in to the directory out: whole packets, and the whole
- * events of an incomplete one. Compressed data is compressed again. 0; -ENOENT if it is not a regular file;
- * another negative errno.
+ * recover_stream.c: copies a stream of the process to the directory out: whole packets, and the whole events of an
+ * incomplete one. Compressed data is compressed again. 0 or a negative errno.
  */
-int hodo_recover_stream(int in, int out, const char *name, const uint8_t uuid[16],
-			const struct hodo_read_layouts *table, struct hodo_recover_stream *result);
+int hodo_recover_stream(const struct hodo_read_process *process, const struct hodo_read_stream *from, int out,
+			struct hodo_recover_stream *result);
 
 #endif

@@ -19,6 +19,7 @@
 #include <base/map.h>
 #include <base/quantity.h>
 #include <base/scope.h>
+#include <read/file/packets.h>
 
 #include <record/clock.h>
 #include <record/write/ctf_metadata.h>
@@ -34,7 +35,7 @@ struct copying {
 	uint64_t ts_begin;     /* of the earliest packet */
 	struct hodo_read_clock clock;
 	struct hodo_map names; /* of folders: a process has one in each part */
-	uint32_t folders, complete, repaired;
+	uint32_t folders, complete;
 	bool clocks_differ; /* the recorder was killed while it gave all folders the final clock */
 };
 
@@ -121,36 +122,32 @@ struct folder {
 	struct hodo_text damaged; /* lines for the metadata */
 };
 
-static int copy_stream(struct folder *f, const char *name)
+static int copy_stream(struct folder *f, const struct hodo_read_stream *stream)
 {
 	struct hodo_recover_stream result;
-	int err = hodo_recover_stream(f->in, f->out, name, f->process->uuid, hodo_layouts_of(f->process),
-				      &result);
-	char stream[NAME_MAX + 1];
+	int err = hodo_recover_stream(f->process, stream, f->out, &result);
 
 	if (err)
-		return err == -ENOENT ? 0 : err;
-	snprintf(stream, sizeof(stream), "%s", name);
-	stream[strcspn(stream, ".")] = 0; /* of a compressed file */
-	hodo_ctf_add_damaged(&f->damaged, stream, result.torn);
+		return err;
+	hodo_ctf_add_damaged(&f->damaged, stream->name, result.torn);
 	f->c->r->events += result.events;
 	f->c->r->bytes += result.bytes;
 	f->c->r->torn += result.torn;
-	f->c->repaired += result.repaired;
 	if (result.ts_begin < f->c->ts_begin)
 		f->c->ts_begin = result.ts_begin;
 	return 0;
 }
 
-static int copy_all_streams(struct folder *f)
+static int copy_all_streams(struct folder *f, struct hodo_read *reader)
 {
-	HODO_AUTO_CLOSEDIR DIR *d = hodo_dir_list(f->in, ".");
-	int err = d ? 0 : -errno;
-	const char *name;
+	char self[32];
+	int err;
 
-	for (uint32_t n = 0; !err && n < ENTRIES_MAX && (name = hodo_dir_next(d)); n++)
-		if (hodo_out_dir_is_stream(name))
-			err = copy_stream(f, name);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->in);
+	err = hodo_packets_open(reader, self);
+	for (uint32_t i = 0; !err && i < f->process->nstreams; i++)
+		if (hodo_out_dir_is_stream(f->process->streams[i]->name))
+			err = copy_stream(f, f->process->streams[i]);
 	return err;
 }
 
@@ -173,7 +170,7 @@ static int copy_streams(struct folder *f)
 		 f->process->clock.offset_ticks != f->c->clock.offset_ticks)
 		f->c->clocks_differ = true;
 	f->c->complete += f->process->complete;
-	err = copy_all_streams(f);
+	err = copy_all_streams(f, reader);
 	if (!err && f->damaged.len)
 		err = hodo_ctf_metadata_complete(f->out, NULL, &f->damaged);
 	hodo_text_free(&f->damaged);
@@ -345,7 +342,7 @@ static int set_clocks(const struct copying *c)
 	struct hodo_clock_map map;
 	int err = 0;
 
-	if (c->complete == c->folders && !c->repaired && !c->clocks_differ)
+	if (c->complete == c->folders && !c->clocks_differ)
 		return 0; /* it ended normally */
 	if (!fit_clock(c, &map)) {
 		if (c->clock.kind == HODO_CLOCK_TSC && c->ts_begin != UINT64_MAX)
