@@ -19,7 +19,7 @@ LIFE, TARGET = program("LIFE"), program("TARGET")
 KILLS = 50
 HEADER = struct.Struct("=I16sIQQQQQQIIQ")
 SEED = int(os.environ.get("SEED", "1"))
-PARTS = re.compile(r'"(?:cpu|tid)":\d+|"name":"[^"]*"|"fields":\{.*')
+PARTS = re.compile(r'"(?:cpu|tid)":-?\d+|"name":"[^"]*"|"fields":\{.*')
 
 
 def packets(path):
