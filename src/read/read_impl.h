@@ -330,7 +330,7 @@ struct hodo_names {
 	uint32_t changes;
 };
 
-/* Short objects (shorts.c). All zero: none. */
+/* Short objects (trace.c). All zero: none. */
 struct hodo_shorts {
 	struct hodo_short {
 		uint64_t start, end; /* of its code */

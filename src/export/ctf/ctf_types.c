@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include <core/fields.h>
-#include <read/file/ctf_names.h>
-#include <read/file/ctf_types.h>
+#include <read/file/tsdl.h>
 
 /* Names have a leading underscore, which readers remove, except Trace Compass, which expects it. */
 static const char head_stream[] =

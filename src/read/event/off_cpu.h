@@ -38,7 +38,7 @@ void hodo_off_cpu_mark(struct hodo_off_cpu *off, const struct hodo_read_event *e
 bool hodo_off_cpu_since(struct hodo_off_cpu *off, const struct hodo_read_event *event,
 			const struct hodo_off_mark *mark, struct hodo_read_off_cpu *result);
 
-/* Appends " off_cpu=1.234ms waits=1 preempted=0" (text_begin.c). */
+/* Appends " off_cpu=1.234ms waits=1 preempted=0" (text_line.c). */
 void hodo_read_add_off_cpu(struct hodo_text *text, const struct hodo_read_off_cpu *off);
 
 #endif

@@ -123,3 +123,23 @@ const struct hodo_read_host *hodo_read_host(const struct hodo_read *reader, uint
 {
 	return i < reader->nhosts ? &reader->hosts[i] : NULL;
 }
+
+/* ------------------------------------------------------------------------------------ a host's own name */
+
+/* It stands in CTF's own words alone: a line of its env block, with a backslash before " and itself. */
+void hodo_read_hostname(struct hodo_trace *t, char *line, char *eol)
+{
+	static const char begin[] = "\thostname = \"";
+	char *out, *from = line + sizeof(begin) - 1;
+
+	if (t->pub.hostname || eol < from || memcmp(line, begin, sizeof(begin) - 1) != 0)
+		return;
+	out = from;
+	t->pub.hostname = out;
+	for (; from < eol && *from && *from != '"'; from++) {
+		if (*from == '\\' && from + 1 < eol)
+			from++;
+		*out++ = *from;
+	}
+	*out = 0;
+}

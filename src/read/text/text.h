@@ -48,7 +48,7 @@ void hodo_read_add_value_json(struct hodo_text *t, const struct hodo_read_value 
 void hodo_read_add_labels_json(struct hodo_text *t, const struct hodo_class *c, const struct hodo_read_value *values);
 
 /* Append the fields from `first` on like a call's arguments, "n=3, key="a"", or as a JSON object; or one
- * field's value (text_arguments.c). 0 or -ENOMEM. */
+ * field's value (text_line.c). 0 or -ENOMEM. */
 int hodo_read_text_arguments(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t first, bool json);
 int hodo_read_text_field(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t field, bool json);
 
@@ -58,7 +58,7 @@ void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_ev
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
-/* Appends what an end shows of its begin (text_begin.c). 0 or -ENOMEM. */
+/* Appends what an end shows of its begin (text_line.c). 0 or -ENOMEM. */
 int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed);
 int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e);
 

@@ -4,7 +4,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#include <base/quantity.h>
+#include <read/event/off_cpu.h>
 
 #define DIM        "\033[2m"
 #define NAME_COLOR "\033[36m"
@@ -290,4 +294,120 @@ int hodo_read_text_json(struct hodo_read_text *text, const struct hodo_read_even
 	o = put(o, "}\n", 2);
 	hodo_read_text_end(text, o);
 	return 0;
+}
+
+/* ----------------------------------------------------------------------- what an end shows of its begin */
+
+static bool has_field(const struct hodo_read_class *cls, const char *name)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++)
+		if (strcmp(cls->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Clocks of several CPUs may differ a little. */
+static uint64_t duration_ns(const struct hodo_read_event *e)
+{
+	return e->ts_ns > e->begin->ts_ns ? (uint64_t)(e->ts_ns - e->begin->ts_ns) : 0;
+}
+
+/* A call's begin has its function, as its end does. */
+static uint32_t nfields(const struct hodo_read_begin *b)
+{
+	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
+}
+
+void hodo_read_add_off_cpu(struct hodo_text *text, const struct hodo_read_off_cpu *off)
+{
+	char time[32];
+
+	hodo_text_printf(text, " off_cpu=%s", hodo_duration_plain(off->ns, time));
+	if (off->counted)
+		hodo_text_printf(text, " waits=%llu preempted=%llu", (unsigned long long)off->waits,
+				 (unsigned long long)off->preempted);
+}
+
+int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
+	char duration[32];
+
+	if (timed)
+		hodo_text_printf(&t->out, " duration=%s", hodo_duration_plain(duration_ns(e), duration));
+	if (timed && e->off_cpu)
+		hodo_read_add_off_cpu(&t->out, e->off_cpu);
+	for (uint32_t i = 0; i < nfields(e->begin); i++) {
+		/* Both have the id. */
+		if (has_field(e->cls, c->fields[i].name))
+			continue;
+		hodo_text_bytes(&t->out, c->text.field[i].line.data, c->text.field[i].line.len);
+		hodo_read_add_value(&t->out, &c->fields[i], &e->begin->values[i], t->c);
+	}
+	return t->out.error;
+}
+
+int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;
+
+	hodo_text_printf(&t->out, ",\"duration_ns\":%llu", (unsigned long long)duration_ns(e));
+	if (e->off_cpu)
+		hodo_text_printf(&t->out, ",\"off_cpu_ns\":%llu", (unsigned long long)e->off_cpu->ns);
+	if (e->off_cpu && e->off_cpu->counted)
+		hodo_text_printf(&t->out, ",\"waits\":%llu,\"preempted\":%llu", (unsigned long long)e->off_cpu->waits,
+				 (unsigned long long)e->off_cpu->preempted);
+	hodo_text_printf(&t->out, ",\"begin\":{\"ts\":%lld,\"fields\":{", (long long)e->begin->ts_ns);
+	for (uint32_t i = 0; i < nfields(e->begin); i++) {
+		hodo_text_bytes(&t->out, c->text.field[i].json.data, c->text.field[i].json.len);
+		hodo_read_add_value_json(&t->out, &e->begin->values[i], t->c);
+	}
+	hodo_text_char(&t->out, '}');
+	if (nfields(e->begin))
+		hodo_read_add_labels_json(&t->out, c, e->begin->values);
+	hodo_text_char(&t->out, '}');
+	return t->out.error;
+}
+
+/* ----------------------------------------------------------------------------------- arguments of calls */
+
+static void add_name(struct hodo_text *t, const char *name, bool json)
+{
+	if (json) {
+		hodo_text_json(t, name, strlen(name), HODO_JSON_PLAIN);
+		hodo_text_char(t, ':');
+	} else {
+		hodo_text_plain(t, name, strlen(name));
+		hodo_text_char(t, '=');
+	}
+}
+
+int hodo_read_text_arguments(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t first, bool json)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->cls;
+	struct hodo_text *t = &text->out;
+
+	hodo_text_add(t, json ? "{" : "");
+	for (uint32_t i = first; i < e->cls->nfields; i++) {
+		if (i > first)
+			hodo_text_add(t, json ? "," : ", ");
+		add_name(t, c->fields[i].name, json);
+		if (json)
+			hodo_read_add_value_json(t, &e->values[i], text->c);
+		else
+			hodo_read_add_value(t, &c->fields[i], &e->values[i], text->c);
+	}
+	hodo_text_add(t, json ? "}" : "");
+	return t->error;
+}
+
+int hodo_read_text_field(struct hodo_read_text *text, const struct hodo_read_event *e, uint32_t field, bool json)
+{
+	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->cls;
+
+	if (json)
+		hodo_read_add_value_json(&text->out, &e->values[field], text->c);
+	else
+		hodo_read_add_value(&text->out, &c->fields[field], &e->values[field], text->c);
+	return text->out.error;
 }

@@ -3,7 +3,7 @@
  * ctf_metadata.c - the metadata file of one process's trace.
  *
  * TSDL has no escapes that all readers agree on, so names become printable ASCII without quotes and
- * backslashes; the comment lines hold the exact ones, percent-encoded. Names of fields: ctf_names.h.
+ * backslashes; the comment lines hold the exact ones, percent-encoded. Names of fields: read/file/tsdl.h.
  */
 #define _GNU_SOURCE
 #include "ctf_metadata.h"
@@ -19,8 +19,7 @@
 #include <base/scope.h>
 #include <core/fields.h>
 #include <core/kind.h>
-#include <read/file/ctf_names.h>
-#include <read/file/ctf_types.h>
+#include <read/file/tsdl.h>
 
 #include "names.h"
 

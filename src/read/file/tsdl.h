@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_names.h - names in the TSDL that record and export write: those of a structure's members, and those in
- * quotes.
+ * tsdl.h - the TSDL that record and export write: types, the names of a structure's members, and those in quotes.
  *
  * Readers of CTF remove one leading underscore from a name. So each is written with one more than it has:
  * keywords, and names that begin with one, are read back unchanged. babeltrace2 2.0.4 compares a name as
@@ -9,13 +8,24 @@
  * follow `_x`. Such a member gets a number after its name; so do `Bool`, which the underscore makes a
  * keyword, and a conflicting name of ours.
  */
-#ifndef HODO_READ_FILE_CTF_NAMES_H
-#define HODO_READ_FILE_CTF_NAMES_H
+#ifndef HODO_READ_FILE_TSDL_H
+#define HODO_READ_FILE_TSDL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <base/text.h>
 #include <hodo/abi.h>
+
+/* Declares all that hodo_ctf_type() has. */
+void hodo_ctf_declare_types(struct hodo_text *t);
+/* The name of a type in enum hodo_type, or of an array's elements. */
+const char *hodo_ctf_type(uint8_t type);
+/* Whether a field of that type may have labels: an integer. */
+bool hodo_ctf_has_labels(uint8_t type);
+/* An integer type with n labels, whose values are converted to the type, as in C. */
+void hodo_ctf_enum(struct hodo_text *t, uint8_t type, uint32_t n, const char *const *labels, const int64_t *values);
+void hodo_ctf_uuid(struct hodo_text *t, const uint8_t uuid[16]);
 
 #define HODO_CTF_NAME_SIZE (HODO_NAME_MAX + 24) /* "__", "_length", a number, NUL */
 
