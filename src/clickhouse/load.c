@@ -103,7 +103,7 @@ static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b, const 
 	const struct hodo_rows_source source = {
 		.schema = b->schema,
 		.reader = l->reader,
-		.symbols = l->symbols,
+		.places = hodo_symbols_places(l->symbols),
 		.recording = l->recording,
 		.since_ns = l->since_ns,
 		.until_ns = l->until_ns,

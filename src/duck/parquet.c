@@ -182,7 +182,7 @@ static int write_rows(struct writer *w, const struct hodo_rows_wanted *wanted, u
 	const struct hodo_rows_source source = {
 		.schema = w->schema,
 		.reader = w->p->reader,
-		.symbols = w->p->symbols,
+		.places = hodo_symbols_places(w->p->symbols),
 		.recording = w->p->recording,
 		.since_ns = w->p->since_ns,
 		.until_ns = w->p->until_ns,

@@ -143,7 +143,7 @@ static int open_recording(struct scan *scan, struct scanner *s, struct hodo_why 
 	if (err)
 		return err;
 	source.reader = s->reader;
-	source.symbols = s->symbols;
+	source.places = hodo_symbols_places(s->symbols);
 	err = hodo_rows_open(&s->rows, &source);
 	if (err)
 		hodo_why(e, err, "%s: cannot be read: %s", source.recording, strerror(-err));

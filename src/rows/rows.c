@@ -106,7 +106,7 @@ static int start_timeline(struct hodo_rows *r)
 	hodo_slice_rows_init(&r->slices, r->reader, r->spans && hodo_rows_wants(r->spans, SPANS_FIELDS));
 	if (!r->events && !r->samples && !r->classes)
 		ops.event = NULL;
-	r->timeline = hodo_timeline_new(r->reader, hodo_symbols_places(r->symbols), &ops, r);
+	r->timeline = hodo_timeline_new(r->reader, r->places, &ops, r);
 	return r->timeline ? hodo_timeline_start(r->timeline, r->since_ns, r->until_ns) : -ENOMEM;
 }
 
@@ -156,7 +156,7 @@ int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *sourc
 		return -ENOMEM;
 	r->schema = source->schema;
 	r->reader = source->reader;
-	r->symbols = source->symbols;
+	r->places = source->places;
 	r->recording = source->recording;
 	r->since_ns = source->since_ns;
 	r->until_ns = source->until_ns;

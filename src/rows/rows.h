@@ -15,7 +15,7 @@
 
 #include "batch.h"
 
-#include <sym/recording_symbols.h>
+#include <read/text/place.h>
 
 #define HODO_ROWS_BATCH   2048u
 #define HODO_ROWS_PENDING (64u << 20)
@@ -30,7 +30,7 @@ struct hodo_rows_wanted {
 struct hodo_rows_source {
 	const struct hodo_rows_schema *schema; /* the recording has been added to it */
 	struct hodo_read *reader;              /* at its first event; limits, if there are any, are set */
-	struct hodo_symbols *symbols;
+	struct hodo_places places;             /* names of functions */
 	const char *recording;      /* its path, for a column; NULL: not known */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
 	const struct hodo_rows_wanted *wanted; /* copied */

@@ -110,10 +110,13 @@ static void put_said(struct hodo_rows *r, struct hodo_rows_batch *b, const struc
 		text = hodo_read_text_data(r->text, &len);
 		hodo_rows_put_bytes(b, HODO_ROWS_TEXT, hodo_rows_utf8(b, text ? text : "", (uint32_t)len));
 	}
-	if (plan->function != UINT32_MAX && r->symbols && hodo_rows_wants(b, HODO_ROWS_FUNCTION))
-		hodo_rows_put_name(b, HODO_ROWS_FUNCTION,
-				   rows_name(r, hodo_function_name_at(r->symbols, e->process, e->ts_ns,
-								      e->values[plan->function].u)));
+	if (plan->function != UINT32_MAX && r->places.find && hodo_rows_wants(b, HODO_ROWS_FUNCTION)) {
+		struct hodo_place place;
+
+		r->places.find(r->places.data, e->process, e->ts_ns, e->values[plan->function].u, &place);
+		if (place.named || place.in_file)
+			hodo_rows_put_name(b, HODO_ROWS_FUNCTION, rows_name(r, place.name));
+	}
 }
 
 static int put_class(struct hodo_rows *r, const struct class_plan *plan, const struct hodo_read_event *e)

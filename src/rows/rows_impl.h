@@ -69,7 +69,7 @@ struct known_process {
 struct hodo_rows {
 	const struct hodo_rows_schema *schema;
 	struct hodo_read *reader;
-	struct hodo_symbols *symbols;
+	struct hodo_places places;
 	struct hodo_timeline *timeline; /* NULL: what is wanted does without */
 	const char *recording;
 	int64_t since_ns, until_ns;
