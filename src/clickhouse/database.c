@@ -7,7 +7,7 @@
 
 #include <base/scope.h>
 #include <errno.h>
-#include <rows/schema.h>
+#include <read/table/schema.h>
 #include <string.h>
 
 #define SCHEMA HODO_ROWS_OF_TABLES

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <read/file/identity.h>
 #include <base/escape.h>
-#include <rows/rows.h>
+#include <read/table/rows.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "names.h"
 
 #include <hodo/abi.h>
-#include <rows/schema.h>
+#include <read/table/schema.h>
 #include <stdio.h>
 #include <strings.h>
 

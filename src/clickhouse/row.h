@@ -5,8 +5,8 @@
 
 #include <base/text.h>
 #include <locale.h>
-#include <rows/batch.h>
-#include <rows/schema.h>
+#include <read/table/batch.h>
+#include <read/table/schema.h>
 
 struct ch_row_form {
 	const struct hodo_rows_table *table;

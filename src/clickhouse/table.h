@@ -5,7 +5,7 @@
 
 #include "server.h"
 
-#include <rows/batch.h>
+#include <read/table/batch.h>
 
 /* Columns that each table begins with. */
 #define CH_LOAD  "hodo_load"  /* which recording it is: clickhouse.md */

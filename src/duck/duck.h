@@ -9,7 +9,7 @@
 #define HODO_DUCK_DUCK_H
 
 #include <base/why.h>
-#include <rows/schema.h>
+#include <read/table/schema.h>
 
 #include <sym/recording_symbols.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include <base/map.h>
 #include <base/text.h>
 #include <base/why.h>
-#include <rows/rows.h>
+#include <read/table/rows.h>
 
 #define DUCK_ROWS 2048u /* of a chunk, at the most: the library's own vectors */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <lib/unit.h>
 
-#include <rows/batch.h>
+#include <read/table/batch.h>
 
 enum { TS, REPEATED, NAME, UNWANTED, COLUMNS };
 #define ROWS 3000u

@@ -4,8 +4,8 @@
  *
  * What varies in length is bytes in the batch's memory, until it is cleared. Texts are UTF-8. One thread at a time.
  */
-#ifndef HODO_ROWS_BATCH_H
-#define HODO_ROWS_BATCH_H
+#ifndef HODO_READ_TABLE_BATCH_H
+#define HODO_READ_TABLE_BATCH_H
 
 #include "schema.h"
 

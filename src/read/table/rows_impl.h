@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_impl.h - what the files of this module share. */
-#ifndef HODO_ROWS_ROWS_IMPL_H
-#define HODO_ROWS_ROWS_IMPL_H
+#ifndef HODO_READ_TABLE_ROWS_IMPL_H
+#define HODO_READ_TABLE_ROWS_IMPL_H
 
 #include "rows.h"
 

@@ -3,8 +3,8 @@
  * schema.h - what a recording is as tables: names, columns and types (docs/design/tables.md). Whatever becomes of the
  * rows, Parquet, another database, arrays: the tables are these. Knows no database.
  */
-#ifndef HODO_ROWS_SCHEMA_H
-#define HODO_ROWS_SCHEMA_H
+#ifndef HODO_READ_TABLE_SCHEMA_H
+#define HODO_READ_TABLE_SCHEMA_H
 
 #include <hodo/read.h>
 

@@ -10,8 +10,8 @@
  * Different recordings may be read by different threads at once, with one schema that
  * nobody adds to meanwhile.
  */
-#ifndef HODO_ROWS_ROWS_H
-#define HODO_ROWS_ROWS_H
+#ifndef HODO_READ_TABLE_ROWS_H
+#define HODO_READ_TABLE_ROWS_H
 
 #include "batch.h"
 
