@@ -114,7 +114,7 @@ struct hodo_read_columns_options {
 	enum hodo_read_table table;
 	const char *const *names; /* n columns that are wanted, in this order; others cost next to nothing. NULL: all */
 	uint32_t nnames;
-	uint32_t rows; /* of a batch, at most; 0, or more than there can be: HODO_READ_BATCH_ROWS */
+	uint32_t rows; /* of a batch, at most HODO_READ_BATCH_ROWS; 0: as many as are read fast, some ten thousand */
 	bool json;     /* of HODO_READ_TABLE_EVENTS: hodo_read_batch.json is wanted */
 	char *error;        /* if not NULL: gets a line that says what is wrong */
 	size_t error_bytes; /* room there */

@@ -31,14 +31,8 @@ static void put_name(struct hodo_text *to, const struct hodo_rows_batch *b, uint
 
 static void put_array(struct hodo_text *to, const struct hodo_rows_bytes *array, uint32_t type)
 {
-	size_t begin;
-
 	put_length(to, array->n);
-	begin = to->len;
 	hodo_text_bytes(to, array->data, (size_t)array->n * hodo_fields_element_size((uint8_t)type));
-	/* A byte of a hostile recording may be anything. */
-	for (size_t i = begin; type == (HODO_TYPE_ARRAY | HODO_TYPE_BOOL) && i < to->len; i++)
-		to->data[i] = to->data[i] != 0;
 }
 
 /* ----------------------------------------------------------------- fields, as texts */

@@ -127,8 +127,6 @@ static void put_elements(duck_handle vector, uint64_t at, const void *data, uint
 
 	if (n)
 		memcpy(to, data, (size_t)n * bytes);
-	for (size_t i = 0; type == (HODO_TYPE_ARRAY | HODO_TYPE_BOOL) && i < n; i++)
-		to[i] = to[i] != 0;
 }
 
 static int fill_arrays(duck_handle vector, const struct duck_fill *f, const struct hodo_rows_values *v)

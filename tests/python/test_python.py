@@ -236,7 +236,7 @@ class Columns(Case):
         whole = recording.table()
         self.assertEqual(len(whole), 150000)
         batches = list(recording.batches())
-        self.assertEqual([len(b) for b in batches], [65536, 65536, 18928])
+        self.assertEqual([len(b) for b in batches], [16384] * 9 + [2544])
         for column in whole.columns:
             self.assertEqual(whole[column].tolist(), sum((b[column].tolist() for b in batches), []))
         self.assertEqual([len(b) for b in recording.batches(rows=70000)], [65536, 65536, 18928])

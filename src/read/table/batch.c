@@ -3,6 +3,7 @@
 #include "batch.h"
 
 #include <base/escape.h>
+#include <core/fields.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,9 @@
 
 static uint32_t bytes_of(uint32_t type)
 {
-	switch (type) {
-	case HODO_TYPE_I8:
-	case HODO_TYPE_U8:
-	case HODO_TYPE_BOOL:
-	case HODO_TYPE_CHAR:
-		return 1;
-	case HODO_TYPE_I16:
-	case HODO_TYPE_U16:
-		return 2;
-	case HODO_TYPE_I32:
-	case HODO_TYPE_U32:
-	case HODO_TYPE_F32:
-	case HODO_ROWS_NAME:
-		return 4;
-	case HODO_TYPE_I64:
-	case HODO_TYPE_U64:
-	case HODO_TYPE_F64:
-	case HODO_TYPE_PTR:
-		return 8;
-	default:
-		return sizeof(struct hodo_rows_bytes);
-	}
+	if (type == HODO_ROWS_NAME)
+		return sizeof(uint32_t);
+	return type < HODO_TYPE_STR ? hodo_fields_fixed_size((uint8_t)type) : sizeof(struct hodo_rows_bytes);
 }
 
 int hodo_rows_batch_init(struct hodo_rows_batch *b, uint32_t number, const struct hodo_rows_table *table,
@@ -62,7 +44,7 @@ static void use_large_pages(void *data, size_t bytes)
 }
 
 /* New room of the bits is zeroed: no row there has a value yet. */
-static int grow_column(struct hodo_rows_values *v, uint32_t from, uint32_t room)
+static int grow_column(const struct hodo_rows_batch *b, struct hodo_rows_values *v, uint32_t from, uint32_t room)
 {
 	uint64_t *valid = realloc(v->valid, room / 8);
 	void *data;
@@ -71,9 +53,11 @@ static int grow_column(struct hodo_rows_values *v, uint32_t from, uint32_t room)
 		return -ENOMEM;
 	v->valid = valid;
 	memset((char *)valid + from / 8, 0, (room - from) / 8);
-	data = realloc(v->data, (size_t)room * v->bytes);
+	data = b->zeroed && from == 0 ? calloc(room, v->bytes) : realloc(v->data, (size_t)room * v->bytes);
 	if (!data)
 		return -ENOMEM;
+	if (b->zeroed && from)
+		memset((char *)data + (size_t)from * v->bytes, 0, (size_t)(room - from) * v->bytes);
 	use_large_pages(data, (size_t)room * v->bytes);
 	v->data = data;
 	return 0;
@@ -81,7 +65,7 @@ static int grow_column(struct hodo_rows_values *v, uint32_t from, uint32_t room)
 
 int hodo_rows_values_make(struct hodo_rows_batch *b, struct hodo_rows_values *v)
 {
-	int err = grow_column(v, 0, b->room);
+	int err = grow_column(b, v, 0, b->room);
 
 	if (err)
 		b->error = err;
@@ -113,7 +97,14 @@ static void end_run(struct hodo_rows_batch *b, struct hodo_rows_values *v)
 
 void hodo_rows_begin_run(struct hodo_rows_batch *b, struct hodo_rows_values *v, uint32_t value)
 {
-	end_run(b, v);
+	/* Events of several threads take turns. */
+	if (v->data && v->until - v->from == 1) {
+		((uint32_t *)v->data)[v->from] = v->repeated;
+		v->valid[v->from / 64] |= 1ull << v->from % 64;
+		v->nvalid++;
+	} else {
+		end_run(b, v);
+	}
 	v->repeated = value;
 	v->from = b->n;
 	v->until = b->n + 1;
@@ -134,7 +125,7 @@ int hodo_rows_batch_grow(struct hodo_rows_batch *b)
 		room = (b->most + 63) / 64 * 64;
 
 	for (uint32_t i = 0; i < b->table->ncolumns; i++)
-		if (b->columns[i].data && grow_column(&b->columns[i], b->room, room) < 0)
+		if (b->columns[i].data && grow_column(b, &b->columns[i], b->room, room) < 0)
 			return -ENOMEM;
 	b->room = room;
 	return 0;
@@ -147,6 +138,8 @@ void hodo_rows_batch_clear(struct hodo_rows_batch *b)
 
 		if (v->nvalid)
 			memset(v->valid, 0, (b->n + 63) / 64 * 8);
+		if (b->zeroed && v->nvalid && v->nvalid < b->n)
+			memset(v->data, 0, (size_t)b->n * v->bytes);
 		v->nvalid = v->from = v->until = 0;
 	}
 	b->n = 0;

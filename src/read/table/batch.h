@@ -32,7 +32,7 @@ struct hodo_rows_cell {
 struct hodo_rows_values {
 	uint32_t type;
 	uint32_t bytes;       /* of each value: of its C type, or struct hodo_rows_bytes if it varies. 0: not wanted */
-	void *data;           /* NULL: there is no value. Where there is none: anything */
+	void *data;           /* NULL: there is no value. Where there is none: anything, or 0 if it is zeroed */
 	uint64_t *valid;      /* bit n % 64 of word n / 64: row n has a value */
 	uint32_t nvalid;
 	/* The rows from .. until - 1 have this value, which is not in data yet: see hodo_rows_repeat(). None: both 0 */
@@ -47,6 +47,7 @@ struct hodo_rows_batch {
 	uint32_t most;    /* rows that it will have, if that is known: room for more is made only when there are */
 	struct hodo_rows_values *columns; /* table->ncolumns */
 	bool sorted; /* by ts */
+	bool zeroed;
 	struct hodo_arena memory; /* of what varies */
 	size_t used; /* bytes of that, about */
 	int error;   /* -ENOMEM: a value is not there */

@@ -1,92 +1,88 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - a table in columns: which it has, and its batches. See columns_impl.h. */
-#include "columns_impl.h"
-#include <read/event/off_cpu.h>
-#include <read/event/select.h>
+/*
+ * columns.c - hodo/columns.h: batches of one table, shown as arrays. What has one size stays where the batch has it;
+ * texts, bytes and arrays are put one behind the other. A batch that has more rows than are wanted is given in pieces.
+ */
+#include "rows_impl.h"
 
 #include <base/escape.h>
+#include <core/fields.h>
 #include <errno.h>
+#include <read/read_impl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-/* ----------------------------------------------------------------------- which */
+#define BATCH_ROWS  16384u      /* if the caller does not say how many: what is written stays in a cache */
+#define BATCH_BYTES (64u << 20) /* of what varies in length; a row may have more */
 
-static bool begins(const struct hodo_read_class *cls)
+struct column {
+	struct hodo_read_column pub; /* first */
+	bool varies;
+	void *values; /* of what varies, … */
+	size_t room;  /* bytes */
+	uint32_t *offsets;
+	uint8_t *valid; /* of pieces */
+};
+
+struct hodo_read_columns {
+	struct hodo_read *reader;
+	struct hodo_rows_schema *tables;
+	const struct hodo_rows_table *table;
+	struct hodo_rows *rows;
+	struct column *columns; /* as the table has them */
+	bool *used;
+	const struct hodo_read_column **wanted;
+	struct hodo_read_batch batch, schema;
+	uint32_t max_rows, at; /* at: rows of the rows' batch that were given */
+	int failed;
+};
+
+/* -------------------------------------------------------------------------- which */
+
+/* Those of the table, as they are shown. */
+static int make_columns(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
 {
-	return cls->role == HODO_READ_ROLE_SPAN_BEGIN || cls->role == HODO_READ_ROLE_BEGIN ||
-	       cls->role == HODO_READ_ROLE_SYSCALL_BEGIN;
-}
+	static const uint32_t fields[] = { [HODO_READ_TABLE_EVENTS] = EVENTS_FIELDS,
+					   [HODO_READ_TABLE_SPANS] = SPANS_FIELDS,
+					   [HODO_READ_TABLE_CALLS] = CALLS_FIELDS };
 
-static bool has_rows(const struct hodo_read_columns *c, const struct hodo_read_class *cls)
-{
-	if (c->table == HODO_READ_TABLE_CALLS || (c->table == HODO_READ_TABLE_SPANS && !begins(cls)))
-		return false;
-	return hodo_select_has_class(c->reader->select, cls);
-}
+	c->columns = calloc(c->table->ncolumns, sizeof(*c->columns));
+	c->used = calloc(c->table->ncolumns, sizeof(*c->used));
+	c->wanted = calloc((o->names ? o->nnames : c->table->ncolumns) + 1, sizeof(*c->wanted));
+	if (!c->columns || !c->used || !c->wanted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->table->ncolumns; i++) {
+		const struct hodo_rows_column *column = &c->table->columns[i];
+		bool name = column->type == HODO_ROWS_NAME;
 
-/* Calls each() for every class that has rows; what it returns but 0 ends it. */
-static int each_class(struct hodo_read_columns *c,
-		      int (*each)(struct hodo_read_columns *c, const struct hodo_read_class *cls))
-{
-	int err = 0;
-
-	for (uint32_t i = 0; i < c->reader->ntraces && !err; i++) {
-		const struct hodo_read_process *p = &c->reader->traces[i]->pub;
-
-		for (uint32_t k = 0; k < p->nclasses && !err; k++)
-			err = has_rows(c, p->classes[k]) ? each(c, p->classes[k]) : 0;
+		c->columns[i].varies = !name && column->type >= HODO_TYPE_STR;
+		c->columns[i].pub = (struct hodo_read_column){
+			.size = sizeof(c->columns[i].pub),
+			.name = column->name,
+			.type = name ? HODO_TYPE_STR : column->type,
+			.bytes = name ? 4 : c->columns[i].varies ? hodo_fields_element_size((uint8_t)column->type) :
+								   hodo_fields_fixed_size((uint8_t)column->type),
+			.dictionary = name,
+			.label = name && i >= fields[o->table],
+		};
 	}
-	return err;
+	return 0;
 }
 
-static int is_mark(struct hodo_read_columns *c, const struct hodo_read_class *cls)
+static bool is_shown(const struct hodo_read_columns *c, const struct hodo_read_columns_options *o, uint32_t i)
 {
-	(void)c;
-	return cls->kind == HODO_KIND_MARK;
+	return c->columns[i].pub.type != HODO_TYPE_NONE && (o->table != HODO_READ_TABLE_EVENTS || i != EVENTS_JSON);
 }
 
-static int add_event_columns(struct hodo_read_columns *c)
+static uint32_t find_column(const struct hodo_read_columns *c, const struct hodo_read_columns_options *o,
+			    const char *name)
 {
-	if (each_class(c, is_mark)) {
-		c->text = columns_add(c, "text", HODO_TYPE_STR, false, false);
-		if (!c->text)
-			return -ENOMEM;
-	}
-	c->name = columns_add(c, "name", HODO_TYPE_STR, true, true);
-	return c->name ? 0 : -ENOMEM;
-}
+	uint32_t i = 0;
 
-/* Columns of all tables. 0 or -ENOMEM. */
-static int add_head(struct hodo_read_columns *c)
-{
-	bool known = c->table != HODO_READ_TABLE_CALLS; /* where it began */
-
-	return columns_add(c, "ts", HODO_TYPE_I64, false, true) &&
-	       columns_add(c, "host", HODO_TYPE_STR, true, false) &&
-	       columns_add(c, "process", HODO_TYPE_STR, true, false) &&
-	       columns_add(c, "pid", HODO_TYPE_U32, false, true) &&
-	       columns_add(c, "thread", HODO_TYPE_STR, true, false) &&
-	       columns_add(c, "tid", HODO_TYPE_U32, false, true) &&
-	       columns_add(c, "cpu", HODO_TYPE_I32, false, known) ? 0 : -ENOMEM;
-}
-
-static int add_columns(struct hodo_read_columns *c)
-{
-	int err = add_head(c);
-
-	if (!err)
-		err = c->table == HODO_READ_TABLE_EVENTS ? add_event_columns(c) : columns_slices_add(c);
-	c->nfixed = c->ncolumns;
-	return err ? err : each_class(c, columns_add_fields);
-}
-
-static struct column *find_column(const struct hodo_read_columns *c, const char *name)
-{
-	for (uint32_t i = 0; i < c->ncolumns; i++)
-		if (strcasecmp(c->columns[i]->pub.name, name) == 0)
-			return c->columns[i];
-	return NULL;
+	while (i < c->table->ncolumns && (!is_shown(c, o, i) || strcasecmp(c->columns[i].pub.name, name) != 0))
+		i++;
+	return i;
 }
 
 static int fail(const struct hodo_read_columns_options *o, int err, const char *what, const char *name)
@@ -99,63 +95,48 @@ static int fail(const struct hodo_read_columns_options *o, int err, const char *
 	return err;
 }
 
-static int want_columns(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
+static int use_columns(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
 {
-	uint32_t n = o->names ? o->nnames : c->ncolumns;
-	int err = 0;
+	uint32_t n = o->names ? o->nnames : c->table->ncolumns;
 
-	c->wanted = calloc(n + 1, sizeof(*c->wanted));
-	if (!c->wanted)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n && !err; i++) {
-		struct column *column = o->names ? find_column(c, o->names[i]) : c->columns[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t column = o->names ? find_column(c, o, o->names[i]) : i;
 
-		if (!column)
+		if (column == c->table->ncolumns)
 			return fail(o, -ENOENT, "there is no column '%s'", o->names[i]);
-		c->wanted[i] = &column->pub;
-		err = columns_want(column);
+		if (!is_shown(c, o, column))
+			continue;
+		c->wanted[c->schema.ncolumns++] = &c->columns[column].pub;
+		c->used[column] = true;
 	}
-	c->schema = (struct hodo_read_batch){ .size = sizeof(c->schema), .ncolumns = n, .columns = c->wanted };
+	if (o->json && o->table == HODO_READ_TABLE_EVENTS) {
+		c->columns[EVENTS_JSON].pub.name = "json";
+		c->used[EVENTS_JSON] = true;
+		c->schema.json = &c->columns[EVENTS_JSON].pub;
+	}
+	c->schema.size = sizeof(c->schema);
+	c->schema.columns = c->wanted;
 	c->batch = c->schema;
-	return err;
+	return 0;
 }
 
-/* ------------------------------------------------------------------ new and free */
+/* ------------------------------------------------------------------- new and free */
 
-/* How long threads did not run is found out with the begins, which costs time. */
-static int want_off_cpu(struct hodo_read_columns *c)
+static int open_rows(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
 {
-	struct column *column = find_column(c, "off_cpu_ns");
+	const struct hodo_rows_wanted wanted = { (uint32_t)o->table, c->used };
+	const struct hodo_rows_source source = { .schema = c->tables, .reader = c->reader, .wanted = &wanted,
+						 .nwanted = 1, .batch_rows = c->max_rows,
+						 .pending_bytes = BATCH_BYTES, .flat = true };
 
-	return column && column->valid && hodo_off_cpu_recorded(c->reader) ? hodo_read_spans(c->reader) : 0;
-}
-
-static int open_columns(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
-{
-	int err = add_columns(c);
-
-	if (!err)
-		err = want_columns(c, o);
-	if (!err && o->json && c->table == HODO_READ_TABLE_EVENTS) {
-		c->json = columns_new("json", HODO_TYPE_STR, false, false);
-		err = c->json ? columns_want(c->json) : -ENOMEM;
-		c->batch.json = c->schema.json = c->json ? &c->json->pub : NULL;
-	}
-	c->written = hodo_read_text_new();
-	if (!c->written)
-		err = -ENOMEM;
-	if (!err && c->table == HODO_READ_TABLE_SPANS)
-		err = want_off_cpu(c);
-	if (!err && c->table != HODO_READ_TABLE_EVENTS)
-		err = columns_slices_open(c);
-	return err;
+	return hodo_rows_open(&c->rows, &source);
 }
 
 int hodo_read_columns_new(struct hodo_read_columns **columns, struct hodo_read *reader,
 			  const struct hodo_read_columns_options *options)
 {
 	struct hodo_read_columns *c;
-	int err;
+	int err = -ENOMEM;
 
 	*columns = NULL;
 	if (options->error && options->error_bytes)
@@ -167,11 +148,16 @@ int hodo_read_columns_new(struct hodo_read_columns **columns, struct hodo_read *
 		return -ENOMEM;
 	hodo_hash_seed();
 	c->reader = reader;
-	c->table = options->table;
-	c->max_rows = options->rows && options->rows < HODO_READ_BATCH_ROWS ? options->rows : HODO_READ_BATCH_ROWS;
-	c->plans = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
+	c->max_rows = !options->rows ? BATCH_ROWS :
+		      options->rows < HODO_READ_BATCH_ROWS ? options->rows : HODO_READ_BATCH_ROWS;
 	hodo_read_rewind(reader);
-	err = open_columns(c, options);
+	c->tables = hodo_rows_schema_flat(reader, (uint32_t)options->table);
+	if (c->tables) {
+		c->table = hodo_rows_table(c->tables, (uint32_t)options->table);
+		err = make_columns(c, options);
+		err = err ? err : use_columns(c, options);
+		err = err ? err : open_rows(c, options);
+	}
 	if (err) {
 		if (err == -ENOMEM)
 			fail(options, err, "out of memory%s", "");
@@ -186,18 +172,16 @@ void hodo_read_columns_free(struct hodo_read_columns *c)
 {
 	if (!c)
 		return;
-	columns_slices_close(c);
-	for (uint32_t i = 0; i < c->ncolumns; i++)
-		columns_free_column(c->columns[i]);
+	hodo_rows_close(c->rows);
+	for (uint32_t i = 0; c->columns && i < c->table->ncolumns; i++) {
+		free(c->columns[i].values);
+		free(c->columns[i].offsets);
+		free(c->columns[i].valid);
+	}
 	free(c->columns);
+	free(c->used);
 	free(c->wanted);
-	hodo_strings_free(&c->texts);
-	hodo_map_free(&c->known);
-	hodo_map_free(&c->plans);
-	if (c->json)
-		columns_free_column(c->json);
-	hodo_read_text_free(c->written);
-	hodo_text_free(&c->scratch);
+	hodo_rows_schema_free(c->tables);
 	free(c);
 }
 
@@ -206,81 +190,115 @@ const struct hodo_read_batch *hodo_read_columns_schema(const struct hodo_read_co
 	return &columns->schema;
 }
 
-/* ------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------- values */
 
-/* What an event is as a text, less so many bytes at its end. */
-static int put_written(struct hodo_read_columns *c, struct column *column, const struct hodo_read_event *e,
-		       int (*write)(struct hodo_read_text *text, const struct hodo_read_event *e), size_t less)
+/* The bits of the rows from `from` on, the first one in the first place. */
+static int show_bits(struct column *column, const struct hodo_rows_values *v, uint32_t from, uint32_t rows)
 {
-	const char *text;
-	size_t len;
-
-	hodo_read_text_clear(c->written);
-	if (write(c->written, e) < 0)
+	if (!column->valid)
+		column->valid = malloc(HODO_READ_BATCH_ROWS / 8);
+	if (!column->valid)
 		return -ENOMEM;
-	text = hodo_read_text_data(c->written, &len);
-	return columns_put_bytes(c, column, text ? text : "", (uint32_t)(len > less ? len - less : len));
-}
+	memset(column->valid, 0, (rows + 7) / 8);
+	column->pub.nulls = 0;
+	for (uint32_t i = 0; i < rows; i++) {
+		bool has = hodo_rows_has(v, from + i);
 
-static int put_event(struct hodo_read_columns *c, const struct hodo_read_event *e)
-{
-	const struct columns_plan *plan = columns_plan(c, e->cls);
-	int err = plan ? columns_put_head(c, e->process, e->pid, e->comm, e->tid) : -ENOMEM;
-
-	if (err)
-		return err;
-	columns_put_i64(c, c->columns[COLUMN_TS], e->ts_ns);
-	columns_put_u32(c, c->columns[COLUMN_CPU], (uint32_t)e->cpu);
-	if (c->text && c->text->valid && e->cls->kind == HODO_KIND_MARK)
-		err = put_written(c, c->text, e, hodo_read_text_mark, 0);
-	if (!err && c->json)
-		err = put_written(c, c->json, e, hodo_read_text_json, 1); /* the newline */
-	if (!err)
-		err = columns_put_text(c, c->name, e->cls->name);
-	if (!err)
-		err = columns_put_fields(c, plan, e->cls, e->context, e->values);
-	c->rows++;
-	return err;
-}
-
-/* Takes events until the batch is full, or there are no more. 0 or a negative errno. */
-static int fill(struct hodo_read_columns *c)
-{
-	const struct hodo_read_event *e;
-	int err = columns_slices_more(c);
-
-	while (!err && !c->ended && !columns_is_full(c)) {
-		int got = c->timeline ? hodo_timeline_next(c->timeline) : hodo_read_next(c->reader, &e);
-
-		c->ended = got == 0;
-		if (got < 0)
-			err = got;
-		else if (got && !c->timeline)
-			err = put_event(c, e);
+		column->valid[i / 8] |= (uint8_t)(has << i % 8);
+		column->pub.nulls += !has;
 	}
+	column->pub.valid = column->pub.nulls ? column->valid : NULL;
+	return 0;
+}
+
+static int show_varying(struct column *column, const struct hodo_rows_values *v, uint32_t from, uint32_t rows)
+{
+	const struct hodo_rows_bytes *bytes = (const struct hodo_rows_bytes *)v->data + from;
+	uint32_t n = 0;
+	size_t room;
+	char *to;
+
+	if (!column->offsets)
+		column->offsets = malloc((HODO_READ_BATCH_ROWS + 1) * sizeof(*column->offsets));
+	if (!column->offsets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows; i++) {
+		column->offsets[i] = n;
+		n += hodo_rows_has(v, from + i) ? bytes[i].n : 0;
+	}
+	column->offsets[rows] = n;
+	room = (size_t)n * column->pub.bytes;
+	if (room > column->room) {
+		free(column->values);
+		column->values = malloc(2 * room);
+		column->room = column->values ? 2 * room : 0;
+		if (!column->values)
+			return -ENOMEM;
+	}
+	to = column->values;
+	for (uint32_t i = 0; i < rows; i++) {
+		size_t len = (size_t)(column->offsets[i + 1] - column->offsets[i]) * column->pub.bytes;
+
+		if (len)
+			memcpy(to, bytes[i].data, len);
+		to += len;
+	}
+	column->pub.values = column->values;
+	column->pub.offsets = column->offsets;
+	return 0;
+}
+
+/* Rows of the rows' batch, from `from` on, as the batch that is given. 0 or -ENOMEM. */
+static int show_column(struct column *column, struct hodo_rows_batch *b, uint32_t number, uint32_t from, uint32_t rows)
+{
+	struct hodo_rows_values *v = &b->columns[number];
+	int err = v->data ? 0 : hodo_rows_values_make(b, v);
+
+	column->pub.nulls = b->n - v->nvalid;
+	column->pub.valid = column->pub.nulls ? (const uint8_t *)v->valid : NULL;
+	if (!err && column->pub.nulls && rows < b->n)
+		err = show_bits(column, v, from, rows);
+	if (!err && column->varies)
+		return show_varying(column, v, from, rows);
+	column->pub.values = (const char *)v->data + (size_t)from * v->bytes;
 	return err;
 }
 
-int hodo_read_columns_next(struct hodo_read_columns *columns, const struct hodo_read_batch **batch)
+static int show(struct hodo_read_columns *c)
 {
-	struct hodo_read_columns *c = columns;
+	struct hodo_rows_batch *b = c->rows->given;
+	uint32_t left = b->n - c->at;
+	int err = 0;
+
+	c->batch.rows = left < c->max_rows ? left : c->max_rows;
+	for (uint32_t i = 0; i < c->table->ncolumns && !err; i++)
+		if (c->used[i])
+			err = show_column(&c->columns[i], b, i, c->at, c->batch.rows);
+	c->at += c->batch.rows;
+	return err;
+}
+
+int hodo_read_columns_next(struct hodo_read_columns *c, const struct hodo_read_batch **batch)
+{
+	const struct hodo_rows_batch *b = c->rows->given;
+	int got = 1;
 
 	*batch = NULL;
-	c->rows = 0;
-	c->bytes = 0;
-	for (uint32_t i = 0; i < c->ncolumns; i++)
-		columns_clear(c->columns[i]);
-	if (c->json)
-		columns_clear(c->json);
+	if (!c->failed && (!b || c->at == b->n)) {
+		c->at = 0;
+		got = hodo_rows_next(c->rows, &b);
+	}
 	if (!c->failed)
-		c->failed = fill(c);
-	if (c->failed || !c->rows)
+		c->failed = got > 0 ? show(c) : got;
+	if (c->failed || !got)
 		return c->failed;
-	for (uint32_t i = 0; i < c->ncolumns; i++)
-		columns_publish(c->columns[i], c->rows);
-	if (c->json)
-		columns_publish(c->json, c->rows);
-	c->batch.rows = c->rows;
 	*batch = &c->batch;
 	return 1;
+}
+
+const char *hodo_read_columns_text(const struct hodo_read_columns *columns, uint32_t number)
+{
+	const struct hodo_strings *names = &columns->rows->names;
+
+	return number < names->map.n ? hodo_strings_at(names, number) : NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - the rows of a recording: what is wanted, and which batch comes next. See rows.h. */
+/* rows.c - the rows of a recording: what is wanted, and which batch comes next. */
 #include "rows_impl.h"
 
-#include <base/escape.h>
 #include <errno.h>
+#include <read/read_impl.h>
 #include <read/event/off_cpu.h>
 #include <read/text/text.h>
 #include <stdlib.h>
@@ -100,14 +100,26 @@ static int start_timeline(struct hodo_rows *r)
 {
 	struct hodo_timeline_ops ops = { .event = rows_event, .begin = rows_slice_begin, .end = rows_slice_end,
 					 .call = rows_slice_call, .no_cpus = !r->waits };
+	bool fields = false;
 
 	if (!r->spans && !r->calls && !r->waits)
 		return 0;
-	hodo_slice_rows_init(&r->slices, r->reader, r->spans && hodo_rows_wants(r->spans, SPANS_FIELDS));
+	for (uint32_t i = SPANS_FIELDS; r->spans && i < r->spans->table->ncolumns; i++)
+		fields |= hodo_rows_wants(r->spans, i);
+	hodo_slice_rows_init(&r->slices, r->reader, fields);
 	if (!r->events && !r->samples && !r->classes)
 		ops.event = NULL;
 	r->timeline = hodo_timeline_new(r->reader, r->places, &ops, r);
-	return r->timeline ? hodo_timeline_start(r->timeline, r->since_ns, r->until_ns) : -ENOMEM;
+	if (!r->timeline)
+		return -ENOMEM;
+	if (r->flat) {
+		r->takes = r->reader->takes;
+		r->takes_data = r->reader->takes_data;
+		r->takes_whole = r->reader->whole;
+		r->reader->takes = NULL;
+		r->reader->whole = false;
+	}
+	return hodo_timeline_start(r->timeline, r->since_ns, r->until_ns);
 }
 
 /* The kernel's folder, which may know when threads did not run. */
@@ -139,6 +151,9 @@ static int make_batches(struct hodo_rows *r, const struct hodo_rows_source *sour
 		err = hodo_rows_batch_init(&r->batches[r->nbatches], number, hodo_rows_table(r->schema, number),
 					   w ? w->columns : NULL, &r->names);
 		r->batches[r->nbatches].most = r->batch_rows;
+		/* One alone need not begin small. */
+		r->batches[r->nbatches].room = r->flat ? (r->batch_rows + 63) / 64 * 64 : 0;
+		r->batches[r->nbatches].zeroed = r->flat;
 		if (number < HODO_ROWS_FIXED)
 			*known[number] = &r->batches[r->nbatches];
 		r->classes |= number >= HODO_ROWS_FIXED;
@@ -158,6 +173,7 @@ int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *sourc
 	r->reader = source->reader;
 	r->places = source->places;
 	r->recording = source->recording;
+	r->flat = source->flat;
 	r->since_ns = source->since_ns;
 	r->until_ns = source->until_ns;
 	r->plans = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
@@ -187,6 +203,10 @@ void hodo_rows_close(struct hodo_rows *r)
 {
 	if (!r)
 		return;
+	if (r->takes) {
+		r->reader->takes = r->takes;
+		r->reader->whole = r->takes_whole;
+	}
 	hodo_timeline_free(r->timeline);
 	hodo_slice_rows_free(&r->slices);
 	hodo_map_free(&r->threads);

@@ -37,6 +37,9 @@ struct hodo_rows_source {
 	uint32_t nwanted; /* 0: all tables */
 	uint32_t batch_rows; /* 0: HODO_ROWS_BATCH */
 	size_t pending_bytes; /* 0: HODO_ROWS_PENDING */
+	/* The schema is flat. What the reader selects are rows of spans and calls, by the event that ends them or,
+	 * where that is not known, begins them; what they are inside of is found in all events. */
+	bool flat;
 };
 
 /* 0 or a negative errno. */

@@ -4,7 +4,6 @@
 
 #include <core/fields.h>
 #include <errno.h>
-#include <read/table/column_names.h>
 #include <read/event/fields.h>
 #include <read/text/text.h>
 
@@ -15,12 +14,19 @@ static bool has_value(const struct hodo_read_value *v)
 	return v->type != HODO_TYPE_STR || !v->null;
 }
 
-/* What varies in length: what was read lives until the next event. */
+/* What varies in length: what was read lives until the next event. A byte of an array may be anything. */
 static struct hodo_rows_bytes copy_value(struct hodo_rows_batch *b, const struct hodo_read_value *v)
 {
+	struct hodo_rows_bytes copy;
+	uint8_t *bools;
+
 	if (v->type == HODO_TYPE_STR)
 		return hodo_rows_utf8(b, v->data, v->count);
-	return hodo_rows_copy(b, v->data, (size_t)v->count * hodo_fields_element_size((uint8_t)v->type), v->count);
+	copy = hodo_rows_copy(b, v->data, (size_t)v->count * hodo_fields_element_size((uint8_t)v->type), v->count);
+	bools = v->type == (HODO_TYPE_BOOL | HODO_TYPE_ARRAY) ? (uint8_t *)copy.data : NULL;
+	for (uint32_t i = 0; bools && i < v->count; i++)
+		bools[i] = bools[i] != 0;
+	return copy;
 }
 
 static void put_value(struct hodo_rows_batch *b, uint32_t column, const struct hodo_read_value *v)
@@ -40,6 +46,10 @@ static void put_value(struct hodo_rows_batch *b, uint32_t column, const struct h
 		*(float *)at = (float)v->f;
 	else if (v->type == HODO_TYPE_BOOL)
 		*(uint8_t *)at = v->u != 0;
+	else if (b->columns[column].bytes == 8)
+		*(uint64_t *)at = v->u;
+	else if (b->columns[column].bytes == 4)
+		*(uint32_t *)at = (uint32_t)v->u;
 	else
 		memcpy(at, &v->u, b->columns[column].bytes); /* the lowest bytes of an integer come first */
 }
@@ -68,6 +78,20 @@ static struct hodo_rows_cell cell_of(struct hodo_rows_batch *b, uint32_t member,
 	return cell;
 }
 
+static void put_columns(struct hodo_rows *r, struct hodo_rows_batch *b, const struct class_plan *plan,
+			const struct hodo_read_class *cls, const struct hodo_read_value *context,
+			const struct hodo_read_value *values)
+{
+	for (uint32_t i = 0; i < plan->nplaces; i++) {
+		const struct hodo_read_value *v = i < cls->ncontext ? &context[i] : &values[i - cls->ncontext];
+		const struct hodo_rows_place *place = &plan->places[i];
+
+		put_value(b, place->column, v);
+		if (place->label != UINT32_MAX && hodo_rows_wants(b, place->label))
+			hodo_rows_put_name(b, place->label, label_of(r, hodo_class_field(cls, i), v));
+	}
+}
+
 void rows_put_fields(struct hodo_rows *r, struct hodo_rows_batch *b, uint32_t column, const struct class_plan *plan,
 		     const struct hodo_read_class *cls, const struct hodo_read_value *context,
 		     const struct hodo_read_value *values)
@@ -75,7 +99,9 @@ void rows_put_fields(struct hodo_rows *r, struct hodo_rows_batch *b, uint32_t co
 	struct hodo_rows_cell *cells;
 	uint32_t n = 0;
 
-	if (!hodo_rows_wants(b, column))
+	if (r->flat)
+		put_columns(r, b, plan, cls, context, values);
+	if (r->flat || !hodo_rows_wants(b, column))
 		return;
 	cells = hodo_rows_alloc(b, plan->ncells * sizeof(*cells) + 1);
 	for (uint32_t i = 0; cells && i < plan->nplaces; i++) {
@@ -96,20 +122,29 @@ void rows_put_fields(struct hodo_rows *r, struct hodo_rows_batch *b, uint32_t co
 
 /* ------------------------------------------------------------------------- rows */
 
-/* What a mark says, and whose address a function's event has. */
+/* What an event is as a text, less so many bytes at its end. */
+static void put_written(struct hodo_rows *r, struct hodo_rows_batch *b, uint32_t column,
+			const struct hodo_read_event *e,
+			int (*write)(struct hodo_read_text *text, const struct hodo_read_event *e), size_t less)
+{
+	const char *text;
+	size_t len;
+
+	hodo_read_text_clear(r->text);
+	if (write(r->text, e) < 0)
+		b->error = -ENOMEM;
+	text = hodo_read_text_data(r->text, &len);
+	hodo_rows_put_bytes(b, column, hodo_rows_utf8(b, text ? text : "", (uint32_t)(len > less ? len - less : len)));
+}
+
+/* What a mark says, and whose address a function's event has; or the event as JSON. */
 static void put_said(struct hodo_rows *r, struct hodo_rows_batch *b, const struct class_plan *plan,
 		     const struct hodo_read_event *e)
 {
-	if (plan->mark && hodo_rows_wants(b, HODO_ROWS_TEXT)) {
-		size_t len;
-		const char *text;
-
-		hodo_read_text_clear(r->text);
-		if (hodo_read_text_mark(r->text, e) < 0)
-			b->error = -ENOMEM;
-		text = hodo_read_text_data(r->text, &len);
-		hodo_rows_put_bytes(b, HODO_ROWS_TEXT, hodo_rows_utf8(b, text ? text : "", (uint32_t)len));
-	}
+	if (plan->mark && hodo_rows_wants(b, HODO_ROWS_TEXT))
+		put_written(r, b, HODO_ROWS_TEXT, e, hodo_read_text_mark, 0);
+	if (r->flat && hodo_rows_wants(b, EVENTS_JSON))
+		put_written(r, b, EVENTS_JSON, e, hodo_read_text_json, 1); /* the newline */
 	if (plan->function != UINT32_MAX && r->places.find && hodo_rows_wants(b, HODO_ROWS_FUNCTION)) {
 		struct hodo_place place;
 
@@ -128,15 +163,7 @@ static int put_class(struct hodo_rows *r, const struct class_plan *plan, const s
 		return err;
 	rows_put_head(r, b, e->process, e->pid, e->tid, e->comm, e->cpu);
 	put_said(r, b, plan, e);
-	for (uint32_t i = 0; i < plan->nplaces; i++) {
-		const struct hodo_read_value *v = i < e->cls->ncontext ? &e->context[i] :
-								       &e->values[i - e->cls->ncontext];
-		const struct hodo_rows_place *place = &plan->places[i];
-
-		put_value(b, place->column, v);
-		if (place->label != UINT32_MAX)
-			hodo_rows_put_name(b, place->label, label_of(r, hodo_class_field(e->cls, i), v));
-	}
+	put_columns(r, b, plan, e->cls, e->context, e->values);
 	return rows_end(r, b);
 }
 

@@ -13,15 +13,15 @@
 extern const struct hodo_rows_column hodo_rows_head[HODO_ROWS_OWN];
 extern const struct hodo_rows_table hodo_rows_fixed[HODO_ROWS_FIXED];
 
-/* Columns behind the head, as tables.c has them. */
-enum { EVENTS_NAME = HODO_ROWS_OWN, EVENTS_FIELDS };
+/* Columns behind the head, as tables.c has them; in flat tables the fields' own ones are where FIELDS would be. */
+enum { EVENTS_NAME = HODO_ROWS_OWN, EVENTS_FIELDS, EVENTS_JSON = HODO_ROWS_FUNCTION /* flat, in its place */ };
 enum {
 	SPANS_NAME = HODO_ROWS_HEAD, SPANS_KIND, SPANS_STATE, SPANS_END, SPANS_DURATION, SPANS_SELF, SPANS_OFF_CPU,
 	SPANS_DEPTH, SPANS_ID, SPANS_PARENT_ID, SPANS_PARENT, SPANS_END_TID, SPANS_FIELDS
 };
 enum {
 	CALLS_FUNCTION = HODO_ROWS_HEAD, CALLS_OBJECT, CALLS_STATE, CALLS_END, CALLS_DURATION, CALLS_SELF, CALLS_DEPTH,
-	CALLS_ID, CALLS_PARENT_ID, CALLS_PARENT
+	CALLS_ID, CALLS_PARENT_ID, CALLS_PARENT, CALLS_FIELDS, CALLS_ADDRESS = CALLS_FUNCTION /* flat, in its place */
 };
 enum { WAITS_END = HODO_ROWS_HEAD, WAITS_DURATION, WAITS_WOKEN, WAITS_WHY, WAITS_WAKER, WAITS_WAKER_TID };
 enum { SAMPLES_NAME = HODO_ROWS_HEAD, SAMPLES_VALUE };
@@ -78,6 +78,11 @@ struct hodo_rows {
 	/* NULL: not wanted */
 	struct hodo_rows_batch *events, *spans, *calls, *waits, *samples, *losses, *processes, *hosts;
 	bool classes; /* a class's table is wanted */
+	bool flat;
+	/* What the reader selects, if it is asked about rows: see struct hodo_rows_source. */
+	int (*takes)(void *data, const struct hodo_read_event *event);
+	void *takes_data;
+	bool takes_whole;
 	struct hodo_map plans; /* struct class_plan by class */
 	struct hodo_strings names; /* of all rows */
 	struct hodo_map texts; /* numbers of names by the addresses of texts that stay */

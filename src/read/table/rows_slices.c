@@ -5,13 +5,31 @@
  */
 #include "rows_impl.h"
 
+#include <core/search.h>
 #include <errno.h>
+#include <read/read_impl.h>
+#include <read/event/select.h>
 
+#define OBJECTS_EACH 64u /* that are looked at for an address; those of programs do not overlap */
+
+/* Whether the reader selects a row; or a negative errno. */
+static int is_taken(struct hodo_rows *r, const struct hodo_read_event *e)
+{
+	return r->takes ? r->takes(r->takes_data, e) : 1;
+}
+
+/* What begins it decides whether it is selected, if what ends it is not seen. */
 int rows_slice_begin(void *rows, struct hodo_slice *slice, const struct hodo_read_event *e)
 {
 	struct hodo_rows *r = rows;
+	int err = r->spans || r->calls ? hodo_slice_rows_begin(&r->slices, slice, e) : 0, taken;
+	struct hodo_slice_row *row = slice->whole;
 
-	return r->spans || r->calls ? hodo_slice_rows_begin(&r->slices, slice, e) : 0;
+	if (err || !row || !r->takes || slice->flags & HODO_SLICE_CONTINUED || slice->kind == HODO_SLICE_CALL)
+		return err;
+	taken = is_taken(r, e);
+	row->taken = taken > 0;
+	return taken < 0 ? taken : 0;
 }
 
 /* What spans and calls have in common: these columns of theirs. */
@@ -60,6 +78,30 @@ static int put_span(struct hodo_rows *r, const struct hodo_slice_row *row)
 	return row->cls && !plan ? -ENOMEM : rows_end(r, b);
 }
 
+/* Whether a is the better answer than b: mapped at that time, the latest to come; else the one nearest to it. */
+static bool is_better(const struct hodo_read_object *a, const struct hodo_read_object *b, int64_t ns)
+{
+	bool in_a = a->from_ns <= ns && ns < a->until_ns, in_b = b->from_ns <= ns && ns < b->until_ns;
+
+	if (in_a != in_b)
+		return in_a;
+	if (!in_a && (a->from_ns > ns) != (b->from_ns > ns))
+		return a->from_ns <= ns;
+	return !in_a && a->from_ns > ns ? a->from_ns < b->from_ns : a->from_ns > b->from_ns;
+}
+
+/* NULL: not known. */
+static const char *object_of(const struct hodo_read_process *p, int64_t ns, uint64_t address)
+{
+	const struct hodo_read_object *objects = p->objects, *found = NULL;
+	uint32_t behind = hodo_search(i, p->nobjects, objects[i].start > address);
+
+	for (uint32_t i = behind; i-- > 0 && behind - i <= OBJECTS_EACH;)
+		if (address < objects[i].end && (!found || is_better(&objects[i], found, ns)))
+			found = &objects[i];
+	return found ? found->path : NULL;
+}
+
 static int put_call(struct hodo_rows *r, const struct hodo_slice_row *row)
 {
 	static const struct columns columns = { CALLS_STATE, CALLS_END, CALLS_DURATION, CALLS_SELF,
@@ -70,8 +112,14 @@ static int put_call(struct hodo_rows *r, const struct hodo_slice_row *row)
 	if (err)
 		return err;
 	put_slice(r, b, &columns, row);
-	hodo_rows_put_name(b, CALLS_FUNCTION, rows_name(r, row->name));
-	hodo_rows_repeat_name(b, CALLS_OBJECT, rows_name(r, row->object));
+	if (r->flat)
+		hodo_rows_i64(b, CALLS_ADDRESS, (int64_t)row->function);
+	else
+		hodo_rows_put_name(b, CALLS_FUNCTION, rows_name(r, row->name));
+	if (hodo_rows_wants(b, CALLS_OBJECT))
+		hodo_rows_repeat_name(b, CALLS_OBJECT,
+				      rows_name(r, r->flat ? object_of(row->process, row->begin_ns, row->function) :
+							     row->object));
 	return rows_end(r, b);
 }
 
@@ -117,14 +165,15 @@ int rows_slice_end(void *rows, struct hodo_slice *slice, const struct hodo_read_
 {
 	struct hodo_rows *r = rows;
 	struct hodo_slice_row *row;
-	int err;
+	int err, taken;
 
 	if (slice->kind == HODO_SLICE_RUNNING)
 		return r->waits && r->kernel ? put_wait(r, slice) : 0;
 	row = hodo_slice_rows_end(slice, e);
 	if (!row)
 		return 0;
-	err = r->spans ? put_span(r, row) : 0;
+	taken = e || !r->takes ? is_taken(r, e) : row->taken;
+	err = taken < 0 ? taken : taken && r->spans ? put_span(r, row) : 0;
 	hodo_slice_rows_done(&r->slices, row);
 	return err;
 }
@@ -133,9 +182,13 @@ int rows_slice_call(void *rows, struct hodo_slice *slice, const struct hodo_read
 {
 	struct hodo_slice_row *row = hodo_slice_rows_call(slice, call);
 	struct hodo_rows *r = rows;
-	int err = row && r->calls ? put_call(r, row) : 0;
+	int err = 0;
 
-	if (row)
-		hodo_slice_rows_done(&r->slices, row);
+	if (!row)
+		return 0;
+	if (r->calls && (!r->takes || hodo_select_has_thread(r->reader->select, row->process, row->pid, row->tid,
+							     row->comm)))
+		err = put_call(r, row);
+	hodo_slice_rows_done(&r->slices, row);
 	return err;
 }

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schema.c - tables of event classes: one for each name, with the columns of all classes of that name. A column has one
- * type: where two classes have a field of one name with different types, the second is named after its type too.
+ * schema.c - tables with columns for fields: one for each name of a class, with the columns of all classes of that
+ * name, or one of all classes. A column has one type: where two classes have a field of one name with different types,
+ * the second is named after its type too.
  */
 #include "rows_impl.h"
 
+#include <base/escape.h>
 #include <base/intern.h>
 #include <base/map.h>
 #include <base/vec.h>
 #include <errno.h>
-#include <read/table/column_names.h>
+#include <read/read_impl.h>
+#include <read/event/select.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #define NONE UINT32_MAX
+#define NAME_MAX_BYTES 255u /* more is cut off */
 
 struct class_table {
 	struct hodo_rows_table table;
 	struct hodo_rows_column *columns; /* table.columns */
-	uint32_t room;
+	uint32_t room, max;
+	uint32_t nfixed; /* columns that are no field's */
 };
 
 struct hodo_rows_schema {
@@ -29,6 +34,7 @@ struct hodo_rows_schema {
 	struct class_table **tables;
 	uint32_t ntables;
 	struct class_table fields; /* members of HODO_ROWS_FIELDS */
+	struct class_table flat; /* instead of all of these, if it has columns */
 	uint64_t omitted;
 };
 
@@ -41,13 +47,35 @@ static void fold(char *name)
 
 /* ---------------------------------------------------------------------- columns */
 
-/* Whether a name is one that tables of classes begin with. */
-static bool is_head(const char *name)
+/* Appends a name that a program gave, as UTF-8. */
+static void add_name(struct hodo_text *t, const char *name)
 {
-	for (unsigned i = 0; i < HODO_ROWS_OWN; i++)
-		if (strcasecmp(name, hodo_rows_head[i].name) == 0)
-			return true;
-	return false;
+	size_t len = strnlen(name, NAME_MAX_BYTES);
+	char *o = hodo_text_room(t, 2 * len + 1);
+
+	if (o)
+		t->len += (size_t)(hodo_escape_utf8(o, name, len, 0) - o);
+}
+
+/*
+ * The again-th name that a field's column can have, from 1 on, if others have those before: NAME, NAME_TYPE, NAME_2, …
+ * behind a prefix, or of its labels NAME_label, NAME_label_str, NAME_label_2, …
+ */
+static const char *column_name(struct hodo_text *t, const char *prefix, const struct hodo_read_field *field, bool label,
+			       unsigned again)
+{
+	uint32_t type = label ? HODO_TYPE_STR : field->type;
+
+	t->len = 0;
+	hodo_text_add(t, prefix);
+	add_name(t, field->name);
+	hodo_text_add(t, label ? "_label" : "");
+	if (again == 2)
+		hodo_text_printf(t, "_%s%s", hodo_read_type_name(type & ~(uint32_t)HODO_TYPE_ARRAY),
+				 type & HODO_TYPE_ARRAY ? "s" : "");
+	else if (again > 2)
+		hodo_text_printf(t, "_%u", again - 1);
+	return hodo_text_string(t);
 }
 
 static uint32_t find_column(const struct class_table *t, const char *name)
@@ -56,6 +84,13 @@ static uint32_t find_column(const struct class_table *t, const char *name)
 		if (strcasecmp(t->columns[i].name, name) == 0)
 			return i;
 	return NONE;
+}
+
+/* Whether a name is one that the table has beside fields; those of every class's are no field's in any. */
+static bool is_fixed(const struct class_table *t, const char *name)
+{
+	return t->nfixed && (find_column(t, name) < t->nfixed || strcasecmp(name, "text") == 0 ||
+			     strcasecmp(name, "function") == 0);
 }
 
 static uint32_t new_column(struct hodo_rows_schema *s, struct class_table *t, const char *name, uint32_t type)
@@ -69,13 +104,22 @@ static uint32_t new_column(struct hodo_rows_schema *s, struct class_table *t, co
 	return t->table.ncolumns++;
 }
 
+/* The columns that a table begins with. 0 or -ENOMEM. */
+static int add_fixed(struct hodo_rows_schema *s, struct class_table *t, const struct hodo_rows_column *columns,
+		     uint32_t n)
+{
+	for (; t->nfixed < n; t->nfixed++)
+		if (new_column(s, t, columns[t->nfixed].name, columns[t->nfixed].type) == NONE)
+			return -ENOMEM;
+	return 0;
+}
+
 /* Where the fields of a class go in its table, or in the struct of all: their columns are found, or made with add. */
 struct placing {
 	struct hodo_rows_schema *s; /* unchanged without add */
 	struct class_table *t;
-	uint32_t columns_max;
 	bool add;
-	uint64_t taken[HODO_ROWS_COLUMNS_MAX / 64];
+	uint64_t taken[HODO_ROWS_COLUMNS_MAX / 64 + 1];
 	struct hodo_text scratch;
 };
 
@@ -88,14 +132,18 @@ static uint32_t column_of(struct placing *p, const char *prefix, const struct ho
 	uint32_t type = label ? HODO_ROWS_NAME : f->type;
 
 	for (unsigned again = 1; again < HODO_ROWS_COLUMNS_MAX; again++) {
-		const char *name = hodo_column_name(&p->scratch, prefix, f, label, again);
+		const char *name = column_name(&p->scratch, prefix, f, label, again);
 		uint32_t column = p->scratch.error ? NONE : find_column(p->t, name);
 
-		if (column == NONE && p->add && !p->scratch.error && p->t->table.ncolumns < p->columns_max)
+		if (column == NONE && p->add && !p->scratch.error && p->t->table.ncolumns < p->t->max) {
 			column = new_column(p->s, p->t, name, type);
+			if (column == NONE)
+				p->scratch.error = -ENOMEM;
+		}
 		if (column == NONE)
 			return NONE;
-		if (p->t->columns[column].type == type && !(p->taken[column / 64] >> column % 64 & 1)) {
+		if (column >= p->t->nfixed && p->t->columns[column].type == type &&
+		    !(p->taken[column / 64] >> column % 64 & 1)) {
 			p->taken[column / 64] |= 1ull << column % 64;
 			return column;
 		}
@@ -103,10 +151,10 @@ static uint32_t column_of(struct placing *p, const char *prefix, const struct ho
 	return NONE;
 }
 
-static void place_field(struct placing *p, const struct hodo_read_field *f, bool context, bool own, uint32_t *column,
+static void place_field(struct placing *p, const struct hodo_read_field *f, bool context, uint32_t *column,
 			uint32_t *label)
 {
-	const char *prefix = context ? "context_" : own && is_head(f->name) ? "field_" : "";
+	const char *prefix = context ? "context_" : is_fixed(p->t, f->name) ? "field_" : "";
 
 	*column = column_of(p, prefix, f, false);
 	*label = f->labels && *column != NONE ? column_of(p, prefix, f, true) : NONE;
@@ -118,18 +166,17 @@ static void place_field(struct placing *p, const struct hodo_read_field *f, bool
 static int place_fields(struct hodo_rows_schema *s, struct class_table *t, const struct hodo_read_class *cls,
 			struct hodo_rows_place *places, bool add)
 {
-	struct placing own = { .s = s, .t = t, .columns_max = HODO_ROWS_COLUMNS_MAX, .add = add };
-	struct placing all = { .s = s, .t = &s->fields, .columns_max = HODO_ROWS_MEMBERS_MAX, .add = add };
+	struct placing own = { .s = s, .t = t, .add = add }, all = { .s = s, .t = &s->fields, .add = add };
 	int err;
 
-	own.taken[0] = (1u << HODO_ROWS_OWN) - 1;
 	for (uint32_t i = 0; i < cls->ncontext + cls->nfields; i++) {
 		const struct hodo_read_field *f = hodo_class_field(cls, i);
 		struct hodo_rows_place place = { NONE, NONE, NONE, NONE };
 
 		if (t)
-			place_field(&own, f, i < cls->ncontext, true, &place.column, &place.label);
-		place_field(&all, f, i < cls->ncontext, false, &place.member, &place.member_label);
+			place_field(&own, f, i < cls->ncontext, &place.column, &place.label);
+		if (t != &s->flat)
+			place_field(&all, f, i < cls->ncontext, &place.member, &place.member_label);
 		if (places)
 			places[i] = place;
 	}
@@ -154,7 +201,7 @@ static const char *table_name(struct hodo_rows_schema *s, const char *class_name
 		if (again > 1)
 			snprintf(suffix, sizeof(suffix), "_%u", again);
 		folded.len = 0;
-		hodo_column_text(&folded, class_name);
+		add_name(&folded, class_name);
 		hodo_text_add(&folded, suffix);
 		kept = hodo_strings_add(&s->names, hodo_text_string(&folded));
 		if (folded.error || kept == HODO_STRINGS_NONE)
@@ -178,12 +225,10 @@ static struct class_table *new_table(struct hodo_rows_schema *s, const char *cla
 		free(t);
 		return NULL;
 	}
+	t->max = HODO_ROWS_COLUMNS_MAX;
 	t->table.class_name = class_name;
 	t->table.name = table_name(s, class_name);
-	for (unsigned i = 0; t->table.name && i < HODO_ROWS_OWN; i++)
-		if (new_column(s, t, hodo_rows_head[i].name, hodo_rows_head[i].type) == NONE)
-			return NULL;
-	return t->table.name ? t : NULL;
+	return t->table.name && add_fixed(s, t, hodo_rows_head, HODO_ROWS_OWN) == 0 ? t : NULL;
 }
 
 static struct class_table *find_table(const struct hodo_rows_schema *s, const char *class_name, uint32_t *number)
@@ -228,11 +273,16 @@ int hodo_rows_schema_add(struct hodo_rows_schema *s, const struct hodo_read *rea
 uint32_t hodo_rows_places(const struct hodo_rows_schema *s, const struct hodo_read_class *cls,
 			  struct hodo_rows_place *places)
 {
+	struct hodo_rows_schema *same = (struct hodo_rows_schema *)s; /* nothing is added */
+	struct class_table *t;
 	uint32_t number;
-	struct class_table *t = find_table(s, cls->name, &number);
 
-	/* Nothing is added. */
-	place_fields((struct hodo_rows_schema *)s, t, cls, places, false);
+	if (s->flat.nfixed) {
+		place_fields(same, &same->flat, cls, places, false);
+		return NONE;
+	}
+	t = find_table(s, cls->name, &number);
+	place_fields(same, t, cls, places, false);
 	return t ? HODO_ROWS_FIXED + number : NONE;
 }
 
@@ -249,12 +299,69 @@ const struct hodo_rows_column *hodo_rows_members(const struct hodo_rows_schema *
 struct hodo_rows_schema *hodo_rows_schema_new(void)
 {
 	struct hodo_rows_schema *s = calloc(1, sizeof(*s));
+	bool failed = !s || hodo_strings_add(&s->folded, HODO_ROWS_OF_TABLES) == HODO_STRINGS_NONE;
 
-	int failed = s ? hodo_strings_add(&s->folded, HODO_ROWS_OF_TABLES) == HODO_STRINGS_NONE : 0;
-
-	for (unsigned i = 0; s && i < HODO_ROWS_FIXED; i++)
-		failed |= hodo_strings_add(&s->folded, hodo_rows_fixed[i].name) == HODO_STRINGS_NONE;
+	for (unsigned i = 0; !failed && i < HODO_ROWS_FIXED; i++)
+		failed = hodo_strings_add(&s->folded, hodo_rows_fixed[i].name) == HODO_STRINGS_NONE;
 	if (failed) {
+		hodo_rows_schema_free(s);
+		return NULL;
+	}
+	s->fields.max = HODO_ROWS_MEMBERS_MAX;
+	return s;
+}
+
+/* Whether the table has columns for the fields of a class. */
+static bool is_in(const struct hodo_read *r, uint32_t number, const struct hodo_read_class *cls)
+{
+	bool begins = cls->role == HODO_READ_ROLE_SPAN_BEGIN || cls->role == HODO_READ_ROLE_BEGIN ||
+		      cls->role == HODO_READ_ROLE_SYSCALL_BEGIN;
+
+	return (number == HODO_ROWS_EVENTS || (number == HODO_ROWS_SPANS && begins)) &&
+	       hodo_select_has_class(r->select, cls);
+}
+
+/* Adds the fields of all classes, or only finds out whether there are marks. 0 or -ENOMEM. */
+static int add_classes(struct hodo_rows_schema *s, const struct hodo_read *r, uint32_t number, bool *marks)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < r->ntraces; i++) {
+		const struct hodo_read_process *p = &r->traces[i]->pub;
+
+		for (uint32_t k = 0; k < p->nclasses && !err; k++) {
+			if (!is_in(r, number, p->classes[k]))
+				continue;
+			if (marks)
+				*marks |= p->classes[k]->kind == HODO_KIND_MARK;
+			else
+				err = place_fields(s, &s->flat, p->classes[k], NULL, true);
+		}
+	}
+	return err;
+}
+
+struct hodo_rows_schema *hodo_rows_schema_flat(const struct hodo_read *reader, uint32_t number)
+{
+	const struct hodo_rows_table *of = &hodo_rows_fixed[number];
+	struct hodo_rows_schema *s = calloc(1, sizeof(*s));
+	struct class_table *t = s ? &s->flat : NULL;
+	bool marks = false;
+
+	if (!s || add_fixed(s, t, of->columns, of->ncolumns - (number != HODO_ROWS_CALLS)) < 0) {
+		hodo_rows_schema_free(s);
+		return NULL;
+	}
+	t->max = HODO_ROWS_COLUMNS_MAX;
+	add_classes(s, reader, number, &marks);
+	if (number == HODO_ROWS_EVENTS) {
+		t->columns[HODO_ROWS_TEXT].type = marks ? HODO_TYPE_STR : HODO_TYPE_NONE;
+		t->columns[EVENTS_JSON].type = HODO_TYPE_STR;
+		t->max += marks ? 1 : 2; /* that are not among them */
+	} else if (number == HODO_ROWS_CALLS) {
+		t->columns[CALLS_ADDRESS] = (struct hodo_rows_column){ "address", HODO_TYPE_PTR };
+	}
+	if (add_classes(s, reader, number, NULL) < 0) {
 		hodo_rows_schema_free(s);
 		return NULL;
 	}
@@ -271,6 +378,7 @@ void hodo_rows_schema_free(struct hodo_rows_schema *s)
 	}
 	free(s->tables);
 	free(s->fields.columns);
+	free(s->flat.columns);
 	hodo_strings_free(&s->names);
 	hodo_strings_free(&s->folded);
 	hodo_strings_free(&s->classes);
@@ -289,6 +397,8 @@ uint32_t hodo_rows_ntables(const struct hodo_rows_schema *s)
 
 const struct hodo_rows_table *hodo_rows_table(const struct hodo_rows_schema *s, uint32_t number)
 {
+	if (s->flat.nfixed)
+		return &s->flat.table;
 	return number < HODO_ROWS_FIXED ? &hodo_rows_fixed[number] : &s->tables[number - HODO_ROWS_FIXED]->table;
 }
 

@@ -6,7 +6,7 @@
 #ifndef HODO_READ_TABLE_SCHEMA_H
 #define HODO_READ_TABLE_SCHEMA_H
 
-#include <hodo/read.h>
+#include <hodo/columns.h>
 
 /* Of the tables that are always there. Changed when a column goes, or means something else; not when one is added. */
 #define HODO_ROWS_VERSION 1
@@ -18,7 +18,7 @@
 #define HODO_ROWS_NAME   0x80u /* a text of which there are few: its number among the recording's (batch.h) */
 #define HODO_ROWS_FIELDS 0x81u /* the fields of events of all classes, which are members of one struct */
 
-#define HODO_ROWS_COLUMNS_MAX 512u  /* of a table */
+#define HODO_ROWS_COLUMNS_MAX HODO_READ_COLUMNS_MAX /* of a table */
 #define HODO_ROWS_MEMBERS_MAX 256u  /* of HODO_ROWS_FIELDS */
 #define HODO_ROWS_CLASSES_MAX 4096u /* tables of event classes */
 
@@ -41,7 +41,7 @@ struct hodo_rows_column {
 };
 
 struct hodo_rows_table {
-	const char *name; /* likewise */
+	const char *name; /* as a column's */
 	const char *class_name; /* of event classes; NULL: the table is always there */
 	uint32_t ncolumns;
 	const struct hodo_rows_column *columns; /* the first is ts, the time by which the rows are in order */
@@ -50,6 +50,11 @@ struct hodo_rows_table {
 struct hodo_rows_schema;
 
 struct hodo_rows_schema *hodo_rows_schema_new(void); /* NULL: no memory */
+/*
+ * Instead of all tables the one of hodo/columns.h: EVENTS, SPANS or CALLS, with a column for each field that the
+ * classes have which the reader selects. NULL: no memory.
+ */
+struct hodo_rows_schema *hodo_rows_schema_flat(const struct hodo_read *reader, uint32_t number);
 void hodo_rows_schema_free(struct hodo_rows_schema *schema); /* NULL is allowed */
 /* Adds the tables of a recording's event classes. 0 or -ENOMEM. What is beyond the limits above is left out. */
 int hodo_rows_schema_add(struct hodo_rows_schema *schema, const struct hodo_read *reader);
@@ -65,6 +70,12 @@ uint32_t hodo_rows_find(const struct hodo_rows_schema *schema, const char *name)
 /* The members of HODO_ROWS_FIELDS; none is of that type. */
 uint32_t hodo_rows_nmembers(const struct hodo_rows_schema *schema);
 const struct hodo_rows_column *hodo_rows_members(const struct hodo_rows_schema *schema);
+
+/* The i-th field of a class: those of the context, then its own. */
+static inline const struct hodo_read_field *hodo_class_field(const struct hodo_read_class *cls, uint32_t i)
+{
+	return i < cls->ncontext ? &cls->context[i] : &cls->fields[i - cls->ncontext];
+}
 
 /* --------------------------------------------------------------- for rows.c and its files */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - what all that makes rows shares: numbers of names, what becomes of a class's events, and a row's end. */
+/* row.c - what all that makes rows shares: numbers of names, what becomes of a class's events, and a row's end. */
 #include "rows_impl.h"
 
 #include <base/escape.h>
@@ -124,7 +124,7 @@ static size_t pending_bytes(const struct hodo_rows *r)
 
 int rows_end(struct hodo_rows *r, struct hodo_rows_batch *b)
 {
-	if (++b->n >= r->batch_rows)
+	if (++b->n >= r->batch_rows || b->used >= r->pending_max)
 		r->full = b;
 	if (++r->ended_rows % LOOK_ROWS == 0)
 		r->too_much = pending_bytes(r) > r->pending_max;
