@@ -35,6 +35,7 @@ struct hodo_export_format {
 	bool folder;        /* of several files */
 	bool each_event;    /* what it shows is events, not spans: they are selected one by one, as print does it */
 	bool whole_names;   /* C++ functions' names are never shortened: for programs */
+	bool elsewhere;     /* hodo_export_run() does not make it: src/cli/export does */
 	/* Called in this order with the format's state, initially all zero. Any may be NULL; 0, or a negative
 	 * errno, which ends the export. The last one is always called. */
 	size_t state_bytes;
@@ -71,8 +72,8 @@ static inline const char *hodo_export_text(struct hodo_export *e, const struct h
 extern const struct hodo_export_format *const hodo_export_formats[];
 const struct hodo_export_format *hodo_export_format(const char *name); /* NULL: there is none */
 
-extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_csv, hodo_export_ctf,
-	hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_otlp, hodo_export_perfetto,
-	hodo_export_pprof, hodo_export_speedscope;
+extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_clickhouse,
+	hodo_export_csv, hodo_export_ctf, hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_otlp,
+	hodo_export_parquet, hodo_export_perfetto, hodo_export_pprof, hodo_export_speedscope;
 
 #endif

@@ -7,15 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the command makes with other modules: rows in a server, and files of Parquet. */
+const struct hodo_export_format hodo_export_clickhouse = {
+	.name = "clickhouse",
+	.does = "tables in a server of ClickHouse, of many recordings and hosts",
+	.whole_names = true,
+	.elsewhere = true,
+};
+
+const struct hodo_export_format hodo_export_parquet = {
+	.name = "parquet",
+	.does = "tables for DuckDB, pandas, ClickHouse and the like",
+	.whole_names = true,
+	.elsewhere = true,
+};
+
 const struct hodo_export_format *const hodo_export_formats[] = {
 	&hodo_export_callgrind,
 	&hodo_export_chrome,
+	&hodo_export_clickhouse,
 	&hodo_export_csv,
 	&hodo_export_ctf,
 	&hodo_export_firefox,
 	&hodo_export_folded,
 	&hodo_export_jsonl,
 	&hodo_export_otlp,
+	&hodo_export_parquet,
 	&hodo_export_perfetto,
 	&hodo_export_pprof,
 	&hodo_export_speedscope,

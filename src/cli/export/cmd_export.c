@@ -11,21 +11,6 @@
 
 #define RETRY_NS 60000000000ull
 
-/* Made of a recording by another library. */
-static const struct hodo_export_format parquet = {
-	.name = "parquet",
-	.does = "tables for DuckDB, pandas, ClickHouse and the like",
-	.whole_names = true,
-	.folder = true,
-};
-
-/* Not a file. */
-static const struct hodo_export_format clickhouse = {
-	.name = "clickhouse",
-	.does = "tables in a server of ClickHouse, of many recordings and hosts",
-	.whole_names = true,
-};
-
 struct args {
 	struct hodo_output_args out;
 	const char *tables;
@@ -35,27 +20,9 @@ struct args {
 	struct hodo_clickhouse_args clickhouse;
 };
 
-/* All by name; NULL: there are no more. */
-static const struct hodo_export_format *format_at(unsigned i)
-{
-	static const struct hodo_export_format *const others[] = { &clickhouse, &parquet };
-	unsigned taken = 0;
-
-	/* Both lists are sorted. */
-	for (unsigned at = 0;; at++) {
-		const struct hodo_export_format *format = hodo_export_formats[at - taken];
-
-		if (taken < sizeof(others) / sizeof(*others) &&
-		    (!format || strcmp(others[taken]->name, format->name) < 0))
-			format = others[taken++];
-		if (at == i || !format)
-			return format;
-	}
-}
-
 static const char *format_name(unsigned i, const char **does)
 {
-	const struct hodo_export_format *format = format_at(i);
+	const struct hodo_export_format *format = hodo_export_formats[i];
 
 	*does = format ? format->does : "";
 	return format ? format->name : NULL;
@@ -63,18 +30,16 @@ static const char *format_name(unsigned i, const char **does)
 
 static int set_format(void *args, const char *name)
 {
-	const struct hodo_export_format *format;
 	struct args *a = args;
 	char all[256] = "";
 
-	for (unsigned i = 0; (format = format_at(i)); i++) {
+	a->format = hodo_export_format(name);
+	if (a->format)
+		return 0;
+	for (unsigned i = 0; hodo_export_formats[i]; i++) {
 		size_t len = strlen(all);
 
-		if (strcmp(format->name, name) == 0) {
-			a->format = format;
-			return 0;
-		}
-		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", format->name);
+		snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", hodo_export_formats[i]->name);
 	}
 	return hodo_usage("export", "no format '%s': the formats are %s", name, all);
 }
@@ -103,7 +68,7 @@ static bool is_of_otlp(const struct hodo_otlp_args *a)
 static int check(const struct args *a)
 {
 	const struct hodo_clickhouse_args *c = &a->clickhouse;
-	bool otlp = a->format == &hodo_export_otlp, to_server = a->format == &clickhouse;
+	bool otlp = a->format == &hodo_export_otlp, to_server = a->format == &hodo_export_clickhouse;
 
 	if (!a->format)
 		return hodo_usage("export", "--to FORMAT is missing");
@@ -114,7 +79,7 @@ static int check(const struct args *a)
 		return hodo_usage("export", "--url, --database and --cluster are for --to clickhouse");
 	if (!otlp && !to_server && a->otlp.retry_ns != RETRY_NS)
 		return hodo_usage("export", "--retry is for --to clickhouse and --to otlp");
-	if (a->format != &parquet && !to_server && a->tables)
+	if (a->format != &hodo_export_parquet && !to_server && a->tables)
 		return hodo_usage("export", "--tables is for --to clickhouse and --to parquet");
 	if (a->otlp.endpoint && a->out.path)
 		return hodo_usage("export", "--endpoint and -o exclude each other");
@@ -173,7 +138,7 @@ static int run(void *args)
 		return status;
 	a->out.args.each_event = a->format->each_event;
 	a->out.args.full_names = a->out.args.full_names || a->format->whole_names;
-	if (a->format == &clickhouse) {
+	if (a->format == &hodo_export_clickhouse) {
 		a->clickhouse.tables = a->tables;
 		a->clickhouse.retry_ns = a->otlp.retry_ns;
 		return hodo_clickhouse_export(&a->clickhouse, &a->out);
@@ -183,7 +148,7 @@ static int run(void *args)
 					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns,
 					  .otlp = &a->otlp.otlp };
 	a->otlp.otlp.version = HODO_VERSION;
-	if (!status && a->format == &parquet)
+	if (!status && a->format == &hodo_export_parquet)
 		status = hodo_output_parquet(&a->out, r, a->tables);
 	else if (!status && hodo_otlp_sends(&a->otlp))
 		status = hodo_otlp_export(&a->otlp, &a->out, a->format, &a->export);
