@@ -92,15 +92,6 @@ static int check(const struct args *a)
 
 /* --------------------------------------------------------------------------- run */
 
-static void warn(const char *text)
-{
-	hodo_warning("%s", text);
-}
-
-static void say_nothing(const char *text)
-{
-}
-
 static int write_export(void *data, struct hodo_output *output, struct hodo_text *text, struct hodo_symbols *symbols)
 {
 	struct args *a = data;
@@ -144,7 +135,7 @@ static int run(void *args)
 		return hodo_clickhouse_export(&a->clickhouse, &a->out);
 	}
 	status = hodo_open_selected(&r, &a->out.args);
-	a->export = (struct hodo_export){ .reader = r, .warn = a->out.args.quiet ? say_nothing : warn,
+	a->export = (struct hodo_export){ .reader = r, .warn = hodo_output_warn(a->out.args.quiet),
 					  .since_ns = a->out.args.since_ns, .until_ns = a->out.args.until_ns,
 					  .otlp = &a->otlp.otlp };
 	a->otlp.otlp.version = HODO_VERSION;

@@ -68,15 +68,6 @@ static void say_waits(void *data, const char *why, int64_t ns)
 	(void)ns;
 }
 
-static void warn(const char *text)
-{
-	hodo_warning("%s", text);
-}
-
-static void say_nothing(const char *text)
-{
-}
-
 static int say_failed(const struct sending *s, int err)
 {
 	const char *error = hodo_clickhouse_error(s->c), *rows;
@@ -123,7 +114,7 @@ static int send_recording(struct sending *s, char *dir)
 		.recording = dir,
 		.wanted = s->a->tables ? hodo_output_wants : NULL,
 		.data = (void *)s->a->tables,
-		.warn = args->quiet ? say_nothing : warn,
+		.warn = hodo_output_warn(args->quiet),
 	};
 	int status, err;
 

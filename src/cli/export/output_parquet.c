@@ -318,15 +318,6 @@ static int check_tables(struct hodo_read *reader, const char *tables)
 	return 0;
 }
 
-static void warn(const char *text)
-{
-	hodo_warning("%s", text);
-}
-
-static void say_nothing(const char *text)
-{
-}
-
 /* What one file's rows leave is the next one's: no new pages, which would have to be cleared. */
 static void keep_memory(void)
 {
@@ -350,7 +341,7 @@ static int write_aside(struct target *t, struct hodo_read *reader, const char *t
 		.memory = HODO_DUCK_MEMORY,
 		.wanted = tables ? hodo_output_wants : NULL,
 		.data = (void *)tables,
-		.warn = a->quiet ? say_nothing : warn,
+		.warn = hodo_output_warn(a->quiet),
 	};
 	struct hodo_why why = { "" };
 	char rows[32], files[32];
@@ -371,11 +362,6 @@ static int write_aside(struct target *t, struct hodo_read *reader, const char *t
 		hodo_error("%s row%s in %s file%s in %s", hodo_grouped(p.rows, rows), p.rows == 1 ? "" : "s",
 			   hodo_grouped(p.files, files), p.files == 1 ? "" : "s", t->path);
 	return status;
-}
-
-static void say_removed(const char *name)
-{
-	hodo_warning("removed %s, which an export that was killed had left", name);
 }
 
 /* Its descriptor, or -1 and errno. In another container or on another machine a process may have our number. */
@@ -415,7 +401,7 @@ int hodo_output_parquet(const struct hodo_output_args *a, struct hodo_read *read
 		mode = stat(a->args.dir, &st) == 0 ? 0700 | (st.st_mode & 055) : 0700;
 		keep_memory();
 		hodo_aside_prepare();
-		hodo_aside_sweep(t.path, a->args.quiet ? say_nothing : say_removed);
+		hodo_aside_sweep(t.path, a->args.quiet);
 		hodo_aside_say("hodo: interrupted: nothing was written: run it again\n");
 		fd = make_aside(&t, mode);
 		status = fd < 0 ? refuse(&t, "cannot be written", -errno) : write_aside(&t, reader, tables);

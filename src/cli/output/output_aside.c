@@ -18,6 +18,7 @@
 
 #include <base/file.h>
 #include <base/scope.h>
+#include <cli/cli.h>
 
 static const char *volatile to_remove;
 static const char *volatile to_say;
@@ -126,7 +127,7 @@ static bool is_left(const char *name, const char *base, size_t len)
 	return strcmp(end, ".part") == 0 && pid <= INT_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-void hodo_aside_sweep(const char *path, void (*removed)(const char *name))
+void hodo_aside_sweep(const char *path, bool quiet)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *name;
 	HODO_AUTO_FREE char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -138,7 +139,8 @@ void hodo_aside_sweep(const char *path, void (*removed)(const char *name))
 		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 			continue;
 		remove_all(dirfd(dir), name, DEPTH);
-		removed(name);
+		if (!quiet)
+			hodo_warning("removed %s, which an export that was killed had left", name);
 	}
 }
 

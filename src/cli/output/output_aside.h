@@ -18,9 +18,9 @@ int hodo_aside_place(const char *aside, const char *path, bool replace);
 void hodo_aside_say(const char *line);
 /*
  * Removes what a process that was killed has left: directories PATH.PID.part or PATH.PID-N.part beside path, of
- * processes that are gone and hold no lock there. removed: called with the name of each.
+ * processes that are gone and hold no lock there, and says so unless quiet.
  */
-void hodo_aside_sweep(const char *path, void (*removed)(const char *name));
+void hodo_aside_sweep(const char *path, bool quiet);
 /* Removes it with all that is in it. */
 void hodo_aside_remove(const char *aside);
 /* It has its name, or has been removed. */

@@ -32,6 +32,20 @@ struct hodo_output {
 	bool shown;
 };
 
+static void warn(const char *text)
+{
+	hodo_warning("%s", text);
+}
+
+static void say_nothing(const char *text)
+{
+}
+
+void (*hodo_output_warn(bool quiet))(const char *text)
+{
+	return quiet ? say_nothing : warn;
+}
+
 /* ------------------------------------------------------------------- the file */
 
 /* Without the slashes at its end. */

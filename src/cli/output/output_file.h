@@ -27,6 +27,9 @@ struct hodo_output_args {
 #define HODO_OPTION_FORCE \
 	{ .name = "force", .letter = 'f', HODO_AT(struct hodo_output_args, force), .help = "replace FILE if it exists" }
 
+/* For what is made of a recording: says one line, or with quiet nothing. */
+void (*hodo_output_warn(bool quiet))(const char *text);
+
 struct hodo_output;
 /*
  * Writes what was read to the place in the options: "-" for standard output, or a file beside the recording,
