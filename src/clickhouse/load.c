@@ -97,8 +97,7 @@ int hodo_clickhouse_open(struct hodo_clickhouse **result, const struct hodo_clic
 
 /* --------------------------------------------------------------------------- recordings */
 
-static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b, const struct hodo_rows_wanted *wanted,
-		     uint32_t nwanted)
+static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b)
 {
 	const struct hodo_rows_source source = {
 		.schema = b->schema,
@@ -107,8 +106,8 @@ static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b, const 
 		.recording = l->recording,
 		.since_ns = l->since_ns,
 		.until_ns = l->until_ns,
-		.wanted = wanted,
-		.nwanted = nwanted,
+		.wants = l->wanted,
+		.data = l->data,
 		.batch_rows = BATCH_ROWS,
 		.pending_bytes = BATCH_MAX,
 	};
@@ -129,23 +128,6 @@ static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b, const 
 	return err ? err : ch_blocks_end(b);
 }
 
-static int send_wanted(struct hodo_clickhouse_load *l, struct ch_blocks *b)
-{
-	uint32_t n = 0, all = hodo_rows_ntables(b->schema);
-	struct hodo_rows_wanted *wanted = calloc(all, sizeof(*wanted));
-	int err;
-
-	if (!wanted)
-		return hodo_why(&b->c->why, -ENOMEM, "no memory");
-	for (uint32_t i = 0; i < all; i++)
-		if (!l->wanted || l->wanted(l->data, hodo_rows_table(b->schema, i)->name))
-			wanted[n++].number = i;
-	/* No numbers would mean all tables. */
-	err = n ? send_rows(l, b, wanted, n) : 0;
-	free(wanted);
-	return err;
-}
-
 int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load *l)
 {
 	struct hodo_rows_schema *schema = hodo_rows_schema_new();
@@ -162,7 +144,7 @@ int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load 
 		b.load = load.load;
 		err = ch_blocks_open(&b);
 		err = err ? err : ch_database_begin(c, &load);
-		err = err ? err : send_wanted(l, &b);
+		err = err ? err : send_rows(l, &b);
 		if (!err && !l->wanted)
 			err = ch_database_complete(c, &load);
 		l->rows = b.sent;

@@ -177,7 +177,15 @@ static int write_mark(struct writer *w)
 	return 0;
 }
 
-static int write_rows(struct writer *w, const struct hodo_rows_wanted *wanted, uint32_t nwanted)
+/* By the hosts it is known that the recording is there. */
+static bool is_wanted(void *parquet, const char *table)
+{
+	const struct hodo_duck_parquet *p = parquet;
+
+	return !p->wanted || strcmp(table, "hosts") == 0 || p->wanted(p->data, table);
+}
+
+static int write_rows(struct writer *w)
 {
 	const struct hodo_rows_source source = {
 		.schema = w->schema,
@@ -186,17 +194,15 @@ static int write_rows(struct writer *w, const struct hodo_rows_wanted *wanted, u
 		.recording = w->p->recording,
 		.since_ns = w->p->since_ns,
 		.until_ns = w->p->until_ns,
-		.wanted = wanted,
-		.nwanted = nwanted,
+		.wants = is_wanted,
+		.data = w->p,
 		.batch_rows = DUCK_FILE_ROWS,
 		.pending_bytes = w->p->memory / 8,
 	};
 	const struct hodo_rows_batch *batch;
 	struct hodo_rows *rows = NULL;
-	int err = hodo_rows_open(&rows, &source), got = 0;
+	int err = hodo_rows_open(&rows, &source), got = err;
 
-	if (err)
-		return hodo_why(w->e, err, "%s", strerror(-err));
 	while (!err && (got = hodo_rows_next(rows, &batch)) > 0)
 		err = hand_over(w, rows);
 	if (got < 0)
@@ -204,28 +210,6 @@ static int write_rows(struct writer *w, const struct hodo_rows_wanted *wanted, u
 	/* What the hands have left refers to names of the rows. */
 	err = end_hands(w, err);
 	hodo_rows_close(rows);
-	return err;
-}
-
-static bool is_wanted(const struct hodo_duck_parquet *p, const char *table)
-{
-	return !p->wanted || p->wanted(p->data, table);
-}
-
-static int write_wanted(struct writer *w)
-{
-	uint32_t n = 0, all = hodo_rows_ntables(w->schema);
-	struct hodo_rows_wanted *wanted = calloc(all, sizeof(*wanted));
-	int err;
-
-	if (!wanted)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < all; i++)
-		/* By the hosts it is known that the recording is there. */
-		if (i == HODO_ROWS_HOSTS || is_wanted(w->p, hodo_rows_table(w->schema, i)->name))
-			wanted[n++].number = i;
-	err = write_rows(w, wanted, n);
-	free(wanted);
 	return err;
 }
 
@@ -284,7 +268,7 @@ int hodo_duck_parquet(struct hodo_duck_parquet *p, struct hodo_why *e)
 	if (!err)
 		err = write_mark(w);
 	if (!err)
-		err = write_wanted(w);
+		err = write_rows(w);
 	else
 		err = end_hands(w, err);
 	if (w->db.db)

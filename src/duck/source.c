@@ -129,8 +129,8 @@ static int open_recording(struct scan *scan, struct scanner *s, struct hodo_why 
 	const struct duck_sources *sources = scan->bound->sources;
 	const struct hodo_duck_options *o = sources->options;
 	uint32_t i;
-	const struct hodo_rows_wanted wanted = { scan->bound->number, scan->wanted };
-	struct hodo_rows_source source = { .schema = sources->schema, .wanted = &wanted, .nwanted = 1 };
+	struct hodo_rows_source source = { .schema = sources->schema, .columns = scan->wanted,
+					   .number = scan->bound->number };
 	int err;
 
 	do {

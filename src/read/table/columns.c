@@ -124,9 +124,8 @@ static int use_columns(struct hodo_read_columns *c, const struct hodo_read_colum
 
 static int open_rows(struct hodo_read_columns *c, const struct hodo_read_columns_options *o)
 {
-	const struct hodo_rows_wanted wanted = { (uint32_t)o->table, c->used };
-	const struct hodo_rows_source source = { .schema = c->tables, .reader = c->reader, .wanted = &wanted,
-						 .nwanted = 1, .batch_rows = c->max_rows,
+	const struct hodo_rows_source source = { .schema = c->tables, .reader = c->reader, .number = (uint32_t)o->table,
+						 .columns = c->used, .batch_rows = c->max_rows,
 						 .pending_bytes = BATCH_BYTES, .flat = true };
 
 	return hodo_rows_open(&c->rows, &source);

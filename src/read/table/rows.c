@@ -135,28 +135,30 @@ static const struct hodo_read_process *find_kernel(const struct hodo_read *reade
 
 static int make_batches(struct hodo_rows *r, const struct hodo_rows_source *source)
 {
-	uint32_t n = source->nwanted ? source->nwanted : hodo_rows_ntables(r->schema);
+	const bool *columns = source->columns;
+	uint32_t first = columns ? source->number : 0, end = columns ? first + 1 : hodo_rows_ntables(r->schema);
 	struct hodo_rows_batch **const known[HODO_ROWS_FIXED] = {
 		&r->events, &r->spans, &r->calls, &r->waits, &r->samples, &r->losses, &r->processes, &r->hosts,
 	};
 	int err = 0;
 
-	r->batches = calloc(n, sizeof(*r->batches));
+	r->batches = calloc(end - first, sizeof(*r->batches));
 	if (!r->batches)
 		return -ENOMEM;
-	for (; r->nbatches < n && !err; r->nbatches++) {
-		const struct hodo_rows_wanted *w = source->nwanted ? &source->wanted[r->nbatches] : NULL;
-		uint32_t number = w ? w->number : r->nbatches;
+	for (uint32_t i = first; i < end && !err; i++) {
+		const struct hodo_rows_table *table = hodo_rows_table(r->schema, i);
+		struct hodo_rows_batch *b = &r->batches[r->nbatches];
 
-		err = hodo_rows_batch_init(&r->batches[r->nbatches], number, hodo_rows_table(r->schema, number),
-					   w ? w->columns : NULL, &r->names);
-		r->batches[r->nbatches].most = r->batch_rows;
-		/* One alone need not begin small. */
-		r->batches[r->nbatches].room = r->flat ? (r->batch_rows + 63) / 64 * 64 : 0;
-		r->batches[r->nbatches].zeroed = r->flat;
-		if (number < HODO_ROWS_FIXED)
-			*known[number] = &r->batches[r->nbatches];
-		r->classes |= number >= HODO_ROWS_FIXED;
+		if (source->wants && !source->wants(source->data, table->name))
+			continue;
+		err = hodo_rows_batch_init(b, i, table, columns, &r->names);
+		b->most = r->batch_rows;
+		b->room = r->flat ? (r->batch_rows + 63) / 64 * 64 : 0; /* one alone need not begin small */
+		b->zeroed = r->flat;
+		if (i < HODO_ROWS_FIXED)
+			*known[i] = b;
+		r->classes |= i >= HODO_ROWS_FIXED;
+		r->nbatches++;
 	}
 	return err;
 }

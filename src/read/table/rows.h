@@ -22,19 +22,16 @@
 
 struct hodo_rows;
 
-struct hodo_rows_wanted {
-	uint32_t number;     /* of the table */
-	const bool *columns; /* NULL: all */
-};
-
 struct hodo_rows_source {
 	const struct hodo_rows_schema *schema; /* the recording has been added to it */
 	struct hodo_read *reader;              /* at its first event; limits, if there are any, are set */
 	struct hodo_places places;             /* names of functions */
 	const char *recording;      /* its path, for a column; NULL: not known */
 	int64_t since_ns, until_ns; /* the reader's limits; until_ns 0: there are none */
-	const struct hodo_rows_wanted *wanted; /* copied */
-	uint32_t nwanted; /* 0: all tables */
+	bool (*wants)(void *data, const char *table); /* NULL: all tables */
+	void *data;
+	const bool *columns; /* which of one table alone, `number`; NULL: all columns of all tables that are wanted */
+	uint32_t number;
 	uint32_t batch_rows; /* 0: HODO_ROWS_BATCH */
 	size_t pending_bytes; /* 0: HODO_ROWS_PENDING */
 	/* The schema is flat. What the reader selects are rows of spans and calls, by the event that ends them or,
