@@ -518,7 +518,7 @@ struct hodo_read_calls;
 				   * or the last event of a thread that ended */
 #define HODO_READ_CALL_OPEN 2u    /* not over when its thread, its process or the recording ended */
 #define HODO_READ_CALL_NO_EXIT 4u /* its exit cannot be seen (func:reached): end_ns means nothing */
-#define HODO_READ_CALL_WHOLE 8u   /* known only at its end (func:call, func:open): enter and leave come together */
+#define HODO_READ_CALL_WHOLE 8u   /* late: known only at its end (func:call, func:open): enter and leave come together */
 #define HODO_READ_CALL_EXIT_LOST 16u /* in place of LEFT and OPEN if events of its process were lost meanwhile: its exit
 				      * may be among them, and it may have returned before end_ns */
 

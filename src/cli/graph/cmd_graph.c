@@ -13,10 +13,10 @@
 
 /* ---------------------------------------------------------------------- threads */
 
-/* Whether a process's calls are known only at their end: after hodo_read_count(). */
-static bool knows_ends_only(const struct hodo_read_process *p)
+/* Whether a process's calls are all late: after hodo_read_count(). */
+static bool is_late(const struct hodo_read_process *p)
 {
-	uint64_t complete = 0, parts = 0;
+	uint64_t late = 0, parts = 0;
 
 	for (uint32_t i = 0; i < p->nclasses; i++) {
 		const struct hodo_read_class *c = p->classes[i];
@@ -24,9 +24,9 @@ static bool knows_ends_only(const struct hodo_read_process *p)
 		if (c->role == HODO_READ_ROLE_CALL_ENTRY || strcmp(c->name, "func:reached") == 0)
 			parts += c->count;
 		else if (strcmp(c->name, "func:call") == 0 || strcmp(c->name, "func:open") == 0)
-			complete += c->count;
+			late += c->count;
 	}
-	return complete > 0 && parts == 0;
+	return late > 0 && parts == 0;
 }
 
 static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_process *p, uint32_t tid,
@@ -42,7 +42,7 @@ static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_pr
 		t->key = key;
 		t->comm = comm;
 		t->wanted = hodo_selects_thread(&g->o->args, p, p->kernel ? 0 : p->pid, tid, comm);
-		t->complete = !g->o->args.look.json && knows_ends_only(p);
+		t->late = !g->o->args.look.json && is_late(p);
 	}
 	return t;
 }
@@ -52,7 +52,9 @@ static void free_threads(struct graph *g)
 	for (uint32_t i = 0; i < g->threads.n; i++) {
 		struct graph_thread *t = hodo_map_kept_at(&g->threads, i);
 
-		graph_complete_free(t);
+		for (uint32_t k = t->shown; k < t->nevents; k++)
+			free(t->events[k].text);
+		free(t->events);
 		graph_values_free(t);
 		free(t->held);
 		free(t->spans);
@@ -67,7 +69,9 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	struct graph *g = data;
 	struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
 
-	if (t->wanted && !t->complete)
+	if (t->late)
+		graph_late_enter(g, t, call);
+	else if (t->wanted)
 		graph_enter(g, t, call);
 }
 
@@ -82,14 +86,20 @@ static struct graph_values *result_of(struct graph *g, const struct hodo_read_ca
 static void on_leave(void *data, const struct hodo_read_call *call)
 {
 	struct graph *g = data;
-	struct graph_thread *t = NULL;
+	struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
 
-	if (call->flags & HODO_READ_CALL_WHOLE)
-		t = thread_of(g, call->process, call->tid, call->comm);
-	if (t && t->complete && t->wanted)
-		graph_complete_call(g, t, call);
+	if (t->late)
+		graph_late_leave(g, t, call);
 	else
 		graph_leave(g, call, result_of(g, call));
+}
+
+static enum hodo_late on_late(void *data, const struct hodo_late_call *late)
+{
+	struct graph *g = data;
+	struct graph_thread *t = thread_of(g, late->pub.process, late->pub.tid, late->pub.comm);
+
+	return t->late ? graph_late_choose(g, t, late) : HODO_LATE_NOW;
 }
 
 static bool on_same(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
@@ -123,8 +133,8 @@ static bool is_means(const struct graph *g, const struct hodo_read_event *e)
 static void show(struct graph *g, struct graph_thread *t, const struct graph_event *event,
 		 const struct hodo_read_event *e, uint32_t depth)
 {
-	if (t->complete)
-		graph_complete_event(g, t, event);
+	if (t->late)
+		graph_late_event(g, t, event);
 	else
 		graph_show_event(g, t, event, e, depth);
 }
@@ -194,7 +204,7 @@ static int go(struct graph *g, struct hodo_read *r, int64_t *last_ns)
 	g->now = NULL;
 	got = hodo_read_calls_end(g->calls, *last_ns);
 	for (uint32_t i = 0; i < g->threads.n; i++) {
-		graph_complete_show(g, hodo_map_kept_at(&g->threads, i));
+		graph_late_show(g, hodo_map_kept_at(&g->threads, i));
 		graph_spans_close(g, hodo_map_kept_at(&g->threads, i), NULL, *last_ns);
 	}
 	return got;
@@ -296,6 +306,7 @@ static int run(void *args)
 	g.symbols = hodo_open_symbols(&o->args, o->args.dir);
 	g.text = hodo_must(hodo_read_text_new());
 	g.calls = hodo_must(hodo_read_calls_new(&ops, &g));
+	hodo_calls_late(g.calls, on_late, false);
 	g.pairs = hodo_must(hodo_pairs_new());
 	status = show_all(&g, r);
 	hodo_read_calls_free(g.calls);

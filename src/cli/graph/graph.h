@@ -16,7 +16,7 @@
 #include <base/map.h>
 #include <base/text.h>
 #include <sym/recording_symbols.h>
-#include <read/time/complete_calls.h>
+#include <read/time/late_calls.h>
 #include <read/event/pairs.h>
 
 struct graph_options {
@@ -41,7 +41,7 @@ struct graph_open {
 	bool away;       /* a line says that it was left, has lost its exit, or waits */
 	bool span;
 	bool shown;      /* span: it is among its thread's, at its place */
-	bool ends;       /* span: its end is kept, and yet to come (graph_complete.c) */
+	bool ends;       /* span: its end is kept, and yet to come (graph_late.c) */
 	uint32_t place;
 	uint32_t passed; /* span: how often an enclosing call or span ended before it */
 	uint32_t pair;   /* span: its number among begins that wait for their ends; GRAPH_NO_PAIR: none */
@@ -70,7 +70,7 @@ struct graph_event {
 	struct graph_open *span; /* of BEGIN and END */
 	char *text;              /* its name and its fields; NULL: an END without more information */
 	size_t len, fields;      /* fields: of the name */
-	uint32_t after; /* how many kept calls had ended before (graph_complete.c) */
+	uint32_t after; /* how many kept calls had ended before (graph_late.c) */
 };
 
 /* Values for the call of the thread's next record; function NULL: none. */
@@ -94,9 +94,9 @@ struct graph_thread {
 	uint32_t nspans, spans_room;
 	struct graph_values arguments, result;
 	struct graph_open *root; /* --function: the outermost call of it; NULL: in none */
-	bool complete; /* its calls are known only at their end */
-	struct hodo_complete_calls calls; /* then: calls without lines yet */
-	struct graph_event *events;       /* … and events, their text with them */
+	bool late; /* its calls are known only at their end */
+	uint32_t ended;             /* then: how many are kept */
+	struct graph_event *events; /* … and events without lines yet, their text with them */
 	uint32_t nevents, events_room, shown; /* the first of them have lines */
 	uint32_t inside;                      /* calls around the present position */
 };
@@ -115,7 +115,7 @@ struct graph {
 	uint64_t nspans; /* shown so far */
 	struct hodo_read_text *text; /* of one event or name */
 	struct hodo_text out;        /* lines */
-	uint32_t kept; /* calls and events without lines, of all complete threads */
+	uint32_t kept; /* events without lines, of all late threads */
 	bool color, columns;         /* columns: tid and comm */
 	int host_width;              /* of a column; 0: there are not several hosts */
 	bool off_cpu;                /* the recording may say how long threads did not run: a column */
@@ -184,7 +184,7 @@ void graph_leave(struct graph *g, const struct hodo_read_call *call, struct grap
 void graph_away(void *g, const struct hodo_read_call *call); /* the op of hodo_read_calls_ops */
 
 /* graph_spans.c: spans and events, in two steps: what they are is known when they come; where they belong is
- * known when they are shown, which is later in threads whose calls are known only at their end. */
+ * known when they are shown, which is later in threads with late calls. */
 /* other: the end of a span whose own end does not come any more, to show before the event; its span is NULL
  * if there is none. */
 void graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
@@ -205,10 +205,11 @@ bool graph_values_keep(struct graph *g, struct graph_thread *t, const struct hod
 const char *graph_values_take(struct graph_values *v, const char *function);
 void graph_values_free(struct graph_thread *t);
 
-/* graph_complete.c */
-void graph_complete_call(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call);
-void graph_complete_event(struct graph *g, struct graph_thread *t, const struct graph_event *event); /* copies it */
-void graph_complete_show(struct graph *g, struct graph_thread *t); /* shows what is kept, and forgets it */
-void graph_complete_free(struct graph_thread *t);
+/* graph_late.c */
+enum hodo_late graph_late_choose(const struct graph *g, struct graph_thread *t, const struct hodo_late_call *late);
+void graph_late_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call);
+void graph_late_leave(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call);
+void graph_late_event(struct graph *g, struct graph_thread *t, const struct graph_event *event); /* copies it */
+void graph_late_show(struct graph *g, struct graph_thread *t); /* events after all calls */
 
 #endif

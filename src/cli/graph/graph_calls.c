@@ -6,8 +6,8 @@
 
 void graph_enter(struct graph *g, struct graph_thread *t, struct hodo_read_call *call)
 {
-	/* A call known only at its end among others: it gets its line there. */
-	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->complete;
+	/* A late call among others gets its line at its end. */
+	bool alone = (call->flags & HODO_READ_CALL_WHOLE) && !t->late;
 	struct graph_open *c;
 	struct hodo_place place;
 	const char *arguments;

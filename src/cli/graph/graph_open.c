@@ -31,7 +31,7 @@ void graph_open_free(struct graph *g, struct graph_open *c)
 static void begin(struct graph *g, struct graph_open *c)
 {
 	c->begun = true;
-	if (c->thread->complete || graph_in_time(g, c->entry_ns))
+	if (c->thread->late || graph_in_time(g, c->entry_ns))
 		graph_line(g, c, GRAPH_OPENS, c->level, c->entry_ns, GRAPH_NOT_KNOWN, NULL, NULL);
 }
 
@@ -51,7 +51,7 @@ void graph_open_hold(struct graph *g, struct graph_open *c)
 {
 	struct graph_thread *t = c->thread;
 
-	graph_open_release(g, t, c->entry_ns, t->complete);
+	graph_open_release(g, t, c->entry_ns, t->late);
 	hodo_must(hodo_vec_reserve(t->held, t->held_room, t->nheld + 1) == 0);
 	t->held[t->nheld++] = c;
 }

@@ -3,6 +3,7 @@
 #include "report.h"
 #include <cli/selection.h>
 
+#include <read/time/late_calls.h>
 #include <read/event/threads.h>
 #include <string.h>
 
@@ -106,15 +107,16 @@ static void on_enter(void *data, struct hodo_read_call *call)
 	if (!hodo_selects_thread(&rep->events.o->args, call->process, call->process->pid, call->tid, call->comm))
 		return;
 	row = row_of(rep, call->process, call->entry_ns, call->function);
+	if (call->flags & HODO_READ_CALL_WHOLE) {
+		call->user = hodo_map_index(&rep->functions, row) + 1;
+		return;
+	}
 	if (c)
 		rep->free_calls = c->next;
 	else
 		c = hodo_must(hodo_arena_alloc(&rep->all_calls, sizeof(*c)));
 	*c = (struct report_call){ .row = hodo_map_index(&rep->functions, row) };
-	if (call->flags & HODO_READ_CALL_WHOLE)
-		c->away = true; /* over already: report_ended.c knows what is inside it */
-	else
-		step_in(rep, c, call);
+	step_in(rep, c, call);
 	call->user = (uintptr_t)c;
 }
 
@@ -144,25 +146,10 @@ static void add_total(struct report_function *f, struct report_call *outer, bool
 		outer->inside_ns += ns;
 }
 
-static void on_leave(void *data, const struct hodo_read_call *call)
+/* What a call that is over adds to its function, except for the total. False: how long it took is not known. */
+static bool count_call(struct report_function *f, const struct hodo_read_call *call)
 {
-	struct report_call *c = (struct report_call *)(uintptr_t)call->user;
-	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
-	struct report *rep = data;
-	struct report_function *f;
-	struct report_call *outer;
-
-	if (!c)
-		return;
-	outer = c->outer;
-	f = hodo_map_at(&rep->functions, c->row);
 	f->calls++;
-	on_away(data, call);
-	if (call->flags & HODO_READ_CALL_WHOLE) {
-		report_lists_call(&rep->lists, call);
-		c->inside_ns = report_ended_call(&rep->ended, call, c->row);
-		f->total_ns -= c->inside_ns;
-	}
 	if (call->flags & HODO_READ_CALL_NO_EXIT) {
 		f->no_exit++;
 	} else if (call->flags & HODO_READ_CALL_OPEN) {
@@ -171,14 +158,37 @@ static void on_leave(void *data, const struct hodo_read_call *call)
 		f->exit_lost++;
 	} else {
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
-		add_total(f, outer, c->nested, ns);
 		f->self_ns += call->self_ns;
-		if (!(call->flags & HODO_READ_CALL_WHOLE))
-			report_slowest_call(&rep->slowest, call);
-		report_times_add(&f->times, ns);
+		report_times_add(&f->times, (uint64_t)(call->end_ns - call->entry_ns));
+		return true;
 	}
-	if (call->flags & (HODO_READ_CALL_NO_EXIT | HODO_READ_CALL_OPEN | HODO_READ_CALL_EXIT_LOST))
-		add_total(f, outer, c->nested, c->inside_ns);
+	return false;
+}
+
+static void on_leave(void *data, const struct hodo_read_call *call)
+{
+	struct report_call *c = (struct report_call *)(uintptr_t)call->user, *outer;
+	uint64_t ns = (uint64_t)(call->end_ns - call->entry_ns);
+	struct report *rep = data;
+	struct report_function *f;
+	bool known;
+
+	if (!call->user)
+		return;
+	if (call->flags & HODO_READ_CALL_WHOLE) {
+		f = hodo_map_at(&rep->functions, (uint32_t)call->user - 1);
+		report_lists_call(&rep->lists, call);
+		if (count_call(f, call))
+			f->total_ns += ns - hodo_late_call(call)->same_ns;
+		return;
+	}
+	outer = c->outer;
+	f = hodo_map_at(&rep->functions, c->row);
+	on_away(data, call);
+	known = count_call(f, call);
+	add_total(f, outer, c->nested, known ? ns : c->inside_ns);
+	if (known)
+		report_slowest_call(&rep->slowest, call);
 	c->next = rep->free_calls;
 	rep->free_calls = c;
 }
@@ -296,7 +306,6 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 
 	rep->functions = (struct hodo_map)HODO_MAP(struct report_function, times.key);
 	rep->inside = (struct hodo_map)HODO_MAP(struct report_inside, key);
-	rep->ended = (struct hodo_map)REPORT_ENDED_THREADS;
 	args.dir = dir;
 	status = hodo_open_selected(&rep->r, &args);
 	if (status)
@@ -306,6 +315,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	report_slowest_start(&rep->slowest, rep->symbols, &o->args, hodo_read_nhosts(rep->r) > 1);
 	hodo_must(hodo_read_spans(rep->r) < 0 ? NULL : rep);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
+	hodo_calls_late(rep->calls, NULL, true);
 	report_events_start(&rep->events, o);
 	rep->events.rows.hosts = hodo_read_nhosts(rep->r) > 1;
 	err = read_events(rep);
@@ -327,7 +337,6 @@ void report_free(struct report *rep)
 	hodo_map_free(&rep->functions);
 	hodo_strings_free(&rep->names);
 	hodo_map_free(&rep->inside);
-	report_ended_free(&rep->ended);
 	hodo_arena_free(&rep->all_calls);
 	report_events_free(&rep->events);
 	report_lists_free(&rep->lists);

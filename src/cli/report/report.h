@@ -272,7 +272,7 @@ struct report_lists {
 void report_lists_start(struct report_lists *l, struct hodo_symbols *symbols, const struct hodo_args *args);
 void report_lists_free(struct report_lists *l);
 void report_lists_event(struct report_lists *l, const struct hodo_read_event *e);
-void report_lists_call(struct report_lists *l, const struct hodo_read_call *call); /* HODO_READ_CALL_WHOLE */
+void report_lists_call(struct report_lists *l, const struct hodo_read_call *call); /* a late one */
 void report_lists_put(struct hodo_text *to, const struct report_lists *l);
 void report_lists_put_json(struct hodo_json *j, const struct report_lists *l);
 
@@ -349,29 +349,6 @@ struct report_function {
 	uint64_t total_ns; /* of calls not inside another call of the function */
 };
 
-/* A function in a thread: outermost calls that have ended, but may be inside another that has not. */
-struct report_ended {
-	uint32_t row;
-	uint32_t n, room;
-	struct report_ended_part {
-		uint32_t depth;
-		uint64_t number; /* of the latest of them */
-		uint64_t ns;
-		int64_t until_ns; /* the end of the latest */
-	} *parts; /* depths do not fall */
-};
-
-/* A thread whose calls are known only at their ends. */
-struct report_ended_thread {
-	struct hodo_map rows; /* struct report_ended */
-	uint64_t calls;       /* that have ended */
-	struct report_latest {
-		uint32_t depth;
-		uint64_t number; /* of the latest call that ended there */
-	} *latest; /* depths rise, and numbers */
-	uint32_t n, room;
-};
-
 struct report {
 	struct report_events events;
 	struct report_lists lists;
@@ -383,21 +360,8 @@ struct report {
 	struct hodo_map functions;   /* struct report_function */
 	struct hodo_strings names;   /* of functions, if recordings are compared */
 	struct hodo_map inside;      /* struct report_inside */
-	struct hodo_map ended;       /* struct report_ended_thread */
 	struct hodo_arena all_calls; /* struct report_call */
 	struct report_call *free_calls;
-};
-
-/*
- * report_ended.c: a call ended of which nothing was known before. Returns how much of the function's time so
- * far is inside it.
- */
-uint64_t report_ended_call(struct hodo_map *threads, const struct hodo_read_call *call, uint32_t row);
-void report_ended_free(struct hodo_map *threads);
-#define REPORT_ENDED_THREADS HODO_MAP_KEPT(struct report_ended_key)
-struct report_ended_key {
-	const struct hodo_read_process *process;
-	uint64_t tid;
 };
 
 /* Reads all of it. 0, or the exit status after a message. options must live as long. */

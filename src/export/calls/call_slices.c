@@ -60,7 +60,7 @@ int hodo_call_thread_walk(struct hodo_call_thread *thread,
 
 		while (!err && w.nopen > 0 && is_over(&w, s))
 			err = close_top(&w);
-		/* Calls known only at their end may overlap with spans. */
+		/* Late calls may overlap with spans. */
 		if (w.nopen > 0 && s->end_ns > thread->slices[w.open[w.nopen - 1]].end_ns)
 			s->end_ns = thread->slices[w.open[w.nopen - 1]].end_ns;
 		if (s->end_ns < s->begin_ns)

@@ -241,7 +241,7 @@ static int on_begin(void *data, struct hodo_slice *slice, const struct hodo_read
 		t->pub.running += slice->kind == HODO_SLICE_RUNNING;
 		return t->o->also.begin ? t->o->also.begin(t->o->data, slice, event) : 0;
 	}
-	/* Calls known only at their end may begin before the first event. */
+	/* Late calls may begin before the first event. */
 	if (slice->begin_ns < t->begin_ns)
 		t->begin_ns = slice->begin_ns;
 	thread = slice->track->user;

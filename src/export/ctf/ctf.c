@@ -53,7 +53,7 @@ static int put_call(struct ctf *c, const struct hodo_slice *s, int64_t ts_ns, co
 	return to->error;
 }
 
-/* A call known only at its end stays a single event: its entry lies before what has been written. */
+/* A late call stays a single event: its entry lies before what has been written. */
 static int on_begin(void *data, struct hodo_slice *s, const struct hodo_read_event *e)
 {
 	bool call = s->kind == HODO_SLICE_CALL && (e || s->flags & HODO_SLICE_CONTINUED);

@@ -15,6 +15,36 @@
 
 /* ------------------------------------------------------------------- how calls end */
 
+static struct hodo_read_call call_of(const struct calls_thread *t, const struct hodo_frame *f, uint64_t end,
+				     uint32_t flags)
+{
+	const struct calls_thread *own = hodo_calls_thread(t->process, f->thread & ~HODO_CALL_NO_EXIT);
+	uint64_t total = end - f->entry;
+
+	return (struct hodo_read_call){
+		.size = sizeof(struct hodo_read_call),
+		.process = t->process->pub,
+		.comm = own->comm,
+		.function = f->function,
+		.user = f->user,
+		.entry_ns = (int64_t)f->entry,
+		.end_ns = (int64_t)end,
+		.self_ns = total > f->children ? total - f->children : 0,
+		.tid = own->tid,
+		.depth = f->depth,
+		.flags = flags | (f->thread & HODO_CALL_NO_EXIT ? HODO_READ_CALL_NO_EXIT : 0),
+	};
+}
+
+static void tell(void (*op)(void *data, const struct hodo_read_call *call), const struct calls_thread *t,
+		 const struct hodo_frame *f, uint64_t end, uint32_t flags)
+{
+	const struct hodo_read_call call = call_of(t, f, end, flags);
+
+	if (op)
+		op(t->process->calls->data, &call);
+}
+
 /* A frame without an exit takes no time: its time, except for its children's, goes back to the caller. */
 static void give_back(struct hodo_shadow *s, const struct hodo_frame *f, uint64_t now)
 {
@@ -59,7 +89,7 @@ static void closed(struct hodo_shadow *s, const struct hodo_frame *f, enum hodo_
 	c->totals.open += flags == HODO_READ_CALL_OPEN && !no_exit;
 	c->totals.left += flags == HODO_READ_CALL_LEFT;
 	c->totals.exit_lost += flags == HODO_READ_CALL_EXIT_LOST;
-	hodo_calls_tell(c->ops.leave, t, f, flags == HODO_READ_CALL_OPEN ? (uint64_t)c->now_ns : now, flags);
+	tell(c->ops.leave, t, f, flags == HODO_READ_CALL_OPEN ? (uint64_t)c->now_ns : now, flags);
 }
 
 static void parked(struct hodo_shadow *s, const struct hodo_frame *f)
@@ -67,7 +97,7 @@ static void parked(struct hodo_shadow *s, const struct hodo_frame *f)
 	struct calls_thread *t = (struct calls_thread *)(void *)s;
 
 	give_back(s, f, f->parked);
-	hodo_calls_tell(t->process->calls->ops.away, t, f, f->parked,
+	tell(t->process->calls->ops.away, t, f, f->parked,
 	     f->lane ? unless_lost(t, f->entry, f->parked - 1, HODO_READ_CALL_LEFT) : 0);
 }
 
@@ -212,6 +242,8 @@ static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint6
 
 static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at, bool sp, bool no_exit)
 {
+	struct hodo_read_calls *c = t->process->calls;
+	struct hodo_read_call call;
 	struct hodo_frame *f;
 
 	if (!sp && at && t->process->threads.n > 1) /* nobody enters at 0 */
@@ -220,7 +252,11 @@ static void enter(struct calls_thread *t, const struct hodo_read_event *e, uint6
 	if (!f)
 		return;
 	f->thread |= no_exit ? HODO_CALL_NO_EXIT : 0;
-	hodo_calls_enter(t->process->calls, t, f, 0);
+	call = call_of(t, f, f->entry, 0);
+	c->totals.calls++;
+	if (c->ops.enter)
+		c->ops.enter(c->data, &call);
+	f->user = call.user;
 }
 
 static void landed(struct calls_thread *t, uint64_t at, bool other_stack)
@@ -281,7 +317,7 @@ int hodo_read_calls_event(struct hodo_read_calls *calls, const struct hodo_read_
 		hodo_calls_callee(t, e, at);
 		break;
 	default:
-		hodo_calls_whole(t, e, kind == HODO_CALL_EVENT_OPEN);
+		hodo_calls_late_event(t, e, kind == HODO_CALL_EVENT_OPEN);
 	}
 	return calls->no_memory ? -ENOMEM : 0;
 }
@@ -322,6 +358,8 @@ int hodo_read_calls_end(struct hodo_read_calls *calls, int64_t ts_ns)
 		for (uint32_t k = 0; k < p->threads.n; k++)
 			hodo_shadow_clear(&hodo_calls_thread(p, k)->shadow, (uint64_t)ts_ns);
 		close_parked(p);
+		for (uint32_t k = 0; k < p->threads.n; k++)
+			hodo_calls_pass(hodo_calls_thread(p, k));
 	}
 	calls->ending = false;
 	return calls->no_memory ? -ENOMEM : 0;
@@ -345,9 +383,7 @@ void hodo_read_calls_totals(const struct hodo_read_calls *calls, struct hodo_rea
 uint32_t hodo_read_calls_depth(const struct hodo_read_calls *calls, const struct hodo_read_process *process,
 			       uint32_t tid)
 {
-	const struct calls_process *p = hodo_map_kept(&calls->processes,
-						      hodo_map_find_u64(&calls->processes, (uintptr_t)process));
-	const struct calls_thread *t = p ? hodo_map_kept(&p->threads, hodo_map_find_u64(&p->threads, tid)) : NULL;
+	const struct calls_thread *t = hodo_calls_find(calls, process, tid);
 
 	return t ? t->shadow.n : 0;
 }
@@ -375,7 +411,7 @@ void hodo_read_calls_free(struct hodo_read_calls *calls)
 			struct calls_thread *t = hodo_calls_thread(p, k);
 
 			free(t->shadow.frames);
-			free(t->ended);
+			hodo_calls_late_free(t);
 		}
 		hodo_map_free(&p->threads);
 		free(p->parked.slots);

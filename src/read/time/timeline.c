@@ -79,7 +79,6 @@ static void take(struct hodo_timeline *s, const struct hodo_read_event *e)
 
 static void close_thread(struct hodo_timeline *s, struct timeline_thread *t)
 {
-	timeline_complete_calls(s, t);
 	while (t->nstack > 0 && !s->error)
 		timeline_pop(s, t, t->stack[t->nstack - 1], s->now_ns, HODO_SLICE_OPEN, NULL);
 }
@@ -194,12 +193,8 @@ void hodo_timeline_free(struct hodo_timeline *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->threads.n; i++) {
-		struct timeline_thread *t = hodo_map_kept_at(&s->threads, i);
-
-		free(t->stack);
-		hodo_complete_calls_free(&t->complete);
-	}
+	for (uint32_t i = 0; i < s->threads.n; i++)
+		free(((struct timeline_thread *)hodo_map_kept_at(&s->threads, i))->stack);
 	hodo_map_free(&s->threads);
 	hodo_map_free(&s->processes);
 	hodo_map_free(&s->tracks);

@@ -18,7 +18,7 @@
  * HODO_SLICE_END_LOST, and does not begin again. In a kernel's folder, sys_enter_NAME to sys_exit_NAME is the
  * span "syscalls:NAME".
  *
- * Memory: for open slices, and a bounded number of calls known only at their end; it does not depend on the
+ * Memory: for open slices, and a bounded number of late calls (late_calls.h); it does not depend on the
  * recording's size. Open slices are bounded, too: beyond HODO_PAIRS_MAX open spans (read/event/pairs.h), the oldest
  * ends, as OPEN if it is id-paired and else as LEFT.
  */
@@ -71,7 +71,7 @@ struct hodo_slice {
 	uint64_t function;                 /* CALL: an address in it */
 	const struct hodo_place *place;    /* CALL: where the function is; else NULL. Lives until the last op of the
 					    * slice returns */
-	int64_t begin_ns; /* since the epoch; never decreases, except for calls known at their end */
+	int64_t begin_ns; /* since the epoch; never decreases, except for late calls */
 	int64_t end_ns;   /* in the end op */
 	uint64_t self_ns; /* in the end op: without the slices inside it */
 	uint64_t earlier_ns, earlier_self_ns; /* CONTINUED: total of the earlier pieces */
@@ -87,13 +87,13 @@ struct hodo_slice {
 };
 
 /*
- * Ops are called in order of time, except for calls known only at their end: their begin and end come
- * together when the outermost has ended, outer ones first (begin) and inner ones first (end). Any may be
+ * Ops are called in order of time, except for late calls: their begin and end come when the
+ * outermost has ended, outer ones first (begin) and inner ones first (end). Any may be
  * NULL. A non-zero result ends the reading with it.
  */
 struct hodo_timeline_ops {
 	int (*track)(void *data, struct hodo_track *track); /* before anything on it */
-	/* event: its begin; NULL: none (CALL known at its end, RUNNING, CONTINUED) */
+	/* event: its begin; NULL: none (of a late call, RUNNING, CONTINUED) */
 	int (*begin)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
 	/* once for each begin; event: that it ended with; NULL: none */
 	int (*end)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);

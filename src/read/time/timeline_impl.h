@@ -5,7 +5,7 @@
 
 #include <read/event/scheduling.h>
 #include "timeline.h"
-#include "complete_calls.h"
+#include "late_calls.h"
 #include <read/event/losses.h>
 #include <read/event/pairs.h>
 
@@ -30,7 +30,7 @@ struct timeline_thread {
 	struct timeline_node **stack;
 	uint32_t nstack, room;
 	int64_t latest_ns; /* the latest reported time */
-	struct hodo_complete_calls complete;
+	int64_t late_ns;   /* no late call's slice begins before it */
 };
 
 /* Kept by address. */
@@ -94,6 +94,5 @@ void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t);
 void timeline_spans_close(struct hodo_timeline *s); /* id-paired ones, as OPEN */
 
 int timeline_calls_open(struct hodo_timeline *s); /* 0 or -ENOMEM */
-void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t); /* reports those that are kept */
 
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline_slices.c - slices: those that nest on a thread's track, spans and system calls, whose ends the reader finds
- * (read/event/pairs.h), and calls of functions. Calls known only at their end are kept until the outermost has
- * come, or there are many.
+ * (read/event/pairs.h), and calls of functions.
  */
 #include "timeline_impl.h"
 
 #include <base/vec.h>
 #include <errno.h>
-
-#define COMPLETE_MAX (1u << 16) /* of a thread */
 
 struct timeline_node *timeline_node(struct hodo_timeline *s)
 {
@@ -323,58 +320,44 @@ static void call_over(struct hodo_timeline *s, struct timeline_node *node, const
 	node_free(s, node);
 }
 
-/* The calls of a thread that are visited. */
-struct visit {
-	struct hodo_timeline *s;
-	struct timeline_thread *t;
-	int64_t before_ns; /* no slice begins before it */
-};
-
-/* Begins it, inside its parent and after earlier ones there. */
-static bool enter_complete(void *data, struct hodo_read_call *call, const struct hodo_read_call *around,
-			   int64_t first_ns)
+static enum hodo_late keeps(void *data, const struct hodo_late_call *call)
 {
-	struct visit *v = data;
-	struct timeline_thread *t = v->t;
-	const struct hodo_slice *outer = around && t->nstack > 0 ? &t->stack[t->nstack - 1]->slice : NULL;
-	int64_t begin_ns = call->entry_ns > v->before_ns ? call->entry_ns : v->before_ns, end_ns = call->end_ns;
+	(void)data, (void)call;
+	return HODO_LATE_KEPT;
+}
+
+/* Begins a late call's, inside the outer call's and after earlier ones there. */
+static void enter_late(struct hodo_timeline *s, struct timeline_thread *t, struct hodo_read_call *call)
+{
+	bool inside = hodo_late_call(call)->outer && t->nstack > 0;
+	const struct hodo_slice *outer = inside ? &t->stack[t->nstack - 1]->slice : NULL;
+	int64_t begin_ns = call->entry_ns > t->late_ns ? call->entry_ns : t->late_ns, end_ns = call->end_ns;
 	struct timeline_node *node;
 
-	if (v->s->error)
-		return false;
 	if (outer && end_ns > outer->end_ns)
 		end_ns = outer->end_ns;
 	if (begin_ns > end_ns)
-		begin_ns = end_ns > v->before_ns ? end_ns : v->before_ns;
-	node = push_call(v->s, t, call->function, begin_ns);
+		begin_ns = end_ns > t->late_ns ? end_ns : t->late_ns;
+	node = push_call(s, t, call->function, begin_ns);
 	if (!node)
-		return false;
+		return;
+	call->user = (uint64_t)(uintptr_t)node;
 	node->slice.end_ns = end_ns > begin_ns ? end_ns : begin_ns;
 	node->slice.flags = call->flags & HODO_READ_CALL_LEFT ? HODO_SLICE_LEFT : 0;
-	timeline_begin(v->s, node, NULL);
-	v->before_ns = begin_ns;
-	return true;
+	timeline_begin(s, node, NULL);
+	t->late_ns = begin_ns;
 }
 
-static void leave_complete(void *data, const struct hodo_read_call *call, const struct hodo_read_call *around,
-			   uint32_t index)
+static void leave_late(struct hodo_timeline *s, struct timeline_node *node, const struct hodo_read_call *call)
 {
-	struct visit *v = data;
-	struct timeline_node *top = v->t->stack[v->t->nstack - 1];
+	struct timeline_thread *t = (struct timeline_thread *)node->slice.track; /* its first member */
 
-	(void)around, (void)index;
-	v->before_ns = top->slice.end_ns;
-	top->closed = true;
-	timeline_pop(v->s, v->t, top, v->before_ns, 0, NULL);
-	call_over(v->s, top, call);
-}
-
-void timeline_complete_calls(struct hodo_timeline *s, struct timeline_thread *t)
-{
-	static const struct hodo_complete_ops ops = { enter_complete, leave_complete };
-	struct visit v = { s, t, INT64_MIN };
-
-	hodo_complete_calls_visit(&t->complete, &ops, &v);
+	t->late_ns = node->slice.end_ns;
+	node->closed = true;
+	timeline_pop(s, t, node, node->slice.end_ns, 0, NULL);
+	call_over(s, node, call);
+	if (hodo_late_call(call)->last)
+		t->late_ns = INT64_MIN;
 }
 
 static void enter(void *data, struct hodo_read_call *call)
@@ -384,9 +367,11 @@ static void enter(void *data, struct hodo_read_call *call)
 	struct timeline_node *node;
 
 	call->user = 0;
-	if (s->error || (call->flags & HODO_READ_CALL_WHOLE))
+	t = s->error ? NULL : thread_of(s, call);
+	if (t && (call->flags & HODO_READ_CALL_WHOLE)) {
+		enter_late(s, t, call);
 		return;
-	t = thread_of(s, call);
+	}
 	node = t ? push_call(s, t, call->function, call->entry_ns) : NULL;
 	if (!node)
 		return;
@@ -414,11 +399,13 @@ static void leave(void *data, const struct hodo_read_call *call)
 	struct timeline_node *node = (struct timeline_node *)(uintptr_t)call->user;
 	uint32_t flags = end_flags(call);
 
-	if (s->error)
+	if (s->error || !node)
 		return;
-	if (node && node->closed) {
+	if (node->closed) {
 		call_over(s, node, call);
-	} else if (node) {
+	} else if (call->flags & HODO_READ_CALL_WHOLE) {
+		leave_late(s, node, call);
+	} else {
 		node->closed = true;
 		t = (struct timeline_thread *)node->slice.track; /* its first member */
 		/* It becomes known later that a call was left. */
@@ -426,12 +413,6 @@ static void leave(void *data, const struct hodo_read_call *call)
 			  flags & HODO_SLICE_OPEN ? NULL : s->event);
 		t->latest_ns = call->end_ns > t->latest_ns ? call->end_ns : t->latest_ns;
 		call_over(s, node, call);
-	} else if (call->flags & HODO_READ_CALL_WHOLE) {
-		t = thread_of(s, call);
-		if (t && !hodo_complete_calls_keep(&t->complete, call))
-			timeline_fail(s, -ENOMEM);
-		else if (t && (call->depth == 0 || t->complete.n == COMPLETE_MAX))
-			timeline_complete_calls(s, t);
 	}
 }
 
@@ -463,5 +444,8 @@ int timeline_calls_open(struct hodo_timeline *s)
 						 .same = s->places.same ? is_same : NULL };
 
 	s->calls = hodo_read_calls_new(&ops, s);
-	return s->calls ? 0 : -ENOMEM;
+	if (!s->calls)
+		return -ENOMEM;
+	hodo_calls_late(s->calls, keeps, false);
+	return 0;
 }

@@ -64,6 +64,7 @@ struct timeline_thread *timeline_thread(struct hodo_timeline *s, struct timeline
 		timeline_fail(s, -ENOMEM);
 	if (t && !t->process) {
 		t->process = p;
+		t->late_ns = INT64_MIN;
 		t->track = (struct hodo_track){ .kind = HODO_TRACK_THREAD, .process = p->pub, .pid = pid, .tid = tid };
 		known = tid ? hodo_read_thread(p->pub, tid) : NULL;
 		add_track(s, &t->track, known && known->comm && known->comm[0] ? known->comm : comm);
