@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "hosts.h"
 #include "export.h"
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 
 #include <base/json.h>
 #include <base/map.h>

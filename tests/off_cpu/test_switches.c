@@ -4,7 +4,7 @@
 
 #include <lib/unit.h>
 #include <read/read_impl.h>
-#include <read/event/off_cpu.h>
+#include <read/event/runs.h>
 
 static const struct hodo_read_field switch_fields[] = {
 	{ "prev_pid", HODO_TYPE_I32, NULL }, { "prev_state", HODO_TYPE_I64, NULL }, { "next_pid", HODO_TYPE_I32, NULL },
@@ -27,11 +27,11 @@ enum { SWITCH, IN, OUT, WATCHED, WAKEUP, STRANGE, SPAN, TIMED };
 static struct hodo_loss_time loss;
 static struct hodo_trace kernel = { .pub = { .kernel = "6.1.0" } };
 static const struct hodo_read_process program, nested = { .nested = true };
-static struct hodo_off_cpu *off;
+static struct hodo_runs *off;
 
 static void start(void)
 {
-	off = hodo_off_cpu_new();
+	off = hodo_runs_new(NULL, NULL);
 	assert_non_null(off);
 	kernel.losses.n = 0;
 }
@@ -41,7 +41,7 @@ static void give(unsigned cls, int64_t ts, uint32_t tid, const struct hodo_read_
 	struct hodo_read_event e = { .ts_ns = ts, .tid = tid, .cls = &classes[cls], .process = &kernel.pub,
 				     .values = values };
 
-	assert_int_equal(hodo_off_cpu_event(off, &e), 0);
+	assert_int_equal(hodo_runs_event(off, &e), 0);
 }
 
 static void change(int64_t ts, int32_t prev, int64_t state, int32_t next)
@@ -63,41 +63,41 @@ static struct hodo_read_event at(int64_t ts, uint32_t tid)
 	return (struct hodo_read_event){ .ts_ns = ts, .tid = tid, .cls = &classes[SPAN], .process = &program };
 }
 
-static struct hodo_off_mark mark_at(int64_t ts, uint32_t tid)
+static struct hodo_runs_mark mark_at(int64_t ts, uint32_t tid)
 {
 	struct hodo_read_event e = at(ts, tid);
-	struct hodo_off_mark mark;
+	struct hodo_runs_mark mark;
 
-	hodo_off_cpu_mark(off, &e, &mark);
+	hodo_runs_mark(off, &e, &mark);
 	return mark;
 }
 
-static void known(const struct hodo_off_mark *mark, int64_t ts, uint32_t tid, uint64_t ns, uint64_t waits,
+static void known(const struct hodo_runs_mark *mark, int64_t ts, uint32_t tid, uint64_t ns, uint64_t waits,
 		  uint64_t preempted)
 {
 	struct hodo_read_event e = at(ts, tid);
 	struct hodo_read_off_cpu result;
 
-	assert_true(hodo_off_cpu_since(off, &e, mark, &result));
+	assert_true(hodo_runs_since(off, &e, mark, &result));
 	assert_true(result.counted);
 	assert_int_equal(result.ns, ns);
 	assert_int_equal(result.waits, waits);
 	assert_int_equal(result.preempted, preempted);
 }
 
-static void unknown(const struct hodo_off_mark *mark, int64_t ts, uint32_t tid)
+static void unknown(const struct hodo_runs_mark *mark, int64_t ts, uint32_t tid)
 {
 	struct hodo_read_event e = at(ts, tid);
 	struct hodo_read_off_cpu result;
 
-	assert_false(hodo_off_cpu_since(off, &e, mark, &result));
+	assert_false(hodo_runs_since(off, &e, mark, &result));
 }
 
 /* By both kinds of events: waits of 100 and 50, and 30 in which another thread ran instead. */
 TEST(test_order)
 {
 	for (int by_switch = 0; by_switch < 2; by_switch++) {
-		struct hodo_off_mark outer, inner;
+		struct hodo_runs_mark outer, inner;
 
 		start();
 		if (by_switch)
@@ -114,14 +114,14 @@ TEST(test_order)
 		by_switch ? change(300, 7, 2, 9) : leave(300, 7, false);
 		by_switch ? change(350, 9, 1, 7) : give(IN, 350, 7, NULL);
 		known(&outer, 400, 7, 180, 2, 1);
-		hodo_off_cpu_free(off);
+		hodo_runs_free(off);
 	}
 }
 
 /* Times since before the first switch are unknown, except for a thread that is watched. */
 TEST(test_begin)
 {
-	struct hodo_off_mark early, late, watched, idle;
+	struct hodo_runs_mark early, late, watched, idle;
 
 	start();
 	early = mark_at(5, 7);
@@ -143,13 +143,13 @@ TEST(test_begin)
 	leave(96, 31, true);
 	give(IN, 99, 31, NULL);
 	known(&idle, 100, 31, 3, 0, 1);
-	hodo_off_cpu_free(off);
+	hodo_runs_free(off);
 }
 
 /* A missing switch is noticed, and what comes after it counts again. */
 TEST(test_missing)
 {
-	struct hodo_off_mark a, b;
+	struct hodo_runs_mark a, b;
 
 	for (int how = 0; how < 3; how++) {
 		start();
@@ -168,13 +168,13 @@ TEST(test_missing)
 		leave(90, 7, false);
 		give(IN, 95, 7, NULL);
 		known(&b, 100, 7, 5, 1, 0);
-		hodo_off_cpu_free(off);
+		hodo_runs_free(off);
 	}
 }
 
 TEST(test_lost)
 {
-	struct hodo_off_mark a;
+	struct hodo_runs_mark a;
 
 	start();
 	give(IN, 10, 7, NULL);
@@ -187,7 +187,7 @@ TEST(test_lost)
 	a = mark_at(70, 7);
 	known(&a, 80, 7, 0, 0, 0);
 	kernel.losses = (struct hodo_losses){ 0 };
-	hodo_off_cpu_free(off);
+	hodo_runs_free(off);
 }
 
 /* Events that mean nothing here, threads of another PID namespace, and times that run back. */
@@ -196,7 +196,7 @@ TEST(test_others)
 	const struct hodo_read_value pid = { .i = 7 };
 	struct hodo_read_event e;
 	struct hodo_read_off_cpu result;
-	struct hodo_off_mark a;
+	struct hodo_runs_mark a;
 
 	start();
 	give(IN, 10, 7, NULL);
@@ -206,13 +206,13 @@ TEST(test_others)
 	known(&a, 50, 7, 0, 0, 0);
 	e = at(60, 7);
 	e.process = &nested;
-	assert_false(hodo_off_cpu_since(off, &e, &a, &result));
+	assert_false(hodo_runs_since(off, &e, &a, &result));
 	leave(100, 7, false);
 	give(IN, 90, 7, NULL);
 	known(&a, 110, 7, 0, 1, 0);
-	hodo_off_cpu_rewind(off);
+	hodo_runs_rewind(off);
 	unknown(&a, 120, 7);
-	hodo_off_cpu_free(off);
+	hodo_runs_free(off);
 }
 
 TEST(test_cpu_time)
@@ -220,21 +220,21 @@ TEST(test_cpu_time)
 	struct hodo_read_value time = { .u = 1000 };
 	struct hodo_read_event e = at(5000, 7);
 	struct hodo_read_off_cpu result;
-	struct hodo_off_mark a;
+	struct hodo_runs_mark a;
 
 	start();
 	e.cls = &classes[TIMED];
 	e.context = &time;
-	hodo_off_cpu_mark(off, &e, &a);
+	hodo_runs_mark(off, &e, &a);
 	e.ts_ns = 5900;
 	time.u = 1300;
-	assert_true(hodo_off_cpu_since(off, &e, &a, &result));
+	assert_true(hodo_runs_since(off, &e, &a, &result));
 	assert_false(result.counted);
 	assert_int_equal(result.ns, 600);
 	time.u = 1950; /* read a little later than the event's time */
-	assert_true(hodo_off_cpu_since(off, &e, &a, &result));
+	assert_true(hodo_runs_since(off, &e, &a, &result));
 	assert_int_equal(result.ns, 0);
 	time.u = 999; /* a clock that runs back is not believed */
-	assert_false(hodo_off_cpu_since(off, &e, &a, &result));
-	hodo_off_cpu_free(off);
+	assert_false(hodo_runs_since(off, &e, &a, &result));
+	hodo_runs_free(off);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <lib/unit.h>
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 #include <read/read_impl.h>
 
 static char got[8192];
@@ -66,7 +66,7 @@ static void on_off(void *data, const struct hodo_sched_off *off)
 	say(" on%d %lld %s\n", off->cpu, (long long)off->on_ns, whys[off->why]);
 }
 
-static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
+static const struct hodo_runs_ops ops = { .ran = on_ran, .off = on_off };
 
 /* The fields are in hodo.ko's order: those of variable size come last. */
 static const struct hodo_read_field switch_fields[] = {
@@ -103,18 +103,18 @@ static struct hodo_read_value text_of(uint32_t tid)
 					 .count = (uint32_t)snprintf(t, 32, tid ? "t%u" : "swapper", tid) };
 }
 
-static void event(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t tid,
+static void event(struct hodo_runs *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t tid,
 		  const struct hodo_read_value *values)
 {
 	struct hodo_read_event e = { .ts_ns = ts, .cpu = cpu, .tid = tid, .pid = 0, .comm = "current",
 				     .cls = &classes[cls], .process = &kernel.pub, .values = values };
 
-	assert_int_equal(hodo_sched_event(s, &e), 0);
+	assert_int_equal(hodo_runs_event(s, &e), 0);
 	e.process = &program; /* an event of that name from a program is not the kernel's */
-	assert_int_equal(hodo_sched_event(s, &e), 0);
+	assert_int_equal(hodo_runs_event(s, &e), 0);
 }
 
-static void change(struct hodo_sched *s, int64_t ts, int32_t cpu, int32_t prev, int64_t state, int32_t next)
+static void change(struct hodo_runs *s, int64_t ts, int32_t cpu, int32_t prev, int64_t state, int32_t next)
 {
 	const struct hodo_read_value v[] = { { .i = prev }, { .i = 0 }, { .i = state }, { .i = next }, { .i = 0 },
 					     text_of((uint32_t)prev), text_of((uint32_t)next) };
@@ -122,16 +122,16 @@ static void change(struct hodo_sched *s, int64_t ts, int32_t cpu, int32_t prev, 
 	event(s, SWITCH, ts, cpu, (uint32_t)prev, v);
 }
 
-static void wake(struct hodo_sched *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t by, int32_t tid)
+static void wake(struct hodo_runs *s, unsigned cls, int64_t ts, int32_t cpu, uint32_t by, int32_t tid)
 {
 	const struct hodo_read_value v[] = { { .i = tid }, { .i = 0 }, { .i = cpu }, text_of((uint32_t)tid) };
 
 	event(s, cls, ts, cpu, by, v);
 }
 
-static struct hodo_sched *start(void)
+static struct hodo_runs *start(void)
 {
-	struct hodo_sched *s = hodo_sched_new(&ops, NULL);
+	struct hodo_runs *s = hodo_runs_new(&ops, NULL);
 
 	assert_non_null(s);
 	got[0] = 0;
@@ -139,17 +139,17 @@ static struct hodo_sched *start(void)
 	return s;
 }
 
-static void expect(struct hodo_sched *s, int64_t end, const char *wanted)
+static void expect(struct hodo_runs *s, int64_t end, const char *wanted)
 {
-	assert_int_equal(hodo_sched_end(s, end), 0);
+	hodo_runs_end(s, end);
 	assert_string_equal(got, wanted);
-	assert_int_equal(hodo_sched_forgotten(s), 0);
-	hodo_sched_free(s);
+	assert_int_equal(hodo_runs_forgotten(s), 0);
+	hodo_runs_free(s);
 }
 
 TEST(test_order)
 {
-	struct hodo_sched *s = start();
+	struct hodo_runs *s = start();
 
 	change(s, 100, 0, 10, 1, 11);  /* 10 sleeps */
 	wake(s, WAKING, 150, 0, 11, 10);
@@ -176,7 +176,7 @@ TEST(test_states)
 		    { 257, "preempted" }, { 512, "unknown" }, { -1, "unknown" }, { INT64_MIN, "unknown" } };
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		struct hodo_sched *s = start();
+		struct hodo_runs *s = start();
 		char wanted[64];
 
 		change(s, 1, 0, 0, 0, 10);
@@ -188,7 +188,7 @@ TEST(test_states)
 
 TEST(test_new_and_reused)
 {
-	struct hodo_sched *s = start();
+	struct hodo_runs *s = start();
 
 	wake(s, WAKEUP_NEW, 10, 1, 10, 20);
 	change(s, 30, 0, 0, 0, 20);
@@ -203,7 +203,7 @@ TEST(test_new_and_reused)
 /* Another CPU wakes it between its decision to wait and the switch: it waits for a CPU from the switch on. */
 TEST(test_woken_early)
 {
-	struct hodo_sched *s = start();
+	struct hodo_runs *s = start();
 
 	change(s, 100, 0, 0, 0, 10);
 	wake(s, WAKING, 190, 1, 11, 10);
@@ -223,7 +223,7 @@ TEST(test_woken_early)
 /* The waker of a thread, and what its run knows about the wait before it. */
 TEST(test_wakers)
 {
-	struct hodo_sched *s = start();
+	struct hodo_runs *s = start();
 
 	change(s, 100, 0, 10, 1, 11);
 	assert_int_equal(ran_off, -1); /* 10 ran when the recording began */
@@ -246,13 +246,13 @@ TEST(test_wakers)
 	assert_int_equal(waker, 11);
 	change(s, 430, 0, 20, 1, 10);
 	assert_int_equal(waker, 0);
-	assert_int_equal(hodo_sched_end(s, 500), 0);
-	hodo_sched_free(s);
+	hodo_runs_end(s, 500);
+	hodo_runs_free(s);
 }
 
 TEST(test_lost)
 {
-	struct hodo_sched *s = start();
+	struct hodo_runs *s = start();
 
 	change(s, 100, 0, 0, 0, 10);
 	wake(s, MIGRATE, 140, 0, 10, 11);
@@ -283,7 +283,7 @@ TEST(test_mad)
 	static const int32_t cpus[] = { -1, 0, 1, 2, 3, 70000, INT32_MAX };
 	int64_t now = 0;
 	uint64_t range = 4;
-	struct hodo_sched *s = hodo_sched_new(&ops, &now);
+	struct hodo_runs *s = hodo_runs_new(&ops, &now);
 
 	reported = 0;
 	memset(last_end, 0, sizeof(last_end));
@@ -299,8 +299,8 @@ TEST(test_mad)
 		else
 			event(s, WAKING + (unsigned)dice(5), now, cpu, (uint32_t)b, v);
 	}
-	assert_int_equal(hodo_sched_end(s, now), 0);
+	hodo_runs_end(s, now);
 	assert_true(reported > 10000);
-	assert_true(hodo_sched_forgotten(s) > 100000);
-	hodo_sched_free(s);
+	assert_true(hodo_runs_forgotten(s) > 100000);
+	hodo_runs_free(s);
 }

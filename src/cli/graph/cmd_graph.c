@@ -4,8 +4,7 @@
 #include <cli/selection.h>
 
 #include <errno.h>
-#include <read/event/off_cpu.h>
-#include <read/event/switches.h>
+#include <read/event/runs.h>
 #include <string.h>
 #include <unistd.h>
 

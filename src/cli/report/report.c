@@ -290,8 +290,7 @@ static int read_events(struct report *rep)
 	if (err || got < 0)
 		return err ? err : got;
 	err = hodo_read_calls_end(rep->calls, last_ns);
-	if (!err)
-		err = report_events_end(&rep->events);
+	report_events_end(&rep->events);
 	rep->totals.size = sizeof(rep->totals);
 	hodo_read_calls_totals(rep->calls, &rep->totals);
 	return err;

@@ -7,7 +7,7 @@
 #include <base/arena.h>
 #include <base/histogram.h>
 #include <base/intern.h>
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 #include <sym/recording_symbols.h>
 #include <read/event/key.h>
 #include <read/event/losses.h>
@@ -193,7 +193,7 @@ struct report_events {
 	struct hodo_map classes; /* struct report_class */
 	uint32_t recent[256];    /* a cache of their numbers, by the last digits of ids */
 	struct hodo_pairs *pairs;
-	struct hodo_sched *sched;
+	struct hodo_runs *runs;
 	struct {
 		uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series */
 	} cpus;
@@ -205,7 +205,7 @@ struct report_events {
 void report_events_start(struct report_events *ev, const struct report_options *o);
 /* Takes each event; for functions' only the times count. 0 or a negative errno. */
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e);
-int report_events_end(struct report_events *ev); /* the same */
+void report_events_end(struct report_events *ev);
 void report_events_free(struct report_events *ev);
 /* Reports what was requested but is not in the recording. */
 void report_events_warn(const struct report_events *ev, const char *dir);

@@ -299,7 +299,7 @@ int report_events_take(struct report_events *ev, const struct hodo_read_event *e
 	}
 	if (!c->sched || err)
 		return err;
-	return hodo_sched_event(ev->sched, e);
+	return hodo_runs_event(ev->runs, e);
 }
 
 /* ------------------------------------------------------------------- scheduling */
@@ -365,24 +365,23 @@ static void make_series(struct report_events *ev, const struct report_options *o
 
 void report_events_start(struct report_events *ev, const struct report_options *o)
 {
-	static const struct hodo_sched_ops ops = { .ran = on_ran, .off = on_off };
+	static const struct hodo_runs_ops ops = { .ran = on_ran, .off = on_off };
 
 	*ev = (struct report_events){ .o = o, .classes = HODO_MAP(struct report_class, cls) };
 	report_rows_start(&ev->rows, o);
 	ev->pairs = hodo_must(hodo_pairs_new());
-	ev->sched = hodo_must(hodo_sched_new(&ops, ev));
+	ev->runs = hodo_must(hodo_runs_new(&ops, ev));
 	make_series(ev, o);
 }
 
-int report_events_end(struct report_events *ev)
+void report_events_end(struct report_events *ev)
 {
-	int err = hodo_sched_end(ev->sched, ev->end_ns);
 	struct hodo_pair begin;
 
+	hodo_runs_end(ev->runs, ev->end_ns);
 	while (hodo_pairs_oldest(ev->pairs, &begin))
 		is_unpaired(ev, &begin);
 	report_rows_end(&ev->rows);
-	return err;
 }
 
 void report_events_warn(const struct report_events *ev, const char *dir)
@@ -418,9 +417,9 @@ void report_events_warn(const struct report_events *ev, const char *dir)
 			     hodo_grouped(n, number), hodo_plural(n));
 	if (ev->rows.unmeasured)
 		hodo_warning("%s: too many spans and fields: some have no percentiles", dir);
-	if (hodo_sched_forgotten(ev->sched))
+	if (hodo_runs_forgotten(ev->runs))
 		hodo_warning("%s: there were too many threads: %s of them were dropped, with their times off CPUs",
-			     dir, hodo_grouped(hodo_sched_forgotten(ev->sched), number));
+			     dir, hodo_grouped(hodo_runs_forgotten(ev->runs), number));
 }
 
 void report_events_free(struct report_events *ev)
@@ -430,5 +429,5 @@ void report_events_free(struct report_events *ev)
 	hodo_map_free(&ev->classes);
 	report_rows_free(&ev->rows);
 	hodo_pairs_free(ev->pairs);
-	hodo_sched_free(ev->sched);
+	hodo_runs_free(ev->runs);
 }

@@ -6,7 +6,7 @@
  * have that, and it would add nothing. A clock snapshot declares both to be equal.
  */
 #include "perfetto_impl.h"
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 
 #define CLOCK_REAL 1u
 #define CLOCK_BOOT 6u

@@ -3,12 +3,11 @@
 #define _GNU_SOURCE
 #include <export/hosts.h>
 #include "view_work.h"
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 
 #include <base/file.h>
 #include <base/vec.h>
 #include <errno.h>
-#include <read/event/off_cpu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * that for its begin, by its index among all begins: the second pass meets them in the same order.
  */
 #include <read/read_impl.h>
-#include "off_cpu.h"
 #include "pairs.h"
+#include "runs.h"
 #include "spans.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 struct kept {
 	struct hodo_read_begin begin;
 	uint64_t number; /* among all begins */
-	struct hodo_off_mark mark;
+	struct hodo_runs_mark mark;
 	uint8_t payload[];
 };
 
@@ -31,7 +31,7 @@ enum verdict {
 
 struct hodo_spans {
 	struct hodo_pairs *pairs;
-	struct hodo_off_cpu *off;
+	struct hodo_runs *runs;
 	struct hodo_read_off_cpu off_given;
 	struct hodo_text key;
 	struct kept *given; /* of the last event given */
@@ -48,7 +48,7 @@ struct hodo_spans *hodo_spans_new(void)
 {
 	struct hodo_spans *s = calloc(1, sizeof(*s));
 
-	if (s && (s->pairs = hodo_pairs_new()) && (s->off = hodo_off_cpu_new()))
+	if (s && (s->pairs = hodo_pairs_new()) && (s->runs = hodo_runs_new(NULL, NULL)))
 		return s;
 	hodo_spans_free(s);
 	return NULL;
@@ -60,7 +60,7 @@ void hodo_spans_rewind(struct hodo_spans *s)
 
 	while (hodo_pairs_oldest(s->pairs, &pair))
 		free((struct kept *)pair.user);
-	hodo_off_cpu_rewind(s->off);
+	hodo_runs_rewind(s->runs);
 	free(s->given);
 	s->given = NULL;
 	s->begins = 0;
@@ -70,10 +70,10 @@ void hodo_spans_free(struct hodo_spans *s)
 {
 	if (!s)
 		return;
-	if (s->pairs && s->off)
+	if (s->pairs && s->runs)
 		hodo_spans_rewind(s);
 	hodo_pairs_free(s->pairs);
-	hodo_off_cpu_free(s->off);
+	hodo_runs_free(s->runs);
 	hodo_text_free(&s->key);
 	free(s->verdicts);
 	free(s);
@@ -91,7 +91,7 @@ static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
 						.pid = e->pid, .tid = e->tid, .cls = e->cls, .values = s->values,
 						.payload = kept->payload, .payload_bytes = e->payload_bytes };
 	kept->number = s->begins++;
-	hodo_off_cpu_mark(s->off, e, &kept->mark);
+	hodo_runs_mark(s->runs, e, &kept->mark);
 	memcpy(kept->payload, e->payload, e->payload_bytes);
 	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, e->process, &other);
 	if (paired < 0)
@@ -114,7 +114,7 @@ static int end(struct hodo_spans *s, struct hodo_read_event *e)
 	hodo_read_class_values((const struct hodo_class *)(const void *)s->given->begin.cls, s->given->payload,
 			       s->values);
 	e->begin = &s->given->begin;
-	if (e->begin->tid == e->tid && hodo_off_cpu_since(s->off, e, &s->given->mark, &s->off_given))
+	if (e->begin->tid == e->tid && hodo_runs_since(s->runs, e, &s->given->mark, &s->off_given))
 		e->off_cpu = &s->off_given;
 	return 0;
 }
@@ -127,7 +127,7 @@ int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e)
 	e->off_cpu = NULL;
 	s->begun = false;
 	if (!hodo_pair_key(&s->key, e))
-		return e->process->kernel ? hodo_off_cpu_event(s->off, e) : 0;
+		return e->process->kernel ? hodo_runs_event(s->runs, e) : 0;
 	s->begun = hodo_role_begins(e->cls->role);
 	return s->begun ? begin(s, e) : end(s, e);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <read/read_impl.h>
-#include <read/event/off_cpu.h>
 #include <read/text/text.h>
 #include <stdlib.h>
 

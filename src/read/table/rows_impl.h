@@ -7,7 +7,7 @@
 
 #include <base/map.h>
 #include <base/text.h>
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 #include <read/time/slice_rows.h>
 
 extern const struct hodo_rows_column hodo_rows_head[HODO_ROWS_OWN];

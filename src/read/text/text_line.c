@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include <base/quantity.h>
-#include <read/event/off_cpu.h>
+#include <read/event/runs.h>
 
 #define DIM        "\033[2m"
 #define NAME_COLOR "\033[36m"

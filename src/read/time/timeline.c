@@ -74,7 +74,7 @@ static void take(struct hodo_timeline *s, const struct hodo_read_event *e)
 		timeline_instant(s, t, false);
 	}
 	if (p->pub->kernel && !s->ops.no_cpus && !s->error)
-		timeline_fail(s, hodo_sched_event(s->sched, e));
+		timeline_fail(s, hodo_runs_event(s->runs, e));
 }
 
 static void close_thread(struct hodo_timeline *s, struct timeline_thread *t)
@@ -87,7 +87,7 @@ static void close_all(struct hodo_timeline *s)
 {
 	s->event = NULL;
 	timeline_fail(s, hodo_read_calls_end(s->calls, s->now_ns));
-	timeline_fail(s, hodo_sched_end(s->sched, s->now_ns));
+	hodo_runs_end(s->runs, s->now_ns);
 	for (uint32_t i = 0; i < s->threads.n && !s->error; i++)
 		close_thread(s, hodo_map_kept_at(&s->threads, i));
 	timeline_spans_close(s);
@@ -166,7 +166,7 @@ void hodo_timeline_totals(const struct hodo_timeline *s, struct hodo_timeline_to
 struct hodo_timeline *hodo_timeline_new(struct hodo_read *reader, struct hodo_places places,
 					const struct hodo_timeline_ops *ops, void *data)
 {
-	const struct hodo_sched_ops sched_ops = { .ran = ran };
+	const struct hodo_runs_ops runs_ops = { .ran = ran };
 	struct hodo_timeline *s = calloc(1, sizeof(*s));
 
 	if (!s)
@@ -181,8 +181,8 @@ struct hodo_timeline *hodo_timeline_new(struct hodo_read *reader, struct hodo_pl
 		.tracks = HODO_MAP_KEPT(uint64_t),
 		.pairs = hodo_pairs_new(),
 	};
-	s->sched = hodo_sched_new(&sched_ops, s);
-	if (!s->pairs || !s->sched || timeline_calls_open(s) < 0) {
+	s->runs = hodo_runs_new(&runs_ops, s);
+	if (!s->pairs || !s->runs || timeline_calls_open(s) < 0) {
 		hodo_timeline_free(s);
 		return NULL;
 	}
@@ -202,6 +202,6 @@ void hodo_timeline_free(struct hodo_timeline *s)
 	hodo_text_free(&s->key);
 	hodo_arena_free(&s->memory);
 	hodo_read_calls_free(s->calls);
-	hodo_sched_free(s->sched);
+	hodo_runs_free(s->runs);
 	free(s);
 }

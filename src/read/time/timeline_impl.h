@@ -3,7 +3,7 @@
 #ifndef HODO_READ_TIME_TIMELINE_IMPL_H
 #define HODO_READ_TIME_TIMELINE_IMPL_H
 
-#include <read/event/scheduling.h>
+#include <read/event/runs.h>
 #include "timeline.h"
 #include "late_calls.h"
 #include <read/event/losses.h>
@@ -50,7 +50,7 @@ struct hodo_timeline {
 	struct hodo_timeline_ops ops;
 	void *data;
 	struct hodo_read_calls *calls;
-	struct hodo_sched *sched;
+	struct hodo_runs *runs;
 	struct hodo_timeline_totals totals;
 	const struct hodo_read_event *event; /* at hand */
 	int64_t now_ns, since_ns, until_ns;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scheduling.c - see scheduling.h.
+ * runs.c - who ran when, on which CPU if that is known, and for how long not.
  *
  * A CPU knows which thread runs there and since when; a thread knows whether it is on a CPU, or since when
  * and why it is off and when it was woken. Both come from the same events and are checked against each other:
  * if they differ, an event was lost, and what had begun ends where it was last seen; nothing is known of the
  * time in between.
+ *
+ * How long a thread has been off is a sum, which holds for times since when none of its switches is missing: it starts
+ * over if a thread leaves twice, comes twice, or has an event of its own while it is off.
  */
-#include "scheduling.h"
+#include "runs.h"
 #include "threads.h"
 
 #include <base/map.h>
@@ -29,11 +32,12 @@ enum where { NOWHERE, ON, OFF };
 struct thread {
 	uint64_t tid;
 	uint32_t pid;
-	enum where where; /* NOWHERE: not seen yet, or new */
+	enum where where; /* NOWHERE: not seen yet, or new, or only watched from now on */
 	enum hodo_sched_why why;
 	int32_t cpu; /* ON; -1: not known */
 	int64_t off_ns, woken_ns; /* woken_ns while ON: from sched_waking, before the wake-up */
 	uint32_t waker; /* 0 if woken_ns is not from a wake-up */
+	struct hodo_runs_sum sum; /* since_ns INT64_MAX: no switch was seen */
 };
 
 struct cpu {
@@ -46,17 +50,17 @@ struct cpu {
 
 /* A host: it has threads and CPUs of its own. */
 struct host {
-	struct hodo_sched_ops ops;
+	struct hodo_runs_ops ops;
 	void *data;
-	const struct hodo_read_process *kernel; /* of the last event */
+	const struct hodo_read_process *kernel; /* of the last event; NULL: there was none */
 	struct hodo_map bindings, threads;
 	struct cpu *cpus;
 	uint32_t ncpus;
 	uint64_t forgotten;
 };
 
-struct hodo_sched {
-	struct hodo_sched_ops ops;
+struct hodo_runs {
+	struct hodo_runs_ops ops;
 	void *data;
 	struct host **host; /* by number; NULL: none of its events was seen */
 	uint32_t nhosts;
@@ -109,7 +113,7 @@ static struct thread *thread_of(struct host *s, uint32_t tid)
 		return NULL;
 	known = hodo_read_thread(s->kernel, tid);
 	*t = (struct thread){ .tid = tid, .pid = known ? known->pid : 0, .cpu = -1, .off_ns = NONE, .woken_ns = NONE,
-			      .why = HODO_SCHED_UNKNOWN };
+			      .why = HODO_SCHED_UNKNOWN, .sum.since_ns = INT64_MAX };
 	return t;
 }
 
@@ -188,6 +192,9 @@ static int switch_out(struct host *s, const struct hodo_read_event *e, uint32_t 
 		end_elsewhere(s, t);
 	/* Another CPU may wake it between its decision to wait and the switch. */
 	early = t->where == ON && t->woken_ns != NONE;
+	if (t->where == OFF || t->sum.since_ns == INT64_MAX)
+		t->sum.since_ns = e->ts_ns;
+	*(why == HODO_SCHED_PREEMPTED ? &t->sum.preempted : &t->sum.waits) += 1;
 	t->where = OFF;
 	t->why = why;
 	t->off_ns = e->ts_ns;
@@ -207,6 +214,10 @@ static int switch_in(struct host *s, const struct hodo_read_event *e, uint32_t t
 		return -ENOMEM;
 	if (t) {
 		end_elsewhere(s, t);
+		if (t->where == ON || t->sum.since_ns == INT64_MAX)
+			t->sum.since_ns = e->ts_ns;
+		else if (t->where == OFF && e->ts_ns > t->off_ns)
+			t->sum.off_ns += (uint64_t)(e->ts_ns - t->off_ns);
 		off.pid = t->pid;
 		off.off_ns = t->off_ns;
 		off.woken_ns = t->woken_ns;
@@ -271,6 +282,7 @@ static int woken(struct host *s, const struct hodo_read_event *e, const struct h
 	if (c->kind == HODO_SCHED_WAKEUP_NEW) {
 		end_elsewhere(s, t);
 		t->where = NOWHERE;
+		t->sum.since_ns = e->ts_ns;
 		t->why = HODO_SCHED_UNKNOWN;
 		t->off_ns = NONE;
 		t->woken_ns = e->ts_ns;
@@ -303,6 +315,18 @@ static int see(struct host *s, const struct hodo_read_event *e, bool runs)
 	return 0;
 }
 
+/* From here on none of its switches is missing; the next one shows whether it is on or off. */
+static int watched(struct host *s, const struct hodo_read_event *e)
+{
+	struct thread *t = e->tid ? thread_of(s, e->tid) : NULL;
+
+	if (!t)
+		return e->tid ? -ENOMEM : 0;
+	t->where = NOWHERE;
+	t->sum.since_ns = e->ts_ns;
+	return 0;
+}
+
 static int host_event(struct host *s, const struct hodo_read_event *e)
 {
 	const struct binding *b = binding_of(s, e->cls);
@@ -310,9 +334,11 @@ static int host_event(struct host *s, const struct hodo_read_event *e)
 
 	if (!b)
 		return -ENOMEM;
-	if (b->is.kind == HODO_SCHED_NOTHING || b->is.kind == HODO_SCHED_WATCHED)
+	if (b->is.kind == HODO_SCHED_NOTHING || (b->is.kind >= HODO_SCHED_WAKING && !s->ops.ran && !s->ops.off))
 		return 0;
 	s->kernel = e->process;
+	if (b->is.kind == HODO_SCHED_WATCHED)
+		return watched(s, e);
 	if (cpu_number(e) >= 0)
 		err = see(s, e, b->is.kind != HODO_SCHED_SWITCH_IN);
 	if (err)
@@ -321,7 +347,7 @@ static int host_event(struct host *s, const struct hodo_read_event *e)
 }
 
 /* NULL: no memory. */
-static struct host *host_of(struct hodo_sched *s, uint32_t number)
+static struct host *host_of(struct hodo_runs *s, uint32_t number)
 {
 	struct host *h;
 
@@ -342,7 +368,7 @@ static struct host *host_of(struct hodo_sched *s, uint32_t number)
 	return h;
 }
 
-int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
+int hodo_runs_event(struct hodo_runs *s, const struct hodo_read_event *e)
 {
 	struct host *h;
 
@@ -352,21 +378,40 @@ int hodo_sched_event(struct hodo_sched *s, const struct hodo_read_event *e)
 	return h ? host_event(h, e) : -ENOMEM;
 }
 
-int hodo_sched_end(struct hodo_sched *s, int64_t ts_ns)
+void hodo_runs_end(struct hodo_runs *s, int64_t ts_ns)
 {
 	for (uint32_t k = 0; k < s->nhosts; k++)
 		for (uint32_t i = 0; s->host[k] && i < s->host[k]->ncpus; i++)
 			end_run(s->host[k], &s->host[k]->cpus[i], ts_ns, HODO_SCHED_UNKNOWN);
-	return 0;
 }
 
-uint64_t hodo_sched_forgotten(const struct hodo_sched *s)
+uint64_t hodo_runs_forgotten(const struct hodo_runs *s)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < s->nhosts; i++)
 		n += s->host[i] ? s->host[i]->forgotten : 0;
 	return n;
+}
+
+bool hodo_runs_sum(struct hodo_runs *s, const struct hodo_read_event *e, struct hodo_runs_sum *sum)
+{
+	struct host *h = e->process->host < s->nhosts ? s->host[e->process->host] : NULL;
+	struct thread *t;
+
+	/* In another pid namespace, its threads have other tids than in the kernel's trace. */
+	if (e->process->nested || !h || !h->kernel)
+		return false;
+	t = hodo_map_find_u64(&h->threads, e->tid);
+	if (!t || t->sum.since_ns == INT64_MAX)
+		return false;
+	/* It runs now. */
+	if (t->where == OFF)
+		t->sum.since_ns = e->ts_ns;
+	t->where = ON;
+	*sum = t->sum;
+	sum->kernel = h->kernel;
+	return true;
 }
 
 const char *hodo_sched_why_text(uint32_t why)
@@ -381,18 +426,32 @@ const char *hodo_sched_why_text(uint32_t why)
 	return texts[why <= HODO_SCHED_UNKNOWN ? why : HODO_SCHED_UNKNOWN];
 }
 
-struct hodo_sched *hodo_sched_new(const struct hodo_sched_ops *ops, void *data)
+struct hodo_runs *hodo_runs_new(const struct hodo_runs_ops *ops, void *data)
 {
-	struct hodo_sched *s = calloc(1, sizeof(*s));
+	struct hodo_runs *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->ops = *ops;
+	if (ops)
+		s->ops = *ops;
 	s->data = data;
 	return s;
 }
 
-void hodo_sched_free(struct hodo_sched *s)
+void hodo_runs_rewind(struct hodo_runs *s)
+{
+	for (uint32_t i = 0; i < s->nhosts; i++) {
+		struct host *h = s->host[i];
+
+		if (!h)
+			continue;
+		hodo_map_clear(&h->threads);
+		h->kernel = NULL;
+		memset(h->cpus, 0, h->ncpus * sizeof(*h->cpus));
+	}
+}
+
+void hodo_runs_free(struct hodo_runs *s)
 {
 	for (uint32_t i = 0; s && i < s->nhosts; i++) {
 		if (!s->host[i])
