@@ -465,7 +465,8 @@ struct hodo_read {
 	int failed;
 	struct hodo_stream *given; /* the stream of the last event given */
 	int64_t since_ns, until_ns;
-	struct hodo_spans *spans; /* NULL: begins are not kept for their ends */
+	struct hodo_spans *spans; /* NULL: nobody wants pairs */
+	bool begins; /* … and ends have their begins */
 	int (*takes)(void *data, const struct hodo_read_event *event); /* NULL: all events */
 	void *takes_data;
 	struct hodo_select *select; /* of hodo_read_select(); NULL: none */

@@ -138,18 +138,28 @@ static void show(struct graph *g, struct graph_thread *t, const struct graph_eve
 		graph_show_event(g, t, event, e, depth);
 }
 
+/* The end of a span will not come. */
+static void on_unfinished(void *data, uintptr_t user, int64_t ts_ns, bool given_up)
+{
+	struct graph_open *s = (struct graph_open *)user;
+	const struct graph_event end = { .kind = GRAPH_SPAN_END, .ts_ns = ts_ns, .span = s, .took = GRAPH_NOT_KNOWN };
+
+	(void)given_up;
+	s->pair = GRAPH_NO_PAIR;
+	s->ends = true;
+	show(data, s->thread, &end, NULL, 0);
+}
+
 static void show_event(struct graph *g, const struct hodo_read_event *e)
 {
 	struct graph_thread *t = thread_of(g, e->process, e->tid, e->comm);
 	uint32_t depth = hodo_read_calls_depth(g->calls, e->process, e->tid);
 	bool json = g->o->args.look.json;
-	struct graph_event event, other;
+	struct graph_event event;
 
 	if (!t->wanted || is_means(g, e) || graph_values_keep(g, t, e))
 		return;
-	graph_span_pair(g, t, e, &event, &other);
-	if (other.span)
-		show(g, other.span->thread, &other, NULL, 0);
+	event = graph_span_pair(g, t, e);
 	/* A span shown at its end also needs its begin. */
 	if (event.kind == GRAPH_EVENT && !graph_in_time(g, e->ts_ns))
 		return;
@@ -306,15 +316,14 @@ static int run(void *args)
 	g.text = hodo_must(hodo_read_text_new());
 	g.calls = hodo_must(hodo_read_calls_new(&ops, &g));
 	hodo_calls_late(g.calls, on_late, false);
-	g.pairs = hodo_must(hodo_pairs_new());
+	hodo_must(hodo_read_pairs(r, on_unfinished, &g) == 0);
+	g.r = r;
 	status = show_all(&g, r);
 	hodo_read_calls_free(g.calls);
 	free_threads(&g);
 	for (struct graph_open *c = g.all; c; c = c->other)
 		free(c->text);
 	hodo_arena_free(&g.opens);
-	hodo_pairs_free(g.pairs);
-	hodo_text_free(&g.key);
 	hodo_text_free(&g.out);
 	hodo_read_text_free(g.text);
 	hodo_symbols_free(g.symbols);

@@ -110,8 +110,7 @@ struct graph {
 	const struct hodo_read_event *now; /* NULL: the end */
 	struct hodo_arena opens; /* struct graph_open */
 	struct graph_open *free, *all;
-	struct hodo_pairs *pairs; /* begins that wait for their ends: struct graph_open, or 0 of one that is an event */
-	struct hodo_text key;
+	struct hodo_read *r;
 	uint64_t nspans; /* shown so far */
 	struct hodo_read_text *text; /* of one event or name */
 	struct hodo_text out;        /* lines */
@@ -185,10 +184,7 @@ void graph_away(void *g, const struct hodo_read_call *call); /* the op of hodo_r
 
 /* graph_spans.c: spans and events, in two steps: what they are is known when they come; where they belong is
  * known when they are shown, which is later in threads with late calls. */
-/* other: the end of a span whose own end does not come any more, to show before the event; its span is NULL
- * if there is none. */
-void graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
-		     struct graph_event *event, struct graph_event *other);
+struct graph_event graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
 /* depth: calls around it. e: the event of JSON; NULL: lines, of the text. */
 void graph_show_event(struct graph *g, struct graph_thread *t, const struct graph_event *event,
 		      const struct hodo_read_event *e, uint32_t depth);

@@ -47,7 +47,7 @@ static void take_out(struct graph_open *s)
 static void forget(struct graph *g, struct graph_open *s)
 {
 	if (s->pair != GRAPH_NO_PAIR)
-		hodo_pairs_remove(g->pairs, s->pair);
+		hodo_read_pair_remove(g->r, s->pair);
 	s->pair = GRAPH_NO_PAIR;
 	if (!s->ends)
 		graph_open_free(g, s);
@@ -114,72 +114,33 @@ static bool nests(const struct hodo_read_class *cls)
 	return cls->role == HODO_READ_ROLE_SPAN_BEGIN || cls->role == HODO_READ_ROLE_SYSCALL_BEGIN;
 }
 
-/* Gives up waiting for a begin's end. */
-static void give_up(uintptr_t user, int64_t now_ns, struct graph_event *other)
+struct graph_event graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e)
 {
-	struct graph_open *s = (struct graph_open *)user;
-
-	if (!s)
-		return;
-	s->pair = GRAPH_NO_PAIR;
-	s->ends = true;
-	*other = (struct graph_event){ .kind = GRAPH_SPAN_END, .ts_ns = now_ns, .span = s,
-					 .took = GRAPH_NOT_KNOWN };
-}
-
-static void begins(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
-		   struct graph_event *event, struct graph_event *other)
-{
+	struct graph_event event = { .kind = GRAPH_EVENT, .ts_ns = e->ts_ns, .took = GRAPH_NOT_KNOWN };
 	struct graph_open *s = nests(e->cls) && t->nspans < GRAPH_SPANS_MAX ? graph_open_new(g) : NULL;
-	struct hodo_pair begin = { e->ts_ns, hodo_pair_base(e), (uintptr_t)s }, oldest;
-	int paired = hodo_pairs_begin(g->pairs, &g->key, &begin, e->process, &oldest);
+	struct hodo_pair begin;
 
-	hodo_must(paired < 0 ? NULL : g);
 	if (s) {
-		*event = (struct graph_event){ .kind = GRAPH_SPAN_BEGIN, .ts_ns = e->ts_ns, .span = s,
-					       .took = GRAPH_NOT_KNOWN };
+		event.kind = GRAPH_SPAN_BEGIN;
+		event.span = s;
 		s->thread = t;
 		s->span = true;
 		s->name = e->cls->base;
 		s->entry_ns = e->ts_ns;
-		s->pair = hodo_pairs_last(g->pairs);
+		s->pair = hodo_read_pair_put(g->r, (uintptr_t)s);
 	}
-	if (paired != HODO_PAIR_NONE)
-		give_up(oldest.user, e->ts_ns, other);
-}
-
-static void ends(struct graph *g, const struct hodo_read_event *e, struct graph_event *event, struct graph_event *other)
-{
-	struct hodo_pair begin;
-	int paired = hodo_pairs_end(g->pairs, &g->key, hodo_pair_base(e), &begin);
-
-	hodo_must(paired < 0 ? NULL : g);
-	if (paired == HODO_PAIR_LEFT)
-		give_up(begin.user, e->ts_ns, other);
-	if (paired != HODO_PAIR_FOUND)
-		return;
-	event->took.ns = e->ts_ns > begin.begin_ns ? e->ts_ns - begin.begin_ns : 0;
-	if (e->off_cpu && e->begin->ts_ns == begin.begin_ns)
-		event->took.off_ns = (int64_t)e->off_cpu->ns;
-	event->span = (struct graph_open *)begin.user;
-	if (!event->span)
-		return;
-	event->kind = GRAPH_SPAN_END;
-	event->span->pair = GRAPH_NO_PAIR;
-	event->span->ends = true;
-}
-
-void graph_span_pair(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e,
-		     struct graph_event *event, struct graph_event *other)
-{
-	*event = (struct graph_event){ .kind = GRAPH_EVENT, .ts_ns = e->ts_ns, .took = GRAPH_NOT_KNOWN };
-	other->span = NULL;
-	if (e->cls->kind == HODO_KIND_FUNCTION || !hodo_pair_key(&g->key, e))
-		return;
-	if (hodo_role_begins(e->cls->role))
-		begins(g, t, e, event, other);
-	else
-		ends(g, e, event, other);
+	if (!hodo_read_pair_of(g->r, &begin))
+		return event;
+	event.took.ns = e->ts_ns > begin.begin_ns ? e->ts_ns - begin.begin_ns : 0;
+	if (e->off_cpu)
+		event.took.off_ns = (int64_t)e->off_cpu->ns;
+	if (begin.user) {
+		event.kind = GRAPH_SPAN_END;
+		event.span = (struct graph_open *)begin.user;
+		event.span->pair = GRAPH_NO_PAIR;
+		event.span->ends = true;
+	}
+	return event;
 }
 
 /* --------------------------------------------------------------------------- lines */

@@ -315,7 +315,7 @@ int report_read(struct report *rep, const char *dir, const struct report_options
 	hodo_must(hodo_read_spans(rep->r) < 0 ? NULL : rep);
 	rep->calls = hodo_must(hodo_read_calls_new(&ops, rep));
 	hodo_calls_late(rep->calls, NULL, true);
-	report_events_start(&rep->events, o);
+	report_events_start(&rep->events, o, rep->r);
 	rep->events.rows.hosts = hodo_read_nhosts(rep->r) > 1;
 	err = read_events(rep);
 	if (err)

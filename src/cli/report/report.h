@@ -192,7 +192,8 @@ struct report_events {
 	struct report_rows rows;
 	struct hodo_map classes; /* struct report_class */
 	uint32_t recent[256];    /* a cache of their numbers, by the last digits of ids */
-	struct hodo_pairs *pairs;
+	struct hodo_read *r;
+	struct hodo_pairs *pairs; /* of --pair; others are the reader's */
 	struct hodo_runs *runs;
 	struct {
 		uint32_t running, latency, off[HODO_SCHED_UNKNOWN + 1]; /* series */
@@ -202,7 +203,7 @@ struct report_events {
 	int64_t begin_ns, end_ns; /* of the first and the last event, regardless of --thread; 0: none */
 };
 
-void report_events_start(struct report_events *ev, const struct report_options *o);
+void report_events_start(struct report_events *ev, const struct report_options *o, struct hodo_read *r);
 /* Takes each event; for functions' only the times count. 0 or a negative errno. */
 int report_events_take(struct report_events *ev, const struct hodo_read_event *e);
 void report_events_end(struct report_events *ev);

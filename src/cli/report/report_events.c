@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not selected */
+#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not selected; others are put as their row + 1 */
 
 /* ---------------------------------------------------------------------- classes */
 
@@ -174,12 +174,8 @@ static const struct hodo_text *key_of(struct report_events *ev, const struct act
 	const uint64_t host = (uint64_t)e->process->host << 32;
 	struct hodo_text *key = &ev->rows.key;
 
-	if (!pair) {
-		hodo_pair_key(key, e);
-		return key;
-	}
 	hodo_key_start(key);
-	hodo_key_add_number(key, a->series); /* less than the address that the others begin with */
+	hodo_key_add_number(key, a->series);
 	/* The kernel's events may happen in any process. */
 	if (pair->key & REPORT_KEY_PROCESS)
 		hodo_key_add_number(key, host | (e->process->kernel ? 0 : e->pid));
@@ -195,12 +191,15 @@ static const struct hodo_text *key_of(struct report_events *ev, const struct act
 }
 
 /* A begin has no end. */
-static bool is_unpaired(struct report_events *ev, const struct hodo_pair *begin)
+static void on_unfinished(void *data, uintptr_t user, int64_t ts_ns, bool given_up)
 {
-	if (begin->user == NOT_WANTED)
-		return false;
-	((struct report_row *)hodo_map_at(&ev->rows.rows, (uint32_t)begin->user))->begins++;
-	return true;
+	struct report_events *ev = data;
+
+	(void)ts_ns;
+	if (user == NOT_WANTED)
+		return;
+	((struct report_row *)hodo_map_at(&ev->rows.rows, (uint32_t)user - 1))->begins++;
+	ev->findings.dropped += given_up;
 }
 
 static int begin(struct report_events *ev, const struct action *a, const struct hodo_read_event *e, bool wanted,
@@ -210,12 +209,14 @@ static int begin(struct report_events *ev, const struct action *a, const struct 
 	int paired;
 
 	if (wanted)
-		begin.user = hodo_map_index(&ev->rows.rows, report_row(&ev->rows, a->series, group));
-	if (!a->pair)
-		begin.base = hodo_pair_base(e);
-	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, a->pair ? NULL : e->process, &other);
-	if (paired > HODO_PAIR_NONE && is_unpaired(ev, &other))
-		ev->findings.dropped += paired == HODO_PAIR_GIVEN_UP;
+		begin.user = hodo_map_index(&ev->rows.rows, report_row(&ev->rows, a->series, group)) + 1;
+	if (!a->pair) {
+		hodo_read_pair_put(ev->r, begin.user);
+		return 0;
+	}
+	paired = hodo_pairs_begin(ev->pairs, key_of(ev, a, e), &begin, NULL, &other);
+	if (paired > HODO_PAIR_NONE)
+		on_unfinished(ev, other.user, e->ts_ns, paired == HODO_PAIR_GIVEN_UP);
 	return paired < 0 ? paired : 0;
 }
 
@@ -224,18 +225,17 @@ static int end(struct report_events *ev, const struct action *a, const struct ho
 {
 	struct hodo_pair begin;
 	struct report_row *row = NULL;
-	int paired = hodo_pairs_end(ev->pairs, key_of(ev, a, e), a->pair ? NULL : hodo_pair_base(e), &begin);
+	int paired = a->pair ? hodo_pairs_end(ev->pairs, key_of(ev, a, e), NULL, &begin) :
+		     hodo_read_pair_of(ev->r, &begin) && begin.user ? HODO_PAIR_FOUND : HODO_PAIR_NONE;
 
 	if (paired < 0)
 		return paired;
-	if (paired == HODO_PAIR_LEFT)
-		is_unpaired(ev, &begin);
 	/* Ends whose begin was in a thread that is not selected do not count, nor ends there without a begin.
 	 * */
 	if (paired == HODO_PAIR_FOUND ? begin.user == NOT_WANTED : !wanted)
 		return 0;
 	if (paired == HODO_PAIR_FOUND)
-		row = hodo_map_at(&ev->rows.rows, (uint32_t)begin.user);
+		row = hodo_map_at(&ev->rows.rows, (uint32_t)begin.user - 1);
 	/* The begin lacks the field of --by, but the end has it. */
 	if (!row || (group && ev->o->by == REPORT_BY_FIELD && !report_row_group(row)))
 		row = report_row(&ev->rows, a->series, group);
@@ -363,13 +363,14 @@ static void make_series(struct report_events *ev, const struct report_options *o
 		ev->cpus.off[why] = report_series(&ev->rows, REPORT_OFF, hodo_sched_why_text(why));
 }
 
-void report_events_start(struct report_events *ev, const struct report_options *o)
+void report_events_start(struct report_events *ev, const struct report_options *o, struct hodo_read *r)
 {
 	static const struct hodo_runs_ops ops = { .ran = on_ran, .off = on_off };
 
-	*ev = (struct report_events){ .o = o, .classes = HODO_MAP(struct report_class, cls) };
+	*ev = (struct report_events){ .o = o, .r = r, .classes = HODO_MAP(struct report_class, cls) };
 	report_rows_start(&ev->rows, o);
 	ev->pairs = hodo_must(hodo_pairs_new());
+	hodo_must(hodo_read_pairs(r, on_unfinished, ev) == 0);
 	ev->runs = hodo_must(hodo_runs_new(&ops, ev));
 	make_series(ev, o);
 }
@@ -379,8 +380,9 @@ void report_events_end(struct report_events *ev)
 	struct hodo_pair begin;
 
 	hodo_runs_end(ev->runs, ev->end_ns);
+	hodo_read_pairs_end(ev->r, ev->end_ns);
 	while (hodo_pairs_oldest(ev->pairs, &begin))
-		is_unpaired(ev, &begin);
+		on_unfinished(ev, begin.user, ev->end_ns, false);
 	report_rows_end(&ev->rows);
 }
 

@@ -26,7 +26,7 @@
 /* From when on events are read: before since_ns, for begins whose ends come later. */
 static int64_t reads_from_ns(const struct hodo_read *r)
 {
-	return r->spans && r->since_ns > INT64_MIN + BEGINS_NS ? r->since_ns - BEGINS_NS : r->since_ns;
+	return r->begins && r->since_ns > INT64_MIN + BEGINS_NS ? r->since_ns - BEGINS_NS : r->since_ns;
 }
 
 /* What was lost after the last packet is known when no other can come. */
@@ -315,7 +315,7 @@ static int find_next(struct hodo_read *r)
 		} else {
 			err = give(r, s);
 			if (!err && r->spans)
-				err = hodo_spans_event(r->spans, &r->event);
+				err = hodo_spans_event(r->spans, &r->event, r->begins);
 			if (!err && s->event_ns >= r->since_ns)
 				return 1;
 			err = err ? err : step_top(r);
@@ -406,6 +406,7 @@ void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_n
 int hodo_read_spans(struct hodo_read *reader)
 {
 	unlearn(reader);
+	reader->begins = true;
 	if (!reader->spans)
 		reader->spans = hodo_spans_new();
 	return reader->spans ? 0 : -ENOMEM;

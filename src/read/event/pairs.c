@@ -244,6 +244,11 @@ uint32_t hodo_pairs_last(const struct hodo_pairs *p)
 	return p->entries[0].older;
 }
 
+const struct hodo_pair *hodo_pairs_at(const struct hodo_pairs *p, uint32_t number)
+{
+	return &p->entries[number].pair;
+}
+
 /* ------------------------------------------------------------------------- keys */
 
 /* All keys except those of texts, floats and the like are two words. */

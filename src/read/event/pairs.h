@@ -75,8 +75,26 @@ int hodo_pairs_end(struct hodo_pairs *pairs, const struct hodo_text *key, const 
 /* Removes the oldest. false: none. */
 bool hodo_pairs_oldest(struct hodo_pairs *pairs, struct hodo_pair *pair);
 
+/*
+ * Pairs as the reader makes them, of all events that it reads: spans, begins and ends, system calls; and calls, after
+ * hodo_read_spans(). From the beginning on, for one at a time; unfinished NULL: no longer for the one with this data.
+ *
+ * unfinished: the end of a begin for which something was put will not come; called from hodo_read_next(), before it
+ * returns the event that shows so, at ts_ns. given_up: too many were waiting.
+ */
+int hodo_read_pairs(struct hodo_read *reader,
+		    void (*unfinished)(void *data, uintptr_t user, int64_t ts_ns, bool given_up), void *data);
+/* For the begin that hodo_read_next() returned last: its user, not 0. Its number, valid until it is finished;
+ * UINT32_MAX: the event is no begin. */
+uint32_t hodo_read_pair_put(struct hodo_read *reader, uintptr_t user);
+/* For the end that it returned last: its begin, with user 0 if nothing was put. False: there is none. */
+bool hodo_read_pair_of(const struct hodo_read *reader, struct hodo_pair *begin);
+void hodo_read_pair_remove(struct hodo_read *reader, uint32_t number); /* as if it had never begun */
+void hodo_read_pairs_end(struct hodo_read *reader, int64_t ts_ns);     /* unfinished, for all that wait */
+
 /* The number of the begin added last, valid until that is removed; and how to remove it. */
 uint32_t hodo_pairs_last(const struct hodo_pairs *pairs);
 void hodo_pairs_remove(struct hodo_pairs *pairs, uint32_t number);
+const struct hodo_pair *hodo_pairs_at(const struct hodo_pairs *pairs, uint32_t number);
 
 #endif

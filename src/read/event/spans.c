@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.c - joins ends with their begins: a begin's fields, and how long its thread had not run, are kept
- * until its end comes.
+ * spans.c - joins ends with their begins: what somebody put to a begin (pairs.h), and if begins are given its fields,
+ * and how long its thread had not run, are kept until its end comes.
  *
  * If whole spans are chosen, a first pass over the recording determines whether each end is taken, and notes
  * that for its begin, by its index among all begins: the second pass meets them in the same order.
@@ -17,6 +17,8 @@
 struct kept {
 	struct hodo_read_begin begin;
 	uint64_t number; /* among all begins */
+	uintptr_t user;
+	uint32_t owner; /* whose user that is; 0: nobody's */
 	struct hodo_runs_mark mark;
 	uint8_t payload[];
 };
@@ -38,6 +40,9 @@ struct hodo_spans {
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 	uint64_t begins; /* so far */
 	bool begun;      /* the last event was the latest begin */
+	void (*unfinished)(void *data, uintptr_t user, int64_t ts_ns, bool given_up);
+	void *data;
+	uint32_t owner; /* how many there were */
 	uint8_t *verdicts;
 	uint64_t room; /* bytes of them */
 };
@@ -79,9 +84,20 @@ void hodo_spans_free(struct hodo_spans *s)
 	free(s);
 }
 
-static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
+/* Its end will not come. */
+static void give_up(struct hodo_spans *s, const struct hodo_pair *pair, int64_t ts_ns, bool given_up)
 {
-	struct kept *kept = malloc(sizeof(*kept) + e->payload_bytes);
+	struct kept *kept = (struct kept *)pair->user;
+
+	if (kept->owner == s->owner && s->unfinished)
+		s->unfinished(s->data, kept->user, ts_ns, given_up);
+	free(kept);
+}
+
+static int begin(struct hodo_spans *s, const struct hodo_read_event *e, bool begins)
+{
+	uint32_t bytes = begins ? e->payload_bytes : 0;
+	struct kept *kept = malloc(sizeof(*kept) + bytes);
 	struct hodo_pair pair = { .begin_ns = e->ts_ns, .base = hodo_pair_base(e), .user = (uintptr_t)kept }, other;
 	int paired;
 
@@ -89,28 +105,33 @@ static int begin(struct hodo_spans *s, const struct hodo_read_event *e)
 		return -ENOMEM;
 	kept->begin = (struct hodo_read_begin){ .size = sizeof(kept->begin), .ts_ns = e->ts_ns, .cpu = e->cpu,
 						.pid = e->pid, .tid = e->tid, .cls = e->cls, .values = s->values,
-						.payload = kept->payload, .payload_bytes = e->payload_bytes };
+						.payload = kept->payload, .payload_bytes = bytes };
 	kept->number = s->begins++;
-	hodo_runs_mark(s->runs, e, &kept->mark);
-	memcpy(kept->payload, e->payload, e->payload_bytes);
+	kept->owner = 0;
+	if (begins) {
+		hodo_runs_mark(s->runs, e, &kept->mark);
+		memcpy(kept->payload, e->payload, bytes);
+	}
 	paired = hodo_pairs_begin(s->pairs, &s->key, &pair, e->process, &other);
 	if (paired < 0)
 		free(kept);
 	else if (paired != HODO_PAIR_NONE)
-		free((struct kept *)other.user);
+		give_up(s, &other, e->ts_ns, paired == HODO_PAIR_GIVEN_UP);
 	return paired < 0 ? paired : 0;
 }
 
-static int end(struct hodo_spans *s, struct hodo_read_event *e)
+static int end(struct hodo_spans *s, struct hodo_read_event *e, bool begins)
 {
 	struct hodo_pair pair;
 	int paired = hodo_pairs_end(s->pairs, &s->key, hodo_pair_base(e), &pair);
 
 	if (paired == HODO_PAIR_LEFT)
-		free((struct kept *)pair.user);
+		give_up(s, &pair, e->ts_ns, false);
 	if (paired != HODO_PAIR_FOUND)
 		return paired < 0 ? paired : 0;
 	s->given = (struct kept *)pair.user;
+	if (!begins)
+		return 0;
 	hodo_read_class_values((const struct hodo_class *)(const void *)s->given->begin.cls, s->given->payload,
 			       s->values);
 	e->begin = &s->given->begin;
@@ -119,17 +140,72 @@ static int end(struct hodo_spans *s, struct hodo_read_event *e)
 	return 0;
 }
 
-int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e)
+int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e, bool begins)
 {
 	free(s->given);
 	s->given = NULL;
 	e->begin = NULL;
 	e->off_cpu = NULL;
 	s->begun = false;
+	if (!begins && e->cls->kind == HODO_KIND_FUNCTION)
+		return 0;
 	if (!hodo_pair_key(&s->key, e))
-		return e->process->kernel ? hodo_runs_event(s->runs, e) : 0;
+		return begins && e->process->kernel ? hodo_runs_event(s->runs, e) : 0;
 	s->begun = hodo_role_begins(e->cls->role);
-	return s->begun ? begin(s, e) : end(s, e);
+	return s->begun ? begin(s, e, begins) : end(s, e, begins);
+}
+
+/* ------------------------------------------------------------------- others' pairs */
+
+int hodo_read_pairs(struct hodo_read *r,
+		    void (*unfinished)(void *data, uintptr_t user, int64_t ts_ns, bool given_up), void *data)
+{
+	if (!r->spans)
+		r->spans = hodo_spans_new();
+	if (!r->spans)
+		return -ENOMEM;
+	if (!unfinished && r->spans->data != data)
+		return 0;
+	r->spans->unfinished = unfinished;
+	r->spans->data = data;
+	r->spans->owner++;
+	return 0;
+}
+
+uint32_t hodo_read_pair_put(struct hodo_read *r, uintptr_t user)
+{
+	uint32_t number = r->spans->begun ? hodo_pairs_last(r->spans->pairs) : UINT32_MAX;
+	struct kept *kept = r->spans->begun ? (struct kept *)hodo_pairs_at(r->spans->pairs, number)->user : NULL;
+
+	if (!kept)
+		return number;
+	kept->user = user;
+	kept->owner = r->spans->owner;
+	return number;
+}
+
+bool hodo_read_pair_of(const struct hodo_read *r, struct hodo_pair *begin)
+{
+	const struct kept *kept = r->spans->given;
+	bool ours = kept && kept->owner == r->spans->owner;
+
+	if (kept)
+		*begin = (struct hodo_pair){ .begin_ns = kept->begin.ts_ns, .user = ours ? kept->user : 0 };
+	return kept;
+}
+
+void hodo_read_pair_remove(struct hodo_read *r, uint32_t number)
+{
+	free((struct kept *)hodo_pairs_at(r->spans->pairs, number)->user);
+	hodo_pairs_remove(r->spans->pairs, number);
+}
+
+void hodo_read_pairs_end(struct hodo_read *r, int64_t ts_ns)
+{
+	struct hodo_pair pair;
+
+	while (hodo_pairs_oldest(r->spans->pairs, &pair))
+		give_up(r->spans, &pair, ts_ns, false);
 }
 
 /* --------------------------------------------------------------- whole spans */

@@ -12,8 +12,8 @@ void hodo_spans_free(struct hodo_spans *spans); /* NULL is allowed */
 /* Before rereading from the first event. */
 void hodo_spans_rewind(struct hodo_spans *spans);
 
-/* Takes each event, in order, and sets its begin. 0 or -ENOMEM. */
-int hodo_spans_event(struct hodo_spans *spans, struct hodo_read_event *event);
+/* Takes each event, in order, pairs it, and if begins are given sets its begin. 0 or -ENOMEM. */
+int hodo_spans_event(struct hodo_spans *spans, struct hodo_read_event *event, bool begins);
 
 /* After hodo_spans_event(): notes for the event's begin whether the event is taken. 0 or -ENOMEM. */
 int hodo_spans_learn(struct hodo_spans *spans, const struct hodo_read_event *event, bool taken);

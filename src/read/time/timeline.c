@@ -90,7 +90,7 @@ static void close_all(struct hodo_timeline *s)
 	hodo_runs_end(s->runs, s->now_ns);
 	for (uint32_t i = 0; i < s->threads.n && !s->error; i++)
 		close_thread(s, hodo_map_kept_at(&s->threads, i));
-	timeline_spans_close(s);
+	hodo_read_pairs_end(s->reader, s->now_ns); /* id-paired ones, as OPEN */
 }
 
 static int found_loss(void *data, const struct hodo_read_loss *loss)
@@ -179,10 +179,9 @@ struct hodo_timeline *hodo_timeline_new(struct hodo_read *reader, struct hodo_pl
 		.processes = HODO_MAP_KEPT(uint64_t),
 		.threads = HODO_MAP_KEPT(struct timeline_thread_key),
 		.tracks = HODO_MAP_KEPT(uint64_t),
-		.pairs = hodo_pairs_new(),
 	};
 	s->runs = hodo_runs_new(&runs_ops, s);
-	if (!s->pairs || !s->runs || timeline_calls_open(s) < 0) {
+	if (!s->runs || timeline_calls_open(s) < 0 || hodo_read_pairs(reader, timeline_give_up, s) < 0) {
 		hodo_timeline_free(s);
 		return NULL;
 	}
@@ -198,8 +197,7 @@ void hodo_timeline_free(struct hodo_timeline *s)
 	hodo_map_free(&s->threads);
 	hodo_map_free(&s->processes);
 	hodo_map_free(&s->tracks);
-	hodo_pairs_free(s->pairs);
-	hodo_text_free(&s->key);
+	hodo_read_pairs(s->reader, NULL, s);
 	hodo_arena_free(&s->memory);
 	hodo_read_calls_free(s->calls);
 	hodo_runs_free(s->runs);

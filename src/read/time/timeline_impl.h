@@ -62,9 +62,7 @@ struct hodo_timeline {
 	struct timeline_process *last;
 	struct timeline_thread *recent;
 	uint32_t ntracks;
-	struct hodo_pairs *pairs;
 	uint64_t nasync;
-	struct hodo_text key;
 	struct timeline_node *free;
 };
 
@@ -91,7 +89,7 @@ struct timeline_node *timeline_node(struct hodo_timeline *s); /* NULL: error is 
 /* For the current event, which begins or ends a span, a system call or an id-paired span */
 void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t);
 void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t);
-void timeline_spans_close(struct hodo_timeline *s); /* id-paired ones, as OPEN */
+void timeline_give_up(void *timeline, uintptr_t node, int64_t ts_ns, bool given_up); /* of hodo_read_pairs() */
 
 int timeline_calls_open(struct hodo_timeline *s); /* 0 or -ENOMEM */
 

@@ -53,7 +53,7 @@ void timeline_end(struct hodo_timeline *s, struct timeline_node *node, const str
 {
 	report_end(s, node, event);
 	if (node->pair != TIMELINE_NO_PAIR)
-		hodo_pairs_remove(s->pairs, node->pair);
+		hodo_read_pair_remove(s->reader, node->pair);
 	if (!node->closed)
 		node_free(s, node);
 }
@@ -66,18 +66,19 @@ static void put(struct timeline_thread *t, struct timeline_node *node)
 	t->stack[t->nstack++] = node;
 }
 
-/* node: NULL, or one that is new. NULL: too deep, or error is set. timeline_begin() reports it. */
-static struct timeline_node *push(struct hodo_timeline *s, struct timeline_thread *t, struct timeline_node *node,
-				  enum hodo_slice_kind kind, const char *name, int64_t begin_ns)
+/* NULL: too deep, or error is set. timeline_begin() reports it. */
+static struct timeline_node *push(struct hodo_timeline *s, struct timeline_thread *t, enum hodo_slice_kind kind,
+				  const char *name, int64_t begin_ns)
 {
+	struct timeline_node *node;
+
 	if (t->nstack >= HODO_TIMELINE_DEPTH_MAX)
 		return NULL;
 	if (hodo_vec_reserve(t->stack, t->room, t->nstack + 1) < 0) {
 		timeline_fail(s, -ENOMEM);
 		return NULL;
 	}
-	if (!node)
-		node = timeline_node(s);
+	node = timeline_node(s);
 	if (!node)
 		return NULL;
 	node->slice.track = &t->track;
@@ -168,8 +169,13 @@ static bool is_async(const struct hodo_read_event *e)
 }
 
 /* Ends a slice whose end will not come. */
-static void give_up(struct hodo_timeline *s, struct timeline_node *node)
+void timeline_give_up(void *timeline, uintptr_t user, int64_t ts_ns, bool given_up)
 {
+	struct timeline_node *node = (struct timeline_node *)user;
+	struct hodo_timeline *s = timeline;
+
+	(void)given_up;
+	s->now_ns = ts_ns;
 	node->pair = TIMELINE_NO_PAIR;
 	if (node->slice.kind == HODO_SLICE_SPAN) {
 		timeline_pop(s, (struct timeline_thread *)node->slice.track, node, s->now_ns,
@@ -179,26 +185,6 @@ static void give_up(struct hodo_timeline *s, struct timeline_node *node)
 	node->slice.end_ns = s->now_ns;
 	node->slice.flags |= HODO_SLICE_OPEN;
 	timeline_end(s, node, NULL);
-}
-
-/* The slice waits for its end from now on. False: error is set. */
-static bool wait_for_end(struct hodo_timeline *s, struct timeline_node *node)
-{
-	const struct hodo_pair begin = { s->now_ns, hodo_pair_base(s->event), (uintptr_t)node };
-	struct hodo_pair other;
-	int paired;
-
-	hodo_pair_key(&s->key, s->event);
-	paired = hodo_pairs_begin(s->pairs, &s->key, &begin, s->event->process, &other);
-	if (paired < 0) {
-		timeline_fail(s, paired);
-		node_free(s, node);
-		return false;
-	}
-	node->pair = hodo_pairs_last(s->pairs);
-	if (paired != HODO_PAIR_NONE)
-		give_up(s, (struct timeline_node *)other.user);
-	return true;
 }
 
 static void async_begin(struct hodo_timeline *s, struct timeline_thread *t)
@@ -218,8 +204,8 @@ static void async_begin(struct hodo_timeline *s, struct timeline_thread *t)
 	node->slice.number = ++s->nasync;
 	node->slice.began_on = &t->track;
 	node->slice.pid = track->pid;
-	if (wait_for_end(s, node))
-		timeline_begin(s, node, e);
+	node->pair = hodo_read_pair_put(s->reader, (uintptr_t)node);
+	timeline_begin(s, node, e);
 }
 
 void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t)
@@ -234,13 +220,10 @@ void timeline_span_begin(struct hodo_timeline *s, struct timeline_thread *t)
 		timeline_instant(s, t, false);
 		return;
 	}
-	node = timeline_node(s);
-	/* Before push(): a slice that this begin ends must be off the stack first. */
-	if (!node || !wait_for_end(s, node))
-		return;
-	node = push(s, t, node, HODO_SLICE_SPAN, s->event->cls->base, s->now_ns);
+	node = push(s, t, HODO_SLICE_SPAN, s->event->cls->base, s->now_ns);
 	if (!node)
 		return;
+	node->pair = hodo_read_pair_put(s->reader, (uintptr_t)node);
 	node->slice.cls = s->event->cls;
 	t->latest_ns = s->now_ns;
 	timeline_begin(s, node, s->event);
@@ -251,23 +234,14 @@ void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t)
 	const struct hodo_read_event *e = s->event;
 	struct timeline_node *node;
 	struct hodo_pair begin;
-	int paired;
 
-	hodo_pair_key(&s->key, e);
-	paired = hodo_pairs_end(s->pairs, &s->key, hodo_pair_base(e), &begin);
-	if (paired < 0) {
-		timeline_fail(s, paired);
-		return;
-	}
-	node = paired == HODO_PAIR_NONE ? NULL : (struct timeline_node *)begin.user;
-	if (paired == HODO_PAIR_LEFT)
-		give_up(s, node);
-	if (paired != HODO_PAIR_FOUND) {
+	if (!hodo_read_pair_of(s->reader, &begin) || !begin.user) {
 		if (is_async(e))
 			timeline_track(s, HODO_TRACK_ASYNC, e->process, e->cls->base);
 		timeline_instant(s, t, true);
 		return;
 	}
+	node = (struct timeline_node *)begin.user;
 	node->pair = TIMELINE_NO_PAIR;
 	if (is_async(e)) {
 		node->slice.ended_on = &t->track;
@@ -277,14 +251,6 @@ void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t)
 	}
 	t->latest_ns = s->now_ns;
 	timeline_pop(s, t, node, s->now_ns, 0, e);
-}
-
-void timeline_spans_close(struct hodo_timeline *s)
-{
-	struct hodo_pair begin;
-
-	while (hodo_pairs_oldest(s->pairs, &begin))
-		give_up(s, (struct timeline_node *)begin.user);
 }
 
 /* ----------------------------------------------------------------------------- calls */
@@ -299,7 +265,7 @@ static struct timeline_thread *thread_of(struct hodo_timeline *s, const struct h
 static struct timeline_node *push_call(struct hodo_timeline *s, struct timeline_thread *t, uint64_t function,
 				       int64_t begin_ns)
 {
-	struct timeline_node *node = push(s, t, NULL, HODO_SLICE_CALL, NULL, begin_ns);
+	struct timeline_node *node = push(s, t, HODO_SLICE_CALL, NULL, begin_ns);
 
 	if (!node)
 		return NULL;
