@@ -85,9 +85,10 @@ static struct graph_values *result_of(struct graph *g, const struct hodo_read_ca
 static void on_leave(void *data, const struct hodo_read_call *call)
 {
 	struct graph *g = data;
-	struct graph_thread *t = thread_of(g, call->process, call->tid, call->comm);
+	bool late = call->flags & HODO_READ_CALL_WHOLE;
+	struct graph_thread *t = late ? thread_of(g, call->process, call->tid, call->comm) : NULL;
 
-	if (t->late)
+	if (t && t->late)
 		graph_late_leave(g, t, call);
 	else
 		graph_leave(g, call, result_of(g, call));

@@ -37,6 +37,7 @@ struct hodo_spans {
 	struct hodo_read_off_cpu off_given;
 	struct hodo_text key;
 	struct kept *given; /* of the last event given */
+	struct kept *spare; /* without a payload */
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 	uint64_t begins; /* so far */
 	bool begun;      /* the last event was the latest begin */
@@ -80,8 +81,33 @@ void hodo_spans_free(struct hodo_spans *s)
 	hodo_pairs_free(s->pairs);
 	hodo_runs_free(s->runs);
 	hodo_text_free(&s->key);
+	for (struct kept *next; s->spare; s->spare = next) {
+		next = (struct kept *)s->spare->user;
+		free(s->spare);
+	}
 	free(s->verdicts);
 	free(s);
+}
+
+/* Without begins they are all alike, and come and go quickly. */
+static struct kept *keep(struct hodo_spans *s, uint32_t bytes)
+{
+	struct kept *kept = s->spare;
+
+	if (bytes || !kept)
+		return malloc(sizeof(*kept) + bytes);
+	s->spare = (struct kept *)kept->user;
+	return kept;
+}
+
+static void drop(struct hodo_spans *s, struct kept *kept, bool begins)
+{
+	if (begins || !kept) {
+		free(kept);
+		return;
+	}
+	kept->user = (uintptr_t)s->spare;
+	s->spare = kept;
 }
 
 /* Its end will not come. */
@@ -97,18 +123,20 @@ static void give_up(struct hodo_spans *s, const struct hodo_pair *pair, int64_t 
 static int begin(struct hodo_spans *s, const struct hodo_read_event *e, bool begins)
 {
 	uint32_t bytes = begins ? e->payload_bytes : 0;
-	struct kept *kept = malloc(sizeof(*kept) + bytes);
+	struct kept *kept = keep(s, bytes);
 	struct hodo_pair pair = { .begin_ns = e->ts_ns, .base = hodo_pair_base(e), .user = (uintptr_t)kept }, other;
 	int paired;
 
 	if (!kept)
 		return -ENOMEM;
-	kept->begin = (struct hodo_read_begin){ .size = sizeof(kept->begin), .ts_ns = e->ts_ns, .cpu = e->cpu,
-						.pid = e->pid, .tid = e->tid, .cls = e->cls, .values = s->values,
-						.payload = kept->payload, .payload_bytes = bytes };
+	kept->begin.ts_ns = e->ts_ns;
 	kept->number = s->begins++;
 	kept->owner = 0;
 	if (begins) {
+		kept->begin = (struct hodo_read_begin){ .size = sizeof(kept->begin), .ts_ns = e->ts_ns, .cpu = e->cpu,
+							.pid = e->pid, .tid = e->tid, .cls = e->cls,
+							.values = s->values, .payload = kept->payload,
+							.payload_bytes = bytes };
 		hodo_runs_mark(s->runs, e, &kept->mark);
 		memcpy(kept->payload, e->payload, bytes);
 	}
@@ -142,7 +170,7 @@ static int end(struct hodo_spans *s, struct hodo_read_event *e, bool begins)
 
 int hodo_spans_event(struct hodo_spans *s, struct hodo_read_event *e, bool begins)
 {
-	free(s->given);
+	drop(s, s->given, begins);
 	s->given = NULL;
 	e->begin = NULL;
 	e->off_cpu = NULL;
