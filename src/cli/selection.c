@@ -19,9 +19,7 @@
 #define HALF_DAY_S   (12 * 3600)
 
 struct hodo_selection {
-	struct hodo_pattern_list events;
-	struct hodo_event_filter *filter;
-	struct hodo_map classes; /* struct hodo_select_known */
+	struct hodo_select select;
 	uint64_t number; /* of the patterns and filters: hodo_selection_number() */
 	uint64_t seen, taken;
 	bool told; /* a name that is none of the recording's */
@@ -31,7 +29,7 @@ struct hodo_selection *hodo_selection_new(void)
 {
 	struct hodo_selection *s = hodo_must(calloc(1, sizeof(*s)));
 
-	s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
+	s->select.classes = (struct hodo_map)HODO_SELECT_CLASSES;
 	return s;
 }
 
@@ -39,9 +37,7 @@ void hodo_selection_free(struct hodo_selection *s)
 {
 	if (!s)
 		return;
-	hodo_pattern_free(&s->events);
-	hodo_event_filter_free(s->filter);
-	hodo_map_free(&s->classes);
+	hodo_select_end(&s->select);
 	free(s);
 }
 
@@ -64,7 +60,7 @@ int hodo_selection_event(void *args, const char *pattern)
 
 	a->selection->number = add_number(a->selection->number ^ 'e', pattern);
 
-	return hodo_pattern_add(&a->selection->events, pattern, &why) == 0 ? 0 :
+	return hodo_pattern_add(&a->selection->select.events, pattern, &why) == 0 ? 0 :
 	       hodo_usage(a->verb->name, "%s", why.text);
 }
 
@@ -75,9 +71,9 @@ int hodo_selection_filter(void *args, const char *expr)
 	struct hodo_why why = { "out of memory" };
 
 	s->number = add_number(s->number ^ 'f', expr);
-	if (s->filter)
+	if (s->select.filter)
 		return hodo_usage(a->verb->name, "only one --filter can be given: join them with &&");
-	return hodo_event_filter_new(&s->filter, expr, &why) == 0 ? 0 :
+	return hodo_event_filter_new(&s->select.filter, expr, &why) == 0 ? 0 :
 	       hodo_usage(a->verb->name, "--filter: %s", why.text);
 }
 
@@ -178,32 +174,35 @@ static int set_times(struct hodo_args *a, int64_t begin_ns)
 
 /* ------------------------------------------------------------------------ events */
 
+/* Of the options, as the reader knows them. */
+static struct hodo_select *select_of(const struct hodo_args *a)
+{
+	struct hodo_select *s = &a->selection->select;
+
+	s->host = a->host;
+	s->process = a->process;
+	s->thread = a->thread;
+	s->any_thread = a->verb->selects & HODO_SELECT_ANY_THREAD;
+	s->whole = a->verb->selects & HODO_SELECT_SPANS && !a->each_event;
+	return s;
+}
+
 bool hodo_selects_thread(const struct hodo_args *a, const struct hodo_read_process *process, uint32_t pid,
 			 uint32_t tid, const char *comm)
 {
-	const struct hodo_select_names names = { a->host, a->process, a->thread };
-
-	return hodo_select_thread(&names, process, pid, tid, comm);
+	return hodo_select_has_thread(select_of(a), process, pid, tid, comm);
 }
 
 bool hodo_selects_process(const struct hodo_args *a, const struct hodo_read_process *process)
 {
-	const struct hodo_select_names names = { a->host, process->kernel ? NULL : a->process, NULL };
+	const struct hodo_select only = { .host = a->host, .process = process->kernel ? NULL : a->process };
 
-	return hodo_select_thread(&names, process, process->pid, 0, "");
+	return hodo_select_has_thread(&only, process, process->pid, 0, "");
 }
 
 bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event *e)
 {
-	const struct hodo_select_names names = { a->host, a->process, a->thread };
-
-	return hodo_select_whose(&names, e);
-}
-
-/* Whether begins and ends are selected together. */
-static bool takes_spans(const struct hodo_args *a)
-{
-	return a->verb->selects & HODO_SELECT_SPANS && !a->each_event;
+	return hodo_select_whose(select_of(a), e);
 }
 
 static int takes(void *args, const struct hodo_read_event *e)
@@ -211,19 +210,13 @@ static int takes(void *args, const struct hodo_read_event *e)
 	struct hodo_args *a = args;
 	struct hodo_selection *s = a->selection;
 	bool shown = e->ts_ns >= a->since_ns && e->ts_ns < a->until_ns; /* else it is outside the range */
-	int taken = 1, counts;
+	int taken;
 
 	if (a->verb->selects & HODO_SELECT_ALL_CALLS && e->cls->kind == HODO_KIND_FUNCTION)
 		return 1;
 	s->seen += shown;
-	counts = hodo_selects_event(a, e);
-	if (!(a->verb->selects & HODO_SELECT_ANY_THREAD))
-		taken = counts;
-	if (taken && s->events.n)
-		taken = hodo_select_named(&s->events, &s->classes, e, takes_spans(a));
-	if (taken > 0 && s->filter)
-		taken = hodo_event_filter_takes(s->filter, e);
-	s->taken += shown && taken > 0 && counts;
+	taken = hodo_select_takes(&s->select, e);
+	s->taken += shown && taken > 0 && (!s->select.any_thread || hodo_select_whose(&s->select, e));
 	return taken;
 }
 
@@ -238,7 +231,7 @@ static void tell_unknown(void *args, enum hodo_select_kind kind, const char *nam
 	else
 		hodo_warning("%s %s: 'hodo list %s' lists what there is",
 			     kind == HODO_SELECT_EVENTS ? "no event matches" :
-			     a->selection->events.n ? "--filter: no event that -e names has a field or label" :
+			     a->selection->select.events.n ? "--filter: no event that -e names has a field or label" :
 						      "--filter: no event has a field or label", names, a->dir);
 	a->selection->told = true;
 }
@@ -248,14 +241,14 @@ static void check_names(struct hodo_args *a, const struct hodo_read *r)
 {
 	const struct hodo_select_unknown unknown = { tell_unknown, a };
 
-	if (hodo_select_check(r, &a->selection->events, a->selection->filter, a->host, &unknown) < 0)
+	if (hodo_select_check(r, select_of(a), &unknown) < 0)
 		exit(hodo_no_memory());
 }
 
 bool hodo_selection_given(const struct hodo_args *a)
 {
-	return a->host || a->thread || a->process || a->since || a->until || a->around || a->selection->filter ||
-	       a->selection->events.n;
+	return a->host || a->thread || a->process || a->since || a->until || a->around || a->selection->select.filter ||
+	       a->selection->select.events.n;
 }
 
 uint64_t hodo_selection_number(const struct hodo_args *a)
@@ -272,7 +265,7 @@ uint64_t hodo_selection_number(const struct hodo_args *a)
 
 bool hodo_selection_names(const struct hodo_args *a)
 {
-	return a->selection->events.included > 0;
+	return a->selection->select.events.included > 0;
 }
 
 int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
@@ -286,11 +279,11 @@ int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
 		return 0;
 	if (!a->quiet)
 		check_names(a, r);
-	if (a->selection->filter || a->host || a->thread || a->process)
+	if (a->selection->select.filter || a->host || a->thread || a->process)
 		err = hodo_read_spans(r);
 	hodo_select_hosts(r, a->host);
 	if (!err)
-		err = hodo_read_choose(r, takes, a, takes_spans(a));
+		err = hodo_read_choose(r, takes, a, select_of(a)->whole);
 	return err ? hodo_no_memory() : 0;
 }
 

@@ -15,24 +15,21 @@
 #define HODO_SELECTION_HAS(s, member) \
 	((s)->size >= offsetof(struct hodo_read_selection, member) + sizeof((s)->member))
 
-struct hodo_select {
-	struct hodo_pattern_list events;
-	struct hodo_event_filter *filter;
-	char *host, *process, *thread;
-	struct hodo_map classes; /* struct hodo_select_known */
-	bool whole; /* spans */
-};
+void hodo_select_end(struct hodo_select *s)
+{
+	hodo_pattern_free(&s->events);
+	hodo_event_filter_free(s->filter);
+	hodo_map_free(&s->classes);
+}
 
 void hodo_select_free(struct hodo_select *s)
 {
 	if (!s)
 		return;
-	hodo_pattern_free(&s->events);
-	hodo_event_filter_free(s->filter);
-	hodo_map_free(&s->classes);
-	free(s->host);
-	free(s->process);
-	free(s->thread);
+	hodo_select_end(s);
+	free((char *)(uintptr_t)s->host);
+	free((char *)(uintptr_t)s->process);
+	free((char *)(uintptr_t)s->thread);
 	free(s);
 }
 
@@ -58,33 +55,28 @@ void hodo_select_hosts(struct hodo_read *r, const char *wanted)
 		r->traces[i]->left_out = !is_host(wanted, &r->traces[i]->pub);
 }
 
-bool hodo_select_thread(const struct hodo_select_names *names, const struct hodo_read_process *of, uint32_t pid,
-			uint32_t tid, const char *comm)
+bool hodo_select_has_thread(const struct hodo_select *s, const struct hodo_read_process *of, uint32_t pid, uint32_t tid,
+			    const char *comm)
 {
 	/* Of a process that the kernel saw, its threads' names are all that is known. */
 	const char *name = !of || of->kernel ? comm : of->comm;
 
-	return is_host(names->host, of) && (!names->process || name_is(names->process, pid, name)) &&
-	       (!names->thread || name_is(names->thread, tid, comm));
+	return !s || (is_host(s->host, of) && (!s->process || name_is(s->process, pid, name)) &&
+		      (!s->thread || name_is(s->thread, tid, comm)));
 }
 
-bool hodo_select_whose(const struct hodo_select_names *names, const struct hodo_read_event *e)
+bool hodo_select_whose(const struct hodo_select *s, const struct hodo_read_event *e)
 {
 	const struct hodo_read_begin *b = e->begin;
 	const struct hodo_read_thread *t = NULL;
 
-	if (hodo_select_any(names))
+	if (!s->host && !s->process && !s->thread)
 		return true;
 	if (!b || (b->tid == e->tid && b->pid == e->pid))
-		return hodo_select_thread(names, e->process, e->pid, e->tid, e->comm);
+		return hodo_select_has_thread(s, e->process, e->pid, e->tid, e->comm);
 	for (uint32_t i = 0; i < e->process->nthreads && !t; i++)
 		t = e->process->threads[i].tid == b->tid ? &e->process->threads[i] : NULL;
-	return hodo_select_thread(names, e->process, b->pid, b->tid, t ? t->comm : e->process->comm);
-}
-
-static struct hodo_select_names names_of(const struct hodo_select *s)
-{
-	return (struct hodo_select_names){ s->host, s->process, s->thread };
+	return hodo_select_has_thread(s, e->process, b->pid, b->tid, t ? t->comm : e->process->comm);
 }
 
 /* ------------------------------------------------------------------------- which */
@@ -94,25 +86,13 @@ bool hodo_select_has_class(const struct hodo_select *s, const struct hodo_read_c
 	return !s || !s->events.n || hodo_select_class(&s->events, cls);
 }
 
-bool hodo_select_has_thread(const struct hodo_select *s, const struct hodo_read_process *of, uint32_t pid, uint32_t tid,
-			    const char *comm)
-{
-	struct hodo_select_names names;
-
-	if (!s)
-		return true;
-	names = names_of(s);
-	return hodo_select_thread(&names, of, pid, tid, comm);
-}
-
-static int takes(void *select, const struct hodo_read_event *e)
+int hodo_select_takes(void *select, const struct hodo_read_event *e)
 {
 	struct hodo_select *s = select;
-	const struct hodo_select_names names = names_of(s);
-	int taken = hodo_select_whose(&names, e);
+	int taken = s->any_thread || hodo_select_whose(s, e);
 
 	if (taken && s->events.n)
-		taken = hodo_select_named(&s->events, &s->classes, e, s->whole);
+		taken = hodo_select_named(s, e);
 	if (taken > 0 && s->filter)
 		taken = hodo_event_filter_takes(s->filter, e);
 	return taken;
@@ -147,7 +127,7 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 		s = calloc(1, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
-		s->classes = (struct hodo_map)HODO_MAP(struct hodo_select_known, cls);
+		s->classes = (struct hodo_map)HODO_SELECT_CLASSES;
 		s->whole = whole;
 		hodo_hash_seed();
 		err = fill(s, selection, &why);
@@ -155,9 +135,9 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 	if (!err && s && (s->filter || s->process || s->thread || s->host))
 		err = hodo_read_spans(r);
 	if (!err && s)
-		err = hodo_select_warn(r, &s->events, s->filter, s->host);
+		err = hodo_select_warn(r, s);
 	if (!err)
-		err = hodo_read_choose(r, s ? takes : NULL, s, whole);
+		err = hodo_read_choose(r, s ? hodo_select_takes : NULL, s, whole);
 	if (error_bytes)
 		snprintf(error, error_bytes, "%s", err == -ENOMEM && !why.text[0] ? "out of memory" : why.text);
 	if (err) {

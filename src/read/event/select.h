@@ -11,9 +11,19 @@
 
 struct hodo_event_filter;
 
-struct hodo_select;
+/* Which events are asked for; with nothing but classes, all. */
+struct hodo_select {
+	struct hodo_pattern_list events;
+	struct hodo_event_filter *filter;
+	const char *host, *process, *thread; /* each a glob for a name, or of the last two a number; NULL: any */
+	struct hodo_map classes; /* what the patterns say of each */
+	bool whole;      /* an end goes by the class of its begin, too: a name of either is one of the span */
+	bool any_thread; /* its user checks whose they are */
+};
+#define HODO_SELECT_CLASSES HODO_MAP(struct hodo_select_known, cls)
 
-void hodo_select_free(struct hodo_select *select); /* NULL is allowed */
+void hodo_select_end(struct hodo_select *select); /* frees all but the names */
+void hodo_select_free(struct hodo_select *select); /* the reader's, with its names; NULL is allowed */
 
 /* select_names.c: by the patterns, a class by its name or its base name. */
 bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls);
@@ -23,35 +33,19 @@ struct hodo_select_known {
 	bool known;
 	enum hodo_pattern_says says;
 };
-/*
- * Whether they select an event, by its class. whole: an end by the class of its begin, too, so that a name of
- * either is one of the span. Or -ENOMEM.
- */
-int hodo_select_named(const struct hodo_pattern_list *events, struct hodo_map *known,
-		      const struct hodo_read_event *event, bool whole);
+/* Whether they select an event, by its class. Or -ENOMEM. */
+int hodo_select_named(struct hodo_select *select, const struct hodo_read_event *event);
 /* Whether the reader's selection, which may be NULL, has the class. */
 bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_read_class *cls);
-/* … and the thread, by what it says of processes and threads. */
+/*
+ * … and the thread. of: NULL, or the kernel: its threads are those of others; pid: the thread's own process.
+ */
 bool hodo_select_has_thread(const struct hodo_select *select, const struct hodo_read_process *of, uint32_t pid,
 			    uint32_t tid, const char *comm);
-/* Whose events: each a glob for a name, or of process and thread a number; NULL: any. */
-struct hodo_select_names {
-	const char *host, *process, *thread;
-};
-
-static inline bool hodo_select_any(const struct hodo_select_names *names)
-{
-	return !names->host && !names->process && !names->thread;
-}
-
-/*
- * Whether a thread is one of those. of: NULL, or the kernel: its threads are those of others; pid: the thread's own
- * process.
- */
-bool hodo_select_thread(const struct hodo_select_names *names, const struct hodo_read_process *of, uint32_t pid,
-			uint32_t tid, const char *comm);
 /* … of an event; of an end by the thread of its begin, if that is known: a span is where it began. */
-bool hodo_select_whose(const struct hodo_select_names *names, const struct hodo_read_event *event);
+bool hodo_select_whose(const struct hodo_select *select, const struct hodo_read_event *event);
+/* Whether an event is one of those, or -ENOMEM: for hodo_read_choose(). */
+int hodo_select_takes(void *select, const struct hodo_read_event *event);
 
 /* Has the reader leave out the files of all other hosts; NULL: of none. Before it reads. */
 void hodo_select_hosts(struct hodo_read *reader, const char *wanted);
@@ -63,12 +57,10 @@ struct hodo_select_unknown {
 	void *data;
 };
 
-/* select_names.c: looks for them; filter and host may be NULL. 0 or -ENOMEM. */
-int hodo_select_check(const struct hodo_read *reader, struct hodo_pattern_list *events,
-		      const struct hodo_event_filter *filter, const char *host,
+/* select_names.c: looks for them. 0 or -ENOMEM. */
+int hodo_select_check(const struct hodo_read *reader, struct hodo_select *select,
 		      const struct hodo_select_unknown *unknown);
-/* The same as warnings of the reader's. */
-int hodo_select_warn(struct hodo_read *reader, struct hodo_pattern_list *events,
-		     const struct hodo_event_filter *filter, const char *host);
+/* … and makes them warnings of the reader's. */
+int hodo_select_warn(struct hodo_read *reader, struct hodo_select *select);
 
 #endif

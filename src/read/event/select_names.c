@@ -26,26 +26,24 @@ bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo
 	return class_says(events, cls) == HODO_PATTERN_INCLUDES;
 }
 
-static struct hodo_select_known *know(const struct hodo_pattern_list *events, struct hodo_map *known,
-				      const struct hodo_read_class *cls)
+static struct hodo_select_known *know(struct hodo_select *s, const struct hodo_read_class *cls)
 {
-	struct hodo_select_known *k = hodo_map_add_u64(known, (uintptr_t)cls, NULL);
+	struct hodo_select_known *k = hodo_map_add_u64(&s->classes, (uintptr_t)cls, NULL);
 
 	if (k && !k->known) {
-		k->says = class_says(events, cls);
+		k->says = class_says(&s->events, cls);
 		k->known = true;
 	}
 	return k;
 }
 
-int hodo_select_named(const struct hodo_pattern_list *events, struct hodo_map *known,
-		      const struct hodo_read_event *e, bool whole)
+int hodo_select_named(struct hodo_select *s, const struct hodo_read_event *e)
 {
-	const struct hodo_select_known *k = know(events, known, e->cls);
+	const struct hodo_select_known *k = know(s, e->cls);
 	enum hodo_pattern_says says = k ? k->says : HODO_PATTERN_NOTHING;
 
-	if (k && whole && e->begin) {
-		k = know(events, known, e->begin->cls);
+	if (k && s->whole && e->begin) {
+		k = know(s, e->begin->cls);
 		says = k ? larger(says, k->says) : says;
 	}
 	return k ? says == HODO_PATTERN_INCLUDES : -ENOMEM;
@@ -110,24 +108,22 @@ static int check_host(const struct hodo_read *r, const char *host, const struct 
 	return err;
 }
 
-int hodo_select_check(const struct hodo_read *r, struct hodo_pattern_list *events,
-		      const struct hodo_event_filter *filter, const char *host,
-		      const struct hodo_select_unknown *unknown)
+int hodo_select_check(const struct hodo_read *r, struct hodo_select *s, const struct hodo_select_unknown *unknown)
 {
 	struct hodo_pattern_list fields = { 0 };
-	int err = filter ? hodo_event_filter_fields(filter, &fields) : 0;
+	int err = s->filter ? hodo_event_filter_fields(s->filter, &fields) : 0;
 
 	if (!err)
 		see_variables(&fields);
 	for (uint32_t i = 0; i < r->ntraces && !err; i++)
 		for (uint32_t k = 0; k < r->traces[i]->nclasses; k++)
-			see_names(events, &fields, &r->traces[i]->classes[k]->pub);
+			see_names(&s->events, &fields, &r->traces[i]->classes[k]->pub);
 	if (!err)
-		err = tell(unknown, HODO_SELECT_EVENTS, events);
+		err = tell(unknown, HODO_SELECT_EVENTS, &s->events);
 	if (!err)
 		err = tell(unknown, HODO_SELECT_FIELDS, &fields);
-	if (!err && host)
-		err = check_host(r, host, unknown);
+	if (!err && s->host)
+		err = check_host(r, s->host, unknown);
 	hodo_pattern_free(&fields);
 	return err;
 }
@@ -143,8 +139,7 @@ static void warn(void *data, enum hodo_select_kind kind, const char *names)
 	hodo_read_warn(data, NULL, 0, ".", "", "%s %s", what[kind], names);
 }
 
-int hodo_select_warn(struct hodo_read *r, struct hodo_pattern_list *events, const struct hodo_event_filter *filter,
-		     const char *host)
+int hodo_select_warn(struct hodo_read *r, struct hodo_select *s)
 {
-	return r->warn ? hodo_select_check(r, events, filter, host, &(struct hodo_select_unknown){ warn, r }) : 0;
+	return r->warn ? hodo_select_check(r, s, &(struct hodo_select_unknown){ warn, r }) : 0;
 }
