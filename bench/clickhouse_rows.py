@@ -17,7 +17,7 @@ def server_class(bench):
     """The one of the tests, whose modules want to know what they test."""
     source = Path(__file__).resolve().parent.parent
     os.environ.update(HODO=str(bench.hodo), LIBHODO="", COMPARE="", SOURCE=str(source))
-    sys.path.append(str(source / "tests/export"))
+    sys.path.append(str(source / "tests/verb/export"))
     import clickhouse_server  # pylint: disable=import-outside-toplevel
     return clickhouse_server.Server if clickhouse_server.PROGRAM else None
 

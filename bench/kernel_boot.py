@@ -11,7 +11,7 @@ from peers import BenchError
 
 ROOT = Path(__file__).resolve().parent.parent
 INSIDE = ROOT / "bench/kernel_guest"  # the files for the guest
-sys.path.append(str(ROOT / "tests/kernel/lib"))
+sys.path.append(str(ROOT / "tests/world/kernel/lib"))
 import guest  # noqa: E402
 import kernels  # noqa: E402
 import suite  # noqa: E402

@@ -33,7 +33,7 @@ def written(bench, maker):
 
 def opened(bench, maker):
     """Real time: how long a user waits, from the address to the first whole frame."""
-    modules = bench.build / "tests/view/node_modules"
+    modules = bench.build / "tests/world/browser/node_modules"
     what = "view: 1,000,000 events shown in chromium"
     missing = Row("view_open", what, "", f"chromium {ABSENT}")
     if not shutil.which("chromium") or not shutil.which("node") or not modules.is_dir():
@@ -43,7 +43,8 @@ def opened(bench, maker):
                EVENTS=str(20000 if bench.quick else EVENTS))
     rounds = []
     for _ in range(bench.rounds):
-        done = subprocess.run(["node", str(ROOT / "tests/view/test_million.mjs"), "--json"], env=env, check=False,
+        million = str(ROOT / "tests/world/browser/test_million.mjs")
+        done = subprocess.run(["node", million, "--json"], env=env, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode == SKIP:
             return missing
@@ -61,7 +62,7 @@ def view(bench):
     if not page.is_file() or page.stat().st_size == 0:
         return [Row(name, what, "", f"the page {ABSENT}") for name, what in
                 (("view_write", "view: the page written"), ("view_open", "view: the page opened"))]
-    maker = bench.find("view_recording", "tests/view/view_recording")
+    maker = bench.find("view_recording", "tests/world/browser/view_recording")
     return [written(bench, maker), opened(bench, maker)]
 
 

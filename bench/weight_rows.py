@@ -12,12 +12,13 @@ from table import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("HODO_TEST_CACHE") or Path.home() / ".cache/hodo-test")
+PROGRAMS = ROOT / "tests/world/programs"
 FLAGS = "-O2 -g -pg -mfentry -minstrument-return=call"
 PLAIN = "-O2 -g"
 
 
 def shapes(bench):
-    """tests/sites/shapes.c, with sites and with nothing in their place."""
+    """tests/api/trace/shapes.c, with sites and with nothing in their place."""
     sides = [{name: int(steps) for name, steps in re.findall(r"(?m)^(\w+) (\d+) ", run([bench.program(program)]))}
              for program in ("shapes", "shapes_bare")]
     sites = {name: int(n) for name, n in re.findall(r"(?m)^(\w+) \d+ (\d+) ", run([bench.program("shapes")]))}
@@ -32,13 +33,13 @@ def shapes(bench):
 
 
 def built(bench, flags):
-    """lua with these flags, kept in tests/real's cache; None: its source is not to be had."""
-    source = subprocess.run(["bash", ROOT / "tests/real/source.sh", "lua5.4", CACHE], stdin=subprocess.DEVNULL,
+    """lua with these flags, kept in the cache of tests/world/programs; None: its source is not to be had."""
+    source = subprocess.run(["bash", PROGRAMS / "source.sh", "lua5.4", CACHE], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if source.returncode != 0:
         return None
     stubs = bench.find("libhodo-functions.a", "src/func/stubs/libhodo-functions.a")
-    return run(["bash", ROOT / "tests/real/build.sh", "lua", source.stdout.strip(), CACHE, stubs, flags]).strip()
+    return run(["bash", PROGRAMS / "build.sh", "lua", source.stdout.strip(), CACHE, stubs, flags]).strip()
 
 
 def instructions(bench, program, *args):
@@ -63,7 +64,7 @@ def real(bench):
         return [Row("idle_real", what, "not measured: lua's source is not here", "")]
     empty = bench.work / "empty.lua"
     empty.write_text("")
-    sides = [median([instructions(bench, program, ROOT / "tests/real/work.lua") for _ in range(bench.rounds)]) -
+    sides = [median([instructions(bench, program, PROGRAMS / "work.lua") for _ in range(bench.rounds)]) -
              instructions(bench, program, empty) for program in programs]
     return [Row("idle_real", what, f"{sides[0] / 1e6:.1f} million", f"without slots {sides[1] / 1e6:.1f} million",
                 sides[0] / sides[1], values={"instructions": sides[0], "plain_instructions": sides[1]})]

@@ -1,25 +1,40 @@
 # SPDX-License-Identifier: MIT
 #
-# How suites declare what they build and which tests they have:
+# What is in which folder; each family's folders are its suites:
+#
+#   unit/MODULE      the inside of a module of src, mostly in C
+#   verb/VERB        what a verb of hodo does; record_WHAT: options of hodo record; all: what the verbs have in common;
+#                    golden: what each verb prints when something is wrong
+#   program/HAZARD   what makes programs hard to record: they fork, load, jump, are patched, run as another user …
+#   api/WHAT         what programs include or import: the macros, C++ types, <sys/sdt.h>, control.h, Python
+#   world/WHAT       other people's programs: servers, a browser, a kernel in a virtual machine
+#   docs             the documentation, the manual and the examples say what is true
+#   house            rules about this tree, and what it installs
+#   fuzz, model      fuzzers with their corpus; Spin models
+#   bench            the benchmark runs; it judges no figures, except for instructions of kernel events
+#   lib              what tests share: hodo_test.py, unit.h, recordings/ written by hand
+#
+# How suites declare what they build and which tests they have. A test's name begins with its folder:
 #
 #   hodo_program(life life.c PLAIN)                             # a program to record, or a helper
-#   hodo_test(NAME life. PYTHON life.py CASES fork exec PROGRAMS LIFE=life)
-#   hodo_unit_test(base_map test_map.c LIBS hodo_base)          # lib/unit.h
-#   hodo_fuzzer(fuzz_ring fuzz_ring.c LIBS hodo_record CORPUS corpus/ring)
+#   hodo_test(PYTHON life.py CASES fork PROGRAMS LIFE=life)     # program.processes.fork
+#   hodo_unit_test(map test_map.c LIBS hodo_base)               # unit.base.map, see lib/unit.h
+#   hodo_fuzzer(ring LIBS record_test)                          # fuzz.ring: fuzz/ring.c, fuzz/corpus/ring
 #
 # All tests go through hodo_test(), which gives each of them its labels.
 
 # Tests that `scripts/test` leaves to `scripts/test --all`: a label, then a pattern for names. No other list says so.
 set(hodo_labels
-  kernel "^kernel\\."                                  # a virtual machine
-  server "^(servers|real|send\\.ssh)\\.|^export_clickhouse$" # programs of others, installed or built
-  browser "^view_|^docs\\.pictures$"                   # chromium, npm
+  kernel "^world\\.kernel\\.|^bench\\.kernel_cost$"      # a virtual machine
+  server "^world\\.(servers|programs)\\.|^verb\\.send\\.ssh\\.|^verb\\.export\\.clickhouse$" # installed or built
+  browser "^world\\.browser\\.|^docs\\.pictures$"       # chromium, npm
   bench "^bench\\."
   model "^model\\."                                    # spin
-  torture "^torture\\.|^flight\\.(kill|damage)|^recover\\.|^func\\.torture|^live\\.cycle|^attach_cli_cycles$|^census\\."
+  torture "^program\\.(torture|short_lived)\\.|^verb\\.recover\\.|^verb\\.record_flight\\.(kill|damage)"
+  torture "^unit\\.user\\.spans$|^program\\.functions\\.torture|^program\\.listening\\.cycle|^verb\\.attach\\.cycles$"
   root "^house\\.(bare_root|packages)"
-  long "^(context\\.attach|limits\\.(parts|full)|kmod_generate|attach\\.inject\\.(many|again|killed.*|recorded|exec_meanwhile))$"
-  long "^(sites\\.matrix|review\\.functions\\.(call|unwind))$"
+  long "^(verb\\.(record_context\\.attach|record_limits\\.(parts|full))|unit\\.kmod\\.generate_events|api\\.trace\\.matrix)$"
+  long "^unit\\.attach\\.inject\\.(many|again|killed.*|recorded|exec_meanwhile)$|^program\\.tracers\\.(call|unwind)$"
 )
 
 # What each test has in its environment: the command, the library, the sources, the program that compares a recording
@@ -28,24 +43,32 @@ set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>
   LIBHODO=$<TARGET_FILE:hodo>
   SOURCE=${PROJECT_SOURCE_DIR}
-  COMPARE=${PROJECT_SOURCE_DIR}/tests/read/compare_bt2.py
+  COMPARE=${PROJECT_SOURCE_DIR}/tests/lib/compare_bt2.py
   PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/lib
   HODO_CACHE=
 )
 
-# hodo_test(NAME name COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...
+# hodo_suite(variable): the folder of the suite with dots, unit.base.
+function(hodo_suite variable)
+  file(RELATIVE_PATH suite ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REPLACE / . suite ${suite})
+  set(${variable} ${suite} PARENT_SCOPE)
+endfunction()
+
+# hodo_test([NAME name] COMMAND command... | PYTHON script [argument]... | SHELL script [argument]...
 #   [CASES case... [LOWER]] [SITE] [PROGRAMS NAME=target...] [ENVIRONMENT NAME=VALUE...] [TIMEOUT seconds] [COST n]
 #   [RESOURCE_LOCK name] [FIXTURES_SETUP name] [FIXTURES_REQUIRED name])
 #
-# A test; exit status 77 means skipped. The script is in the suite's folder. CASES make one test each: the case is the
-# last argument and ends the test's name, in small letters with LOWER. PROGRAMS put targets' files in the environment.
+# The test FOLDER.NAME; exit status 77 means skipped. The script is in the suite's folder. CASES make one test each:
+# the case is the last argument and ends the test's name, in small letters with LOWER. PROGRAMS put targets' files in
+# the environment.
 # Python starts without what the machine's site-packages do at each start, which can be most of a test's time, unless
 # the script needs libraries from there (SITE).
 function(hodo_test)
   set(properties TIMEOUT COST RESOURCE_LOCK FIXTURES_SETUP FIXTURES_REQUIRED)
   cmake_parse_arguments(PARSE_ARGV 0 arg "LOWER;SITE" "NAME;${properties}"
     "COMMAND;PYTHON;SHELL;CASES;PROGRAMS;ENVIRONMENT")
-  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME)
+  if(arg_UNPARSED_ARGUMENTS OR NOT (arg_NAME OR arg_CASES))
     message(FATAL_ERROR "hodo_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   foreach(runs PYTHON SHELL)
@@ -63,16 +86,17 @@ function(hodo_test)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 3000) # so that no test hangs for ever, even on the busiest machine
   endif()
+  hodo_suite(suite)
   set(cases "${arg_CASES}")
   if(NOT cases)
     set(cases " ") # one without a name
   endif()
   foreach(case IN LISTS cases)
     string(STRIP "${case}" case)
-    set(name ${arg_NAME}${case})
+    set(name ${suite}.${arg_NAME}${case})
     if(arg_LOWER)
       string(TOLOWER ${case} name)
-      set(name ${arg_NAME}${name})
+      set(name ${suite}.${arg_NAME}${name})
     endif()
     add_test(NAME ${name} COMMAND ${arg_COMMAND} ${case})
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
@@ -149,10 +173,12 @@ endfunction()
 
 # hodo_unit_test(test source... [LIBS library...] [what else hodo_program() takes])
 #
-# A test that is a program of lib/unit.h: the target test_TEST. SANITIZED makes two tests, TEST and TEST_san; the
+# A test that is a program of lib/unit.h: the target test_MODULE_TEST. SANITIZED makes two tests, TEST and TEST_san; the
 # second is linked with the sanitized variants of its libraries that are SANITIZED.
 function(hodo_unit_test test)
-  string(REPLACE . _ target test_${test})
+  hodo_suite(suite)
+  string(REGEX REPLACE "^.*\\." "" suite ${suite})
+  set(target test_${suite}_${test})
   hodo_program(${target} ${ARGN} LIBS hodo_unit)
   hodo_test(NAME ${test} COMMAND ${target})
   if(TARGET ${target}_san)
@@ -160,21 +186,25 @@ function(hodo_unit_test test)
   endif()
 endfunction()
 
-# hodo_fuzzer(NAME source... [LIBS library...] [CORPUS folder...])
+# hodo_fuzzer(name [source...] [LIBS library...] [CORPUS folder...])
 #
-# A fuzzer (lib/fuzz.h). With HODO_FUZZ it is linked with libFuzzer: run it by hand, `NAME corpus-copy dir...`. Without
-# it, a driver is linked that gives it each file below the CORPUS folders and variations of them, in a fixed order:
-# the test NAME.
+# A fuzzer (lib/fuzz.h), the target fuzz_NAME of NAME.c. With HODO_FUZZ it is linked with libFuzzer: run it by hand,
+# `fuzz_NAME corpus-copy dir...`. Without it, a driver is linked that gives it each file below the CORPUS folders
+# (corpus/NAME) and variations of them, in a fixed order: the test fuzz.NAME.
 function(hodo_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;CORPUS")
-  hodo_program(${name} ${arg_UNPARSED_ARGUMENTS} LIBS hodo_test_folder ${arg_LIBS})
+  set(target fuzz_${name})
+  if(NOT arg_CORPUS)
+    set(arg_CORPUS corpus/${name})
+  endif()
+  hodo_program(${target} ${name}.c ${arg_UNPARSED_ARGUMENTS} LIBS hodo_test_folder ${arg_LIBS})
   list(TRANSFORM arg_CORPUS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   if(HODO_FUZZ)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    hodo_test(NAME ${name} COMMAND ${name} -runs=0 ${arg_CORPUS})
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    hodo_test(NAME ${name} COMMAND ${target} -runs=0 ${arg_CORPUS})
   else()
-    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/lib/fuzz_replay.c)
-    hodo_test(NAME ${name} COMMAND ${name} ${arg_CORPUS})
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/lib/fuzz_replay.c)
+    hodo_test(NAME ${name} COMMAND ${target} ${arg_CORPUS})
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS fuzz)
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(sys.argv[1])
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests/kernel/lib"))
+sys.path.insert(0, str(ROOT / "tests/world/kernel/lib"))
 import guest  # noqa: E402
 import kernels  # noqa: E402
 

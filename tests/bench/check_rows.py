@@ -70,7 +70,7 @@ PEERS = {"functions_on": ("xray_ms", XRAY), "read_graph": ("peer_events_per_s", 
          "call_bytes_xray": ("peer_disk_bytes", XRAY)}
 # The page and the driver of chromium come from npm.
 PEERS |= {"view_write": ("events_per_s", "src/export/view/node_modules"),
-          "view_open": ("ms", "tests/view/node_modules" if shutil.which("chromium") else "chromium")}
+          "view_open": ("ms", "tests/world/browser/node_modules" if shutil.which("chromium") else "chromium")}
 # DuckDB may be missing, too.
 PEERS |= {f"export_{name}": ("events_per_s", "src/duck/libduckdb.so")
           for name in ("parquet", "query", "query_parquet", "kv")}

@@ -28,11 +28,13 @@ RELEASE = "bookworm"
 COMPILED = "/var/cache/hodo-ccache"  # in the root
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "hodo" / "bare-root"
 # Quick tests of many suites; those of the first line need a place that not every machine has.
-NAMED = ["attach_cli_other", "attach_cli_reuse", "docs.page.tutorial", "golden_export", "golden_record",
-         "record_unwritable",
-         "attach_cli_verbs", "context.counter", "core.fields", "examples.hello", "examples.sqlite", "rules_conditions",
-         "graph_cli_Golden", "habits_help", "house.arrows", "house.style", "life.fork", "limits.options", "man",
-         "names_mangled", "read_cli_Golden", "read_events", "record_catalog", "report_Same", "ring.unit", "sym_symbols"]
+NAMED = ["verb.attach.other", "verb.attach.reuse", "docs.page.tutorial", "verb.golden.export", "verb.golden.record",
+         "verb.record.unwritable",
+         "docs.example.hello", "docs.example.sqlite", "docs.man", "house.arrows", "house.style",
+         "program.processes.fork", "unit.arch.ring", "unit.core.fields", "unit.func.mangled", "unit.read.events",
+         "unit.record.catalog", "unit.record.conditions", "unit.sym.recordings", "unit.user.counter", "verb.all.help",
+         "verb.attach.verbs", "verb.graph.golden", "verb.print.golden", "verb.record_limits.options",
+         "verb.report.Same"]
 # Progress messages of the scripts; anything else on their standard error would surprise a newcomer.
 SAID = re.compile(r"^(==> (installing|building|testing) .*|    left out: .*|hodo: .* events of .*"
                   r"|hodo: when its buffer is full, .*|.*test-kernel: skipped.*)$")

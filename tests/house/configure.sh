@@ -78,7 +78,7 @@ for what in 'the example on SQLite.*libsqlite3-dev' 'the benchmark.*liblttng-ust
 	[ "$(grep -c "^-- Left out: .*$what" log)" = 1 ] || fail "not one line says: left out: $what"
 done
 sources less >made
-grep -qx "$root/tests/read/test_text.c" made || fail "no tests without LTTng-UST"
+grep -qx "$root/tests/unit/read/test_text.c" made || fail "no tests without LTTng-UST"
 rm modules/libdw.pc modules/ncursesw.pc
 if configure none "$root"; then
 	fail "configured without libdw and ncurses"

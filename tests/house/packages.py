@@ -78,7 +78,7 @@ def check_used(root):
 
 
 def check_modules(root):
-    """EVENTS, as in tests/kernel/dkms.sh: all of the kernel's events take minutes."""
+    """EVENTS, as in tests/world/kernel/dkms.sh: all of the kernel's events take minutes."""
     root.environment["EVENTS"] = "sched irq sunrpc"
     install(root, "linux-headers-amd64 /debs/hodo-dkms_*.deb")
     done = root.need("root", "dkms status hodo; find /lib/modules/ -name 'hodo*.ko*'", "/")

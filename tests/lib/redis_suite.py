@@ -36,7 +36,7 @@ STARTS_CHILD = """        set before 0
 
 def source(package):
     """The folder of the package's source, fetched once (real/source.sh)."""
-    done = run("bash", SOURCE / "tests/real/source.sh", package, CACHE)
+    done = run("bash", SOURCE / "tests/world/programs/source.sh", package, CACHE)
     if done.returncode:
         print(done.stderr, end="")
         sys.exit(done.returncode if done.returncode == SKIPPED else 1)

@@ -23,8 +23,8 @@
  *
  * In a restartable sequence because the next recording reuses the filter's memory: the end of a recording
  * clears the on words and restarts all sequences, so that none is left that saw the filter in use
- * (user/talk/recording.c). It stores nothing. hodo_filter_run() does the same in a section; tests/rules compares
- * what both accept. A text is as long as its piece: it contains no NUL, since libhodo has measured it
+ * (user/talk/recording.c). It stores nothing. hodo_filter_run() does the same in a section; tests/verb/record_rules
+ * compares what both accept. A text is as long as its piece: it contains no NUL, since libhodo has measured it
  * (strlen).
  */
 #include "x86.inc"

@@ -80,7 +80,7 @@
  * and the disabler's barrier may already be over (it restarts sequences, so one that began before sees the
  * cleared word).
  *
- * C twins: src/arch/generic/twin.c; tests/ring compares both byte for byte.
+ * C twins: src/arch/generic/twin.c; tests/unit/arch compares both byte for byte.
  */
 #include "x86.inc"
 

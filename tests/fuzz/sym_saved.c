@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* sym_saved.c - saved symbols of any bytes. */
+#include <lib/folder.h>
+#include <lib/fuzz.h>
+
+#include "sym_ask.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char path[32];
+	struct hodo_sym_source source = { .saved = path };
+	int fd = folder_memory(path, data, len);
+	struct hodo_sym *sym;
+	size_t seen = 0;
+
+	if (hodo_sym_open(&sym, &source) == 0) {
+		seen = ask_all(sym, 0x4000, 7);
+		hodo_sym_close(sym);
+	}
+	close(fd);
+	return seen == SIZE_MAX; /* keeps the reads alive */
+}
