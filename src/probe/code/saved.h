@@ -12,8 +12,8 @@
  * frees *bytes. */
 int hodo_probe_object_save(const struct hodo_probe_object *o, uint8_t **bytes, size_t *n);
 /*
- * Like hodo_probe_object_open(), without decoding: e is the file. The bytes are hostile. 0; -EBADMSG: they do not fit the
- * file, or contradict themselves; errors of reading the file. After an error the object is closed.
+ * Like hodo_probe_object_open(), without decoding: e is the file. The bytes are hostile. 0; -EBADMSG: they do not fit
+ * the file, or contradict themselves; errors of reading the file. After an error the object is closed.
  */
 int hodo_probe_object_restore(struct hodo_probe_object *o, const struct hodo_elf *e, const uint8_t *bytes, size_t n);
 

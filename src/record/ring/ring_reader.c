@@ -64,16 +64,6 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 	return a + b < HODO_RING_COUNT_MAX ? a + b : HODO_RING_COUNT_MAX;
 }
 
-static uint64_t believed(uint64_t n)
-{
-	return n < HODO_RING_COUNT_MAX ? n : 0;
-}
-
-uint64_t hodo_ring_count(const uint64_t *p)
-{
-	return believed(hodo_shm_load64(p));
-}
-
 /* Adds a count to the sum, as far as there is room, and returns what was added. */
 static uint64_t take_count(struct hodo_ring_reader *r, const uint64_t *p, uint64_t *sum)
 {
@@ -191,7 +181,9 @@ static uint64_t refused_now(const struct hodo_ring_reader *r)
 /* Events refused before the end of closed packet seq: the next packet has that. */
 static uint64_t refused_until(const struct hodo_ring_reader *r, uint64_t seq)
 {
-	return believed(hodo_shm_get64(packet_at(r, seq + 1) + offsetof(struct hodo_packet, events_discarded)));
+	const uint8_t *next = packet_at(r, seq + 1);
+
+	return hodo_ring_believed(hodo_shm_get64(next + offsetof(struct hodo_packet, events_discarded)));
 }
 
 /* Makes the header of the rest of the next packet, part of which was given. False: it is invalid. */

@@ -57,12 +57,6 @@ static inline void hodo_lost_add(struct hodo_lost *sum, const struct hodo_lost *
 	sum->damaged += l->damaged;
 }
 
-/*
- * No ring ever counts that many events: a count not below it is false and is ignored, and sums of the others
- * do not wrap. To readers, all ones means "none".
- */
-#define HODO_RING_COUNT_MAX (1ull << 56)
-
 struct hodo_ring_reader {
 	struct hodo_ring *ring;
 	const uint8_t *packets; /* ring_size bytes */
@@ -113,9 +107,6 @@ int hodo_ring_poll(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink
  * not, all is that is older than ts_end.
  */
 bool hodo_ring_take_open(struct hodo_ring_reader *r, const struct hodo_ring_sink *sink);
-
-/* The value of a ring's counter of lost events; 0 if it cannot be true. */
-uint64_t hodo_ring_count(const uint64_t *counter);
 
 /*
  * At the end: gives everything left to the sink, including the open packet. alive: the process may still

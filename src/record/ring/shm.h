@@ -59,6 +59,23 @@ static inline void hodo_shm_copy(void *to, const void *from, size_t len)
 	__asm__ volatile("" ::: "memory");
 }
 
+/*
+ * No ring ever counts that many events: a count not below it is false and is ignored, and sums of the others
+ * do not wrap. To readers, all ones means "none".
+ */
+#define HODO_RING_COUNT_MAX (1ull << 56)
+
+/* 0 for a number of lost events that cannot be true. */
+static inline uint64_t hodo_ring_believed(uint64_t n)
+{
+	return n < HODO_RING_COUNT_MAX ? n : 0;
+}
+
+static inline uint64_t hodo_ring_count(const uint64_t *counter)
+{
+	return hodo_ring_believed(hodo_shm_load64(counter));
+}
+
 /* Copies a thread's name. False: there is none, or it is being replaced. */
 static inline bool hodo_shm_thread(const struct hodo_thread *from, struct hodo_thread *to)
 {

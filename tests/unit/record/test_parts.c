@@ -13,7 +13,7 @@
 
 #include <lib/folder.h>
 #include <lib/unit.h>
-#include <read/file/ctf_names.h>
+#include <read/file/tsdl.h>
 
 #include <record/clock.h>
 #include <record/write/ctf_metadata.h>
