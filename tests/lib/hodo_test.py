@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hodo_test - what tests in Python share. A test in ten lines, tests/count/test_count.py:
+"""hodo_test - what tests in Python share. A test in ten lines, say verb/record/test_count.py:
 
     from hodo_test import Case, main, program
 
@@ -16,7 +16,7 @@
 and in its CMakeLists.txt (HodoTests.cmake says what else is possible):
 
     hodo_program(count count.c PLAIN)
-    hodo_test(NAME count PYTHON test_count.py PROGRAMS COUNT=count)
+    hodo_test(NAME count PYTHON test_count.py PROGRAMS COUNT=count)      # the test verb.record.count
 
 Each test has a private folder, in which its commands run, and an environment without the user's settings for hodo. What
 a test starts ends with it. LIMIT_S is against hanging for ever; no test passes or fails by the time that it takes.

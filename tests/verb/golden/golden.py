@@ -32,8 +32,14 @@ NEWS = re.compile(r"hodo: (warning: )?(\d[\d,]* (event|part|snapshot)s?\b|no eve
                   r"\S+ (itself )?(has|had) |SIZE in \S+$)")
 
 
-def prepare(where):
-    """Makes the files that the commands find in their directory."""
+PLAIN = """struct node { int n; };
+__attribute__((noinline, noclone)) int getter(struct node *node) { return node->n; }
+int main(int argc, char **argv) { struct node node = { argc }; return getter(&node) - argc; }
+"""
+
+
+def prepare(where, plain):
+    """Makes the files that the commands find in their directory; plain: also a program without events."""
     def hodo(*args):
         subprocess.run([HODO, *args], cwd=where, check=True, capture_output=True)
     def generate(scenario, name):
@@ -59,6 +65,8 @@ def prepare(where):
     shutil.copy(os.environ["LIST_TARGET"], where / "app")
     (where / "script").write_text("not a program\n", encoding="ascii")
     (where / "disk").mkdir()
+    if plain:
+        subprocess.run(["cc", "-g", "-O1", "-x", "c", "-", "-o", where / "plain"], input=PLAIN, check=True, text=True)
 
 
 def plain(text, where):
@@ -118,7 +126,7 @@ def check(file):
             cases[-1][3].append(line)
     with tempfile.TemporaryDirectory(prefix="hodo-golden-") as name:
         where = pathlib.Path(name)
-        prepare(where)
+        prepare(where, any(" plain" in (case[0] or "") for case in cases))
         bin_dir = where / "bin"
         bin_dir.mkdir()
         (bin_dir / "hodo").symlink_to(HODO)
