@@ -362,6 +362,20 @@ class Life(Case):
         self.assertEqual(self.notes(events, t[0].pid), [0, 1, 2])
         self.assertEqual(self.notes(events, t[1].pid), [0, 1, 2, 0, 1])
 
+    def test_detach_only_from_one_recorder(self):
+        """With --recorder, nothing happens to a process that another recorder records."""
+        t = Target(self)
+        r = self.record(t)
+        t("note", 3)
+        done = self.hodo("detach", "--recorder", os.getpid(), t.pid)
+        self.assertNotIn("is no longer recorded", done.stderr)
+        t("note", 2)
+        done = self.hodo("detach", "--recorder", r.pid, t.pid)
+        self.assertEqual((done.returncode, done.stderr), (0, f"hodo: process {t.pid} is no longer recorded\n"))
+        t("note", 4)
+        r.stop()
+        self.assertEqual(self.notes(self.events(), t.pid), [0, 1, 2, 0, 1])
+
     def test_stopped_process(self):
         """SIGSTOP: the recorder neither waits for the process for ever nor ends with it."""
         t = Target(self)
@@ -475,6 +489,9 @@ process PID is {}
         done = self.hodo("disable", "-q", t.pid, "at:note")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         t("note", 3)
+        done = self.hodo("enable", "-q", t.pid, "at:note")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.hodo("disable", "-q", t.pid, "at:note", status=0)
         done = self.hodo("enable", t.pid, "at")
         self.assertEqual((done.returncode, done.stderr), (0, f"hodo: 6 events of process {t.pid} are on\n"))
         t("note", 4)
@@ -524,7 +541,6 @@ process PID is {}
                 (["record", "-p", "0"], "'0' is not a process ID"),
                 (["record", "-p", "-5"], "'-5' is not a process ID"),
                 (["record", "-p", "2147483648"], "'2147483648' is not a process ID"),
-                (["record"], "nothing to record: give a command, -p PID, or -k"),
                 (["enable"], "give a process ID"), (["disable"], "give a process ID"),
                 (["detach"], "give a process ID"),
                 (["enable", "12"], "no events given: '*:*' is all of them"),

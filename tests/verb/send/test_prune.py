@@ -67,6 +67,11 @@ class Prune(Case):
         self.assertEqual(len(self.serials(kept)), 2000)
         self.assertEqual(self.prune("--keep-age", "2d")[0], [])
 
+    def test_quiet(self):
+        self.make("old.data", 50)
+        done = self.hodo("prune", "-q", "--keep-age", "2d", self.top, status=0)
+        self.assertEqual((done.stdout, done.stderr, self.left()), ("", "", set()))
+
     def test_by_size(self):
         for i in range(6):
             self.pack(f"h/r/part-{i + 1:08}.hodo", 10 - i)

@@ -294,6 +294,16 @@ class Later(Case):
         self.assertEqual(self.serials(a), list(range(20000)))
         self.fails(1, "no such recording", "send", "nothing", "--to", "there")
 
+    def test_level(self):
+        """A higher level makes smaller parts of the same events."""
+        self.hodo("record", "-q", *SMALL, "--wait", "-o", "a", "--", TICKS, input="20000\n", status=0)
+        sizes = []
+        for level in (1, 19):
+            self.hodo("send", "-q", "--level", level, "a", "--to", f"at{level}", status=0)
+            [part] = self.parts(self.path(f"at{level}"))
+            self.assertEqual(self.serials(part), list(range(20000)))
+            sizes.append(part.stat().st_size)
+        self.assertLess(sizes[1], sizes[0])
 
     def test_sent_on(self):
         """What was collected, as parts or as one packed file, goes on to another place and is read there."""

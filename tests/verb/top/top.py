@@ -166,6 +166,17 @@ class Json(Case):
         self.assertEqual(top.stdout.read(), b"")
         self.assertEqual(top.wait(LIMIT_S), 4)
 
+    def test_duration(self):
+        """It ends by itself, and the process runs on."""
+        target = self.listener()
+        top = self.top("--json", "--duration", "0.5", "-d", "0.1", target.pid)
+        out, err = top.communicate(timeout=LIMIT_S)
+        self.assertEqual((top.returncode, err), (0, b""))
+        self.assertTrue(all("events" in json.loads(line) for line in out.splitlines()))
+        self.assertTrue(out)
+        self.order("b 10")
+        self.assertIsNone(target.poll())
+
     def check_unknown(self, top, listed):
         """What does not match is reported with what lists the events."""
         self.assertRegex(top.communicate(timeout=LIMIT_S)[1].decode(),

@@ -175,6 +175,18 @@ class Content(View):
         self.assertTrue(all(0 <= s["begin"] <= 500000 for s in late.rows("slices")))
         self.assertEqual(self.page(recording, "--since", "1000").header["totals"]["events"], 0)
 
+    def test_full_names(self):
+        """Names of C++ functions are short, and whole with --full-names."""
+        if not program("NAMES"):
+            self.skipTest("functions cannot be traced here")
+        self.record("-q", "--functions=shop::*", "--", program("NAMES"))
+        text = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+        short, full = "shop::Store<string>::put", f"shop::Store<{text} >::put(int, {text} const&)"
+        for options, shown, hidden in (((), short, full), (["--full-names"], full, short)):
+            strings = self.page(self.data, *options).header["strings"]
+            self.assertIn(shown, strings)
+            self.assertNotIn(hidden, strings)
+
     def test_damaged(self):
         recording = self.make("requests", 10000)
         stream = recording / "kvd-412/cpu0"
