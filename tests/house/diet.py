@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 LIMITS = {"lines": 15740, "text": 146 * 1024, "bss": 2 * 1024 * 1024}
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
 def with_headers(root, sources):
@@ -19,9 +19,12 @@ def with_headers(root, sources):
         if path in files:
             continue
         files.add(path)
-        for name in INCLUDE.findall(path.read_text()):
-            found = [p for p in (path.parent / name, root / "src" / name, root / "src/core" / name) if p.is_file()]
+        for mark, name in INCLUDE.findall(path.read_text()):
+            beside = [path.parent / name] if mark == '"' else []
+            found = [p for p in (*beside, root / "src" / name) if p.is_file()]
             if not found:
+                if mark == "<":
+                    continue  # the system's, or include/hodo
                 sys.exit(f"diet: {path} includes {name}, which is nowhere")
             todo.append(found[0])
     return files
