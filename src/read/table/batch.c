@@ -138,7 +138,7 @@ void hodo_rows_batch_clear(struct hodo_rows_batch *b)
 
 		if (v->nvalid)
 			memset(v->valid, 0, (b->n + 63) / 64 * 8);
-		if (b->zeroed && v->nvalid && v->nvalid < b->n)
+		if (b->zeroed && v->nvalid)
 			memset(v->data, 0, (size_t)b->n * v->bytes);
 		v->nvalid = v->from = v->until = 0;
 	}

@@ -30,7 +30,7 @@ class Attached(Case):
             self.assertIn("the recording ended before it could join", line)
 
     def bytes(self, name):
-        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/cpu*"))
+        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/[cf]*"))
 
     def test(self):
         self.program = self.start(MASKED, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -56,7 +56,7 @@ class Killed(Case):
         self.assertIn(" mix", self.ok("report", name))
 
     def bytes(self, name):
-        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/cpu*"))
+        return sum(f.stat().st_size for f in pathlib.Path(self.path(name)).glob("*/[cf]*"))
 
     def killed_before(self, call, number):
         """Kills what makes this call for the number-th time: the recorder, or its child that stops the threads."""

@@ -355,7 +355,8 @@ class Clock(Case):
         result = self.record("--packet-age", "0.2", TARGET, "pause", 1500)
         self.assertEqual(len(self.check_trace(result)), 3)
         folder = os.path.join(self.data, self.folders()[0])
-        sizes = [os.path.getsize(os.path.join(folder, f)) for f in os.listdir(folder) if f.startswith("cpu")]
+        streams = [f for f in os.listdir(folder) if f.startswith(("cpu", "fallback"))]
+        sizes = [os.path.getsize(os.path.join(folder, f)) for f in streams]
         self.assertEqual(sizes, [3 * (88 + 16 + 6 + 4)])
 
 

@@ -251,7 +251,7 @@ def check_damaged(d):
     done = hodo("record", "-q", "-o", trace, "--context", ALL, "--", f"{programs}/O2_frame", "chain")
     assert done.returncode == 0, done.stderr
     folder = f"{trace}/{[f for f in os.listdir(trace) if f[0] != '.'][0]}"
-    stream = f"{folder}/{[f for f in os.listdir(folder) if f.startswith('cpu')][0]}"
+    stream = f"{folder}/{[f for f in os.listdir(folder) if f.startswith(('cpu', 'fallback'))][0]}"
     with open(f"{folder}/metadata", "rb") as f:
         metadata = f.read()
     with open(stream, "rb") as f:

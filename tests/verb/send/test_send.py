@@ -236,7 +236,7 @@ class Later(Case):
             self.ticks(recorder, 20000)
             self.arrived(3)
             wait_for("a part with events", lambda: any(p.stat().st_size for p in pathlib.Path(self.data).glob(
-                "part-*/*/cpu*")) and not self.unsent())
+                "part-*/*/[cf]*")) and not self.unsent())
             recorder.send_signal(signal.SIGKILL)
             recorder.done()
             here = {n for part in pathlib.Path(self.data).glob("part-*") for n in self.serials(part)}
