@@ -25,8 +25,6 @@ struct hodo_otlp_args {
 	unsigned nheaders;
 };
 
-#define HODO_OTLP_HEADERS_VARIABLE "OTEL_EXPORTER_OTLP_HEADERS"
-
 /* Where the environment says that it goes, if no option does. 0, or HODO_EXIT_FAILURE having said why. */
 int hodo_otlp_endpoint_of_environment(struct hodo_otlp_args *a);
 static inline bool hodo_otlp_sends(const struct hodo_otlp_args *a)

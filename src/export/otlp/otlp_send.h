@@ -10,6 +10,7 @@
 #include <http/post.h>
 
 #define HODO_OTLP_URL_MAX 2048u
+#define HODO_OTLP_HEADERS_VARIABLE "OTEL_EXPORTER_OTLP_HEADERS"
 
 /* Spans, and values of counters. */
 struct hodo_otlp_counts {
