@@ -174,8 +174,7 @@ static int set_times(struct hodo_args *a, int64_t begin_ns)
 
 /* ------------------------------------------------------------------------ events */
 
-/* Of the options, as the reader knows them. */
-static struct hodo_select *select_of(const struct hodo_args *a)
+struct hodo_select *hodo_selection_of(const struct hodo_args *a)
 {
 	struct hodo_select *s = &a->selection->select;
 
@@ -190,7 +189,7 @@ static struct hodo_select *select_of(const struct hodo_args *a)
 bool hodo_selects_thread(const struct hodo_args *a, const struct hodo_read_process *process, uint32_t pid,
 			 uint32_t tid, const char *comm)
 {
-	return hodo_select_has_thread(select_of(a), process, pid, tid, comm);
+	return hodo_select_has_thread(hodo_selection_of(a), process, pid, tid, comm);
 }
 
 bool hodo_selects_process(const struct hodo_args *a, const struct hodo_read_process *process)
@@ -202,7 +201,7 @@ bool hodo_selects_process(const struct hodo_args *a, const struct hodo_read_proc
 
 bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event *e)
 {
-	return hodo_select_whose(select_of(a), e);
+	return hodo_select_whose(hodo_selection_of(a), e);
 }
 
 static int takes(void *args, const struct hodo_read_event *e)
@@ -241,7 +240,7 @@ static void check_names(struct hodo_args *a, const struct hodo_read *r)
 {
 	const struct hodo_select_unknown unknown = { tell_unknown, a };
 
-	if (hodo_select_check(r, select_of(a), &unknown) < 0)
+	if (hodo_select_check(r, hodo_selection_of(a), &unknown) < 0)
 		exit(hodo_no_memory());
 }
 
@@ -283,7 +282,7 @@ int hodo_selection_apply(struct hodo_args *a, struct hodo_read *r)
 		err = hodo_read_spans(r);
 	hodo_select_hosts(r, a->host);
 	if (!err)
-		err = hodo_read_choose(r, takes, a, select_of(a)->whole);
+		err = hodo_read_choose(r, takes, a, hodo_selection_of(a)->whole);
 	return err ? hodo_no_memory() : 0;
 }
 

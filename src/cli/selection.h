@@ -10,6 +10,8 @@
 
 #include <hodo/read.h>
 
+struct hodo_select;
+
 /* How a verb handles the selection, or-ed: struct hodo_verb. */
 enum {
 	HODO_SELECT = 1,       /* it has these options */
@@ -44,6 +46,8 @@ int hodo_selection_filter(void *args, const char *expr);
 
 /* Makes the reader give what the options select. 0, or the exit status after a message. */
 int hodo_selection_apply(struct hodo_args *args, struct hodo_read *reader);
+/* Of the options, as the reader knows them (read/event/select.h). */
+struct hodo_select *hodo_selection_of(const struct hodo_args *args);
 /* Whether --host, --process and --thread select a thread. process: NULL, or the kernel, whose threads belong to
  * others; pid: the thread's own process. */
 bool hodo_selects_thread(const struct hodo_args *args, const struct hodo_read_process *process, uint32_t pid,

@@ -16,7 +16,7 @@
 #include <cli/recording.h>
 #include <cli/say.h>
 #include <cli/list/list.h>
-#include <cli/report/report.h>
+#include <cli/report/lists.h>
 
 #include "record_send.h"
 
@@ -164,7 +164,7 @@ static void put_losses(const struct hodo_record_options *o, const struct hodo_re
 /* --------------------------------------------------------------------- functions */
 
 /* At once: one line a place. */
-static void show_wrong(const struct report_wrong *w, const struct hodo_read_event *e)
+static void show_wrong(const struct hodo_stats_wrong *w, const struct hodo_read_event *e)
 {
 	bool called = w->chain.n > 1;
 
@@ -175,14 +175,14 @@ static void show_wrong(const struct report_wrong *w, const struct hodo_read_even
 
 static int by_time(const void *a, const void *b)
 {
-	const struct report_held *x = a, *y = b;
+	const struct hodo_stats_held *x = a, *y = b;
 
 	return x->max_ns < y->max_ns ? 1 : x->max_ns > y->max_ns ? -1 : 0;
 }
 
-static void show_held(struct report_lists *l)
+static void show_held(struct hodo_stats_lists *l)
 {
-	struct report_held *held = l->held.entries;
+	struct hodo_stats_held *held = l->held.entries;
 	char buf[32];
 
 	if (held)
@@ -202,9 +202,9 @@ static void show_held(struct report_lists *l)
 		hodo_error("%u more callbacks held a loop: 'hodo print' shows them", l->held.n - HELD_SHOWN);
 }
 
-static void show_stack(const struct report_lists *l)
+static void show_stack(const struct hodo_stats_lists *l)
 {
-	const struct report_stack *stacks = l->stacks.entries, *deepest = stacks;
+	const struct hodo_stats_stack *stacks = l->stacks.entries, *deepest = stacks;
 	HODO_AUTO(hodo_text_free) struct hodo_text chain = { 0 };
 	char buf[32];
 
@@ -225,16 +225,16 @@ static void put_findings(const char *recording)
 	struct hodo_read *r = hodo_open(recording, true);
 	struct hodo_symbols *symbols = r ? hodo_symbols_new(recording) : NULL;
 	const struct hodo_read_event *e;
-	struct report_lists lists;
+	struct hodo_stats_lists lists;
 	uint64_t wrong = 0;
 
 	if (symbols)
 		hodo_symbols_shorten(symbols);
-	report_lists_start(&lists, symbols, NULL);
+	hodo_stats_lists_start(&lists, symbols, NULL);
 	while (symbols && hodo_read_next(r, &e) > 0) {
 		if (e->cls->kind != HODO_KIND_FUNCTION)
 			continue;
-		report_lists_event(&lists, e);
+		hodo_stats_lists_event(&lists, e);
 		if (lists.last_wrong && ++wrong <= WRONG_SHOWN)
 			show_wrong(lists.last_wrong, e);
 	}
@@ -242,7 +242,7 @@ static void put_findings(const char *recording)
 		hodo_error("%" PRIu64 " more calls in wrong threads: 'hodo print' shows them", wrong - WRONG_SHOWN);
 	show_held(&lists);
 	show_stack(&lists);
-	report_lists_free(&lists);
+	hodo_stats_lists_free(&lists);
 	hodo_symbols_free(symbols);
 	hodo_read_close(r);
 }

@@ -5,8 +5,11 @@
 #include <cli/fail_if.h>
 #include <cli/selection.h>
 
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
+
+#define SLOWEST 10u /* without --limit */
 
 static const char *const keys[] = { "thread", "cpu", "process", "host", NULL };
 
@@ -16,11 +19,11 @@ static int set_by(void *options, const char *value)
 
 	if (!*value || strchr(value, ','))
 		return hodo_usage("report", "--by is thread, cpu, process, host or one field, not '%s'", value);
-	o->by = REPORT_BY_FIELD;
-	o->by_text = value;
+	o->stats.by = HODO_STATS_BY_FIELD;
+	o->stats.by_text = value;
 	for (unsigned i = 0; keys[i]; i++)
 		if (strcmp(value, keys[i]) == 0)
-			o->by = (enum report_by)(REPORT_BY_THREAD + i);
+			o->stats.by = (enum hodo_stats_by)(HODO_STATS_BY_THREAD + i);
 	return 0;
 }
 
@@ -34,7 +37,7 @@ static int set_histogram(void *options, const char *value)
 }
 
 /* "thread,shard": what must be equal at both ends. */
-static bool parse_keys(struct report_pair *p)
+static bool parse_keys(struct hodo_stats_pair *p)
 {
 	bool all = false;
 	char *rest, *part;
@@ -42,30 +45,30 @@ static bool parse_keys(struct report_pair *p)
 	rest = p->fields = hodo_must(strdup(p->by));
 	while ((part = strsep(&rest, ",")) != NULL) {
 		if (strcmp(part, "thread") == 0)
-			p->key |= REPORT_KEY_THREAD;
+			p->key |= HODO_STATS_KEY_THREAD;
 		else if (strcmp(part, "cpu") == 0)
-			p->key |= REPORT_KEY_CPU;
+			p->key |= HODO_STATS_KEY_CPU;
 		else if (strcmp(part, "process") == 0)
-			p->key |= REPORT_KEY_PROCESS;
+			p->key |= HODO_STATS_KEY_PROCESS;
 		else if (strcmp(part, "all") == 0)
 			all = true;
-		else if (!*part || p->nfields == REPORT_KEY_FIELDS_MAX)
+		else if (!*part || p->nfields == HODO_STATS_KEY_FIELDS_MAX)
 			return false;
 		else
 			p->field[p->nfields++] = part;
 	}
 	/* A process's number means something else in another process; a CPU does not. */
 	if (!all && p->nfields)
-		p->key |= REPORT_KEY_PROCESS;
+		p->key |= HODO_STATS_KEY_PROCESS;
 	return true;
 }
 
 /* Splits "A,B" or "A,B by KEY,…". */
-static bool parse_pair(struct report_pair *p, char *text)
+static bool parse_pair(struct hodo_stats_pair *p, char *text)
 {
 	char *end = text + strcspn(text, ", "), *by;
 
-	*p = (struct report_pair){ .begin = text };
+	*p = (struct hodo_stats_pair){ .begin = text };
 	if (end == text || *end != ',')
 		return false;
 	*end++ = 0;
@@ -76,14 +79,14 @@ static bool parse_pair(struct report_pair *p, char *text)
 	while (*by == ' ')
 		*by++ = 0;
 	if (!*by) {
-		p->key = REPORT_KEY_THREAD;
+		p->key = HODO_STATS_KEY_THREAD;
 		return true;
 	}
 	p->by = by + 3 + strspn(by + 3, " ");
 	return strncmp(by, "by ", 3) == 0 && !strchr(p->by, ' ') && parse_keys(p);
 }
 
-static bool same_pair(const struct report_pair *a, const struct report_pair *b)
+static bool same_pair(const struct hodo_stats_pair *a, const struct hodo_stats_pair *b)
 {
 	return strcmp(a->begin, b->begin) == 0 && strcmp(a->end, b->end) == 0 &&
 	       strcmp(a->by ? a->by : "", b->by ? b->by : "") == 0;
@@ -93,21 +96,21 @@ static bool same_pair(const struct report_pair *a, const struct report_pair *b)
 static int set_pair(void *options, const char *value)
 {
 	struct report_options *o = options;
-	struct report_pair *pair = &o->pairs[o->npairs];
+	struct hodo_stats_pair *pair = &o->stats.pairs[o->stats.npairs];
 	char **rest = o->args.words, *text;
 	const char *by = rest[0] && strcmp(rest[0], "by") == 0 ? rest[1] : NULL;
 
-	if (o->npairs == REPORT_PAIRS_MAX)
-		return hodo_usage("report", "at most %u pairs", REPORT_PAIRS_MAX);
+	if (o->stats.npairs == HODO_STATS_PAIRS_MAX)
+		return hodo_usage("report", "at most %u pairs", HODO_STATS_PAIRS_MAX);
 	optind += by ? 2 : 0;
 	if (asprintf(&text, "%s%s%s", value, by ? " by " : "", by ? by : "") < 0)
 		return hodo_no_memory();
-	o->npairs++; /* to be freed */
+	o->stats.npairs++; /* to be freed */
 	if (!parse_pair(pair, text))
 		return hodo_usage("report", "--pair is two events and what they share, such as kv:start,kv:done by key, "
 				  "not '%s%s%s'", value, by ? " by " : "", by ? by : "");
-	for (uint32_t i = 0; i + 1 < o->npairs; i++)
-		if (same_pair(&o->pairs[i], pair))
+	for (uint32_t i = 0; i + 1 < o->stats.npairs; i++)
+		if (same_pair(&o->stats.pairs[i], pair))
 			return hodo_usage("report", "--pair %s,%s is given twice", pair->begin, pair->end);
 	return 0;
 }
@@ -123,17 +126,17 @@ static int add_value(struct report_options *o, const char *value, size_t len)
 				  value);
 	}
 	*dot = 0;
-	for (uint32_t i = 0; i < o->nvalues; i++) {
-		if (strcmp(o->values[i].event, event) == 0 && strcmp(o->values[i].field, dot + 1) == 0) {
+	for (uint32_t i = 0; i < o->stats.nvalues; i++) {
+		if (strcmp(o->stats.values[i].event, event) == 0 && strcmp(o->stats.values[i].field, dot + 1) == 0) {
 			free(event);
 			return 0;
 		}
 	}
-	if (o->nvalues == REPORT_VALUES_MAX) {
+	if (o->stats.nvalues == HODO_STATS_VALUES_MAX) {
 		free(event);
-		return hodo_usage("report", "at most %u fields with --values", REPORT_VALUES_MAX);
+		return hodo_usage("report", "at most %u fields with --values", HODO_STATS_VALUES_MAX);
 	}
-	o->values[o->nvalues++] = (struct report_value){ event, dot + 1 };
+	o->stats.values[o->stats.nvalues++] = (struct hodo_stats_value){ event, dot + 1 };
 	return 0;
 }
 
@@ -149,19 +152,91 @@ static int set_values(void *options, const char *value)
 	return status;
 }
 
+/* Reports what was requested but is not in the recording, and what does not count. */
+static void warn(const struct hodo_stats_events *ev, const char *dir)
+{
+	const struct hodo_stats_options *o = ev->o;
+	uint64_t n;
+	char number[32];
+
+	for (uint32_t i = 0; i < o->npairs; i++)
+		for (unsigned side = 0; side < 2; side++)
+			if (!hodo_stats_series_at(&ev->rows, i)->seen[side])
+				hodo_warning("%s: no event '%s'%s: 'hodo stat' lists the events", dir,
+					     side ? o->pairs[i].end : o->pairs[i].begin,
+					     o->pairs[i].nfields ? " with the fields to pair by" : "");
+	for (uint32_t i = 0; i < o->nvalues; i++)
+		if (!(ev->findings.values >> i & 1))
+			hodo_warning("%s: no event '%s' with a number '%s': 'hodo list' lists the events",
+				     dir, o->values[i].event, o->values[i].field);
+	if (o->by == HODO_STATS_BY_FIELD && !ev->findings.by)
+		hodo_warning("%s: no event has a field '%s': 'hodo list' lists the fields", dir, o->by_text);
+	if (ev->findings.dropped)
+		hodo_warning("%s: %s of the begins were dropped, because more than a million were waiting for "
+			     "their end", dir, hodo_grouped(ev->findings.dropped, number));
+	if (ev->rows.others)
+		hodo_warning("%s: there are more groups than can be shown: the rest is in (others)", dir);
+	n = ev->findings.unsure_times;
+	if (n)
+		hodo_warning("%s: events were lost in %s time%s on or off CPUs, which %s not counted", dir,
+			     hodo_grouped(n, number), hodo_plural(n), n == 1 ? "is" : "are");
+	n = ev->findings.unsure_spans;
+	if (n)
+		hodo_warning("%s: events were lost in %s span%s: a begin and its end may belong to different spans", dir,
+			     hodo_grouped(n, number), hodo_plural(n));
+	if (ev->rows.unmeasured)
+		hodo_warning("%s: too many spans and fields: some have no percentiles", dir);
+	if (hodo_runs_forgotten(ev->runs))
+		hodo_warning("%s: there were too many threads: %s of them were dropped, with their times off CPUs",
+			     dir, hodo_grouped(hodo_runs_forgotten(ev->runs), number));
+}
+
+static int read_all(struct report *rep, const char *dir, const struct report_options *o)
+{
+	struct hodo_args args = o->args;
+	int err, status;
+
+	rep->o = o;
+	args.dir = dir;
+	status = hodo_open_selected(&rep->r, &args);
+	if (status)
+		return status;
+	rep->symbols = hodo_open_symbols(&o->args, dir);
+	err = hodo_stats_read(&rep->stats, rep->r, rep->symbols, &o->stats);
+	if (err)
+		return err == -ENOMEM ? hodo_no_memory() :
+					hodo_error("%s: cannot be read further: %s", dir, strerror(-err));
+	if (!o->args.quiet) {
+		warn(&rep->stats.events, dir);
+		hodo_tell_unnamed(rep->symbols);
+		hodo_tell_lost(rep->r);
+	}
+	return 0;
+}
+
+static void free_all(struct report *rep)
+{
+	hodo_stats_free(&rep->stats);
+	hodo_symbols_free(rep->symbols);
+	hodo_read_close(rep->r);
+}
+
 static int run(void *options)
 {
-	const struct report_options *o = options;
+	struct report_options *o = options;
 	struct report rep = { 0 }, other = { 0 };
 	struct hodo_page page;
 	int status;
 
 	if (o->args.look.fail_ifs && !o->diff)
 		return hodo_usage("report", "--fail-if compares two recordings: give the other with --diff");
-	status = report_read(&rep, o->args.dir, o);
-
+	o->stats.select = hodo_selection_of(&o->args);
+	o->stats.slowest = o->args.look.limit == UINT64_MAX ? SLOWEST : o->args.look.limit;
+	o->stats.json = o->args.look.json;
+	o->stats.compares = o->diff;
+	status = read_all(&rep, o->args.dir, o);
 	if (!status && o->diff)
-		status = report_read(&other, o->diff, o);
+		status = read_all(&other, o->diff, o);
 	if (!status) {
 		hodo_page_begin(&page, &o->args);
 		report_put(&page, &rep, o->diff ? &other : NULL);
@@ -170,27 +245,27 @@ static int run(void *options)
 			hodo_warning("%s has no events: 'hodo info' shows what it is", o->args.dir);
 		status = hodo_page_end(&page);
 	}
-	report_free(&other);
-	report_free(&rep);
+	free_all(&other);
+	free_all(&rep);
 	return hodo_fail_if_status(&o->args.look, status);
 }
 
 static const struct hodo_columns *const tables[] = {
-	&report_columns[REPORT_FUNCTIONS], &report_columns[REPORT_EVENTS], &report_columns[REPORT_SPANS],
-	&report_columns[REPORT_VALUES], &report_columns[REPORT_RUNNING], &report_columns[REPORT_OFF],
-	&report_columns[REPORT_LATENCY], &report_slowest_columns[0], &report_slowest_columns[1], NULL,
+	&report_columns[HODO_STATS_FUNCTIONS], &report_columns[HODO_STATS_EVENTS], &report_columns[HODO_STATS_SPANS],
+	&report_columns[HODO_STATS_VALUES], &report_columns[HODO_STATS_RUNNING], &report_columns[HODO_STATS_OFF],
+	&report_columns[HODO_STATS_LATENCY], &report_slowest_columns[0], &report_slowest_columns[1], NULL,
 };
 
 static void drop(void *options)
 {
 	struct report_options *o = options;
 
-	for (uint32_t i = 0; i < o->npairs; i++) {
-		free(o->pairs[i].begin);
-		free(o->pairs[i].fields);
+	for (uint32_t i = 0; i < o->stats.npairs; i++) {
+		free(o->stats.pairs[i].begin);
+		free(o->stats.pairs[i].fields);
 	}
-	for (uint32_t i = 0; i < o->nvalues; i++)
-		free(o->values[i].event);
+	for (uint32_t i = 0; i < o->stats.nvalues; i++)
+		free(o->stats.values[i].event);
 }
 
 static const char *const sorts[] = { "total", "self", "calls", "avg", "p50", "p99", "max", "min", "name", NULL };

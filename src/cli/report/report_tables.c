@@ -4,22 +4,22 @@
 
 #include <fnmatch.h>
 
-static const struct report_rows *rows_of(const struct hodo_table *t)
+static const struct hodo_stats_rows *rows_of(const struct hodo_table *t)
 {
-	return &((const struct report *)t->context)->events.rows;
+	return &((const struct report *)t->context)->stats.events.rows;
 }
 
-static enum report_section section_of(const struct hodo_table *t)
+static enum hodo_stats_section section_of(const struct hodo_table *t)
 {
-	return (enum report_section)(t->columns - report_columns);
+	return (enum hodo_stats_section)(t->columns - report_columns);
 }
 
-static const struct report_series *series_of(const struct hodo_table *t, const void *row)
+static const struct hodo_stats_series *series_of(const struct hodo_table *t, const void *row)
 {
-	return report_series_at(rows_of(t), report_row_series(row));
+	return hodo_stats_series_at(rows_of(t), hodo_stats_row_series(row));
 }
 
-static double seconds_of(const struct report_events *ev)
+static double seconds_of(const struct hodo_stats_events *ev)
 {
 	return (double)((uint64_t)ev->end_ns - (uint64_t)ev->begin_ns) / 1e9;
 }
@@ -28,8 +28,8 @@ static double seconds_of(const struct report_events *ev)
 
 static const char *name_of(const struct hodo_table *t, const void *row)
 {
-	return section_of(t) == REPORT_FUNCTIONS ? ((const struct report_function *)row)->name
-						 : report_series_name(series_of(t, row));
+	return section_of(t) == HODO_STATS_FUNCTIONS ? ((const struct hodo_stats_function *)row)->name
+						 : hodo_stats_series_name(series_of(t, row));
 }
 
 static struct hodo_cell name(const struct hodo_table *t, const struct hodo_column *c, const void *row)
@@ -39,13 +39,13 @@ static struct hodo_cell name(const struct hodo_table *t, const struct hodo_colum
 
 static struct hodo_cell group(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	return hodo_cell_string(report_group_name(rows_of(t), report_row_group(row)));
+	return hodo_cell_string(hodo_stats_group_name(rows_of(t), hodo_stats_row_group(row)));
 }
 
 /* A property of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
 static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_pair *p = series_of(t, row)->pair;
+	const struct hodo_stats_pair *p = series_of(t, row)->pair;
 
 	if (!p || c->argument < 2)
 		return hodo_cell_string(!p ? NULL : c->argument < 1 ? p->begin : p->end);
@@ -54,11 +54,11 @@ static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_colum
 
 static void put_group(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	const char *name = report_group_name(rows_of(t), report_row_group(row));
+	const char *name = hodo_stats_group_name(rows_of(t), hodo_stats_row_group(row));
 
 	if (!name)
 		return;
-	if (rows_of(t)->o->by == REPORT_BY_FIELD && section_of(t) < REPORT_RUNNING) {
+	if (rows_of(t)->o->by == HODO_STATS_BY_FIELD && section_of(t) < HODO_STATS_RUNNING) {
 		hodo_add_plain(to, rows_of(t)->o->by_text);
 		hodo_text_char(to, '=');
 	}
@@ -68,12 +68,12 @@ static void put_group(struct hodo_text *to, const struct hodo_table *t, const vo
 /* What scheduling is split by, is so called. */
 static void put_group_json(struct hodo_json *j, const char *key, const struct hodo_table *t, const void *row)
 {
-	enum report_by by = rows_of(t)->o->by;
+	enum hodo_stats_by by = rows_of(t)->o->by;
 
-	if (section_of(t) >= REPORT_RUNNING)
-		key = by == REPORT_BY_CPU ? "cpu" : by == REPORT_BY_PROCESS ? "process" :
-		      by == REPORT_BY_HOST ? "host" : "thread";
-	hodo_json_string(j, key, report_group_name(rows_of(t), report_row_group(row)));
+	if (section_of(t) >= HODO_STATS_RUNNING)
+		key = by == HODO_STATS_BY_CPU ? "cpu" : by == HODO_STATS_BY_PROCESS ? "process" :
+		      by == HODO_STATS_BY_HOST ? "host" : "thread";
+	hodo_json_string(j, key, hodo_stats_group_name(rows_of(t), hodo_stats_row_group(row)));
 }
 
 /* A number with a word, if it is not 0; separated from earlier ones by a space. */
@@ -89,7 +89,7 @@ static void put_noted(struct hodo_text *to, uint64_t n, const char *what, bool *
 
 static void put_unpaired(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	const struct report_row *r = row;
+	const struct hodo_stats_row *r = row;
 	bool any = false;
 
 	put_noted(to, r->begins, "without end", &any);
@@ -98,7 +98,7 @@ static void put_unpaired(struct hodo_text *to, const struct hodo_table *t, const
 
 static void put_unfinished(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	const struct report_function *f = row;
+	const struct hodo_stats_function *f = row;
 	bool any = false;
 
 	put_noted(to, f->left, "left", &any);
@@ -116,12 +116,12 @@ static void put_found(struct hodo_json *j, const char *key, const struct hodo_ta
 /* A rate over no time at all says nothing. */
 static struct hodo_cell per_second(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	double seconds = seconds_of(&((const struct report *)t->context)->events);
+	double seconds = seconds_of(&((const struct report *)t->context)->stats.events);
 	struct hodo_cell v = hodo_cell_f64(0);
 
 	v.blank = seconds <= 0;
 	if (!v.blank)
-		v.f = (double)((const struct report_times *)row)->n / seconds;
+		v.f = (double)((const struct hodo_stats_times *)row)->n / seconds;
 	return v;
 }
 
@@ -130,13 +130,13 @@ static struct hodo_cell time_of(const struct hodo_table *t, const struct hodo_co
 {
 	struct hodo_cell v = hodo_cell_u64(*(const uint64_t *)((const char *)row + c->offset));
 
-	v.blank = !((const struct report_times *)row)->n;
+	v.blank = !((const struct hodo_stats_times *)row)->n;
 	return v;
 }
 
 static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_times *times = row;
+	const struct hodo_stats_times *times = row;
 	struct hodo_cell v = hodo_cell_f64(times->n ? (double)times->sum_ns / (double)times->n : 0);
 
 	v.blank = !times->n;
@@ -146,14 +146,14 @@ static struct hodo_cell time_avg(const struct hodo_table *t, const struct hodo_c
 /* Sum over the spans for which it is known; empty if there are none. */
 static struct hodo_cell off_cpu(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_row *r = row;
+	const struct hodo_stats_row *r = row;
 
 	return r->off_n ? hodo_cell_u64(r->off_ns) : hodo_cell_string(NULL);
 }
 
 static struct hodo_cell off_cpu_count(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_row *r = row;
+	const struct hodo_stats_row *r = row;
 
 	return r->off_n ? hodo_cell_u64(r->off_n) : hodo_cell_string(NULL);
 }
@@ -161,8 +161,8 @@ static struct hodo_cell off_cpu_count(const struct hodo_table *t, const struct h
 /* argument: the quantile. */
 static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_times *times = row;
-	struct hodo_cell v = times->histogram ? hodo_cell_u64(report_times_at(times, c->argument)) :
+	const struct hodo_stats_times *times = row;
+	struct hodo_cell v = times->histogram ? hodo_cell_u64(hodo_stats_times_at(times, c->argument)) :
 						hodo_cell_string(NULL);
 
 	v.blank = !times->n || !times->histogram;
@@ -172,7 +172,7 @@ static struct hodo_cell time_at(const struct hodo_table *t, const struct hodo_co
 /* The member at the offset, else the quantile of the argument, else the mean. */
 static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
-	const struct report_row *r = row;
+	const struct hodo_stats_row *r = row;
 	struct hodo_histogram *h = r->times.histogram;
 	struct hodo_cell v = hodo_cell_string(NULL);
 	double n;
@@ -191,8 +191,8 @@ static struct hodo_cell number_of(const struct hodo_table *t, const struct hodo_
 /* The bars of a row; -1: not wanted, or none. */
 static int bars_of(const struct hodo_table *t, const void *row, struct report_bar bars[REPORT_BARS_MAX])
 {
-	const struct report_options *o = rows_of(t)->o;
-	const struct report_times *times = row;
+	const struct report_options *o = ((const struct report *)t->context)->o;
+	const struct hodo_stats_times *times = row;
 
 	if (!o->histogram || !times->histogram ||
 	    (o->histogram_of && fnmatch(o->histogram_of, name_of(t, row), 0) != 0))
@@ -211,26 +211,26 @@ static void put_histogram_json(struct hodo_json *j, const char *key, const struc
 
 static void put_histogram(struct hodo_text *to, const struct hodo_table *t, const void *row)
 {
-	enum report_section section = section_of(t);
+	enum hodo_stats_section section = section_of(t);
 	struct report_bar bars[REPORT_BARS_MAX];
 	int n = bars_of(t, row, bars);
 
 	if (n <= 0)
 		return;
 	hodo_text_char(to, '\n');
-	if (section < REPORT_RUNNING)
+	if (section < HODO_STATS_RUNNING)
 		hodo_add_plain(to, name_of(t, row));
-	if (section != REPORT_FUNCTIONS) {
-		hodo_text_add(to, report_row_group(row) && section < REPORT_RUNNING ? "  " : "");
+	if (section != HODO_STATS_FUNCTIONS) {
+		hodo_text_add(to, hodo_stats_row_group(row) && section < HODO_STATS_RUNNING ? "  " : "");
 		put_group(to, t, row);
 	}
-	hodo_text_add(to, section == REPORT_LATENCY ? ", from wake-up to running:\n" : ":\n");
-	report_bars_put(to, bars, n, section != REPORT_VALUES);
+	hodo_text_add(to, section == HODO_STATS_LATENCY ? ", from wake-up to running:\n" : ":\n");
+	report_bars_put(to, bars, n, section != HODO_STATS_VALUES);
 }
 
 /* ------------------------------------------------------------------------ columns */
 
-#define ROW(name) HODO_MEMBER(struct report_row, name)
+#define ROW(name) HODO_MEMBER(struct hodo_stats_row, name)
 #define NAME(key, title, width) { key, title, HODO_AS_TEXT, width, HODO_IDENTITY, .get = name, .also = "name" }
 #define GROUP(title)                                                                                                   \
 	{ "group", title, .flags = HODO_IDENTITY, .get = group, .put = put_group, .put_json = put_group_json,          \
@@ -253,7 +253,7 @@ static void put_histogram(struct hodo_text *to, const struct hodo_table *t, cons
 #define NUMBER(key, title, ...)                                                                                        \
 	{ key, title, HODO_AS_NUMBER, 11, HODO_OPTIONAL | HODO_CLOSE, .get = number_of, ##__VA_ARGS__ }
 
-#define FUNCTION(name) HODO_MEMBER(struct report_function, name)
+#define FUNCTION(name) HODO_MEMBER(struct hodo_stats_function, name)
 static const struct hodo_column function_columns[] = {
 	{ "function", .flags = HODO_IDENTITY, FUNCTION(name), .also = "name" },
 	{ "object", .flags = HODO_NO_DIFF, FUNCTION(object) },
@@ -303,29 +303,29 @@ static const struct hodo_column off_columns[] = { NAME("why", NULL, 9), GROUP("T
 
 #define TABLE(key, columns) { key, HODO_COLUMNS(columns), .head = HODO_DIM
 #define ALL_TIMES "count,per_second,total,avg,p50,p90,p99,p999,max,"
-const struct hodo_columns report_columns[REPORT_SECTIONS] = {
-	[REPORT_FUNCTIONS] = { "functions", HODO_COLUMNS(function_columns), .sort = "total",
+const struct hodo_columns report_columns[HODO_STATS_SECTIONS] = {
+	[HODO_STATS_FUNCTIONS] = { "functions", HODO_COLUMNS(function_columns), .sort = "total",
 			       .text = "calls,total,self,avg,min,p50,p99,max,function,unfinished",
 			       .diff = "total,self,avg,calls" },
-	[REPORT_EVENTS] = TABLE("events", event_columns), .sort = "count", .text = "count,per_second,name,group",
+	[HODO_STATS_EVENTS] = TABLE("events", event_columns), .sort = "count", .text = "count,per_second,name,group",
 				.diff = "count" },
-	[REPORT_SPANS] = TABLE("spans", span_columns), .sort = "total",
+	[HODO_STATS_SPANS] = TABLE("spans", span_columns), .sort = "total",
 			       .text = "count,per_second,total,off_cpu,avg,p50,p90,p99,p999,max,name,group,unpaired",
 			       .diff = "p50,p99,max,count" },
-	[REPORT_VALUES] = TABLE("values", value_columns), .sort = "count",
+	[HODO_STATS_VALUES] = TABLE("values", value_columns), .sort = "count",
 				.text = "count,avg,min,p50,p90,p99,p999,max,last,name,group",
 				.diff = "p50,p99,max,count" },
-	[REPORT_RUNNING] = TABLE("running", running_columns), .sort = "total", .text = "count,total,avg,max,group",
+	[HODO_STATS_RUNNING] = TABLE("running", running_columns), .sort = "total", .text = "count,total,avg,max,group",
 				 .diff = "total,max,count" },
-	[REPORT_OFF] = TABLE("off_cpu", off_columns), .sort = "total", .text = "count,total,avg,max,why,group",
+	[HODO_STATS_OFF] = TABLE("off_cpu", off_columns), .sort = "total", .text = "count,total,avg,max,why,group",
 			     .diff = "total,max,count" },
-	[REPORT_LATENCY] = TABLE("latency", latency_columns), .sort = "total", .text = ALL_TIMES "group",
+	[HODO_STATS_LATENCY] = TABLE("latency", latency_columns), .sort = "total", .text = ALL_TIMES "group",
 				 .diff = "p50,p99,max,count" },
 };
 
 /* ------------------------------------------------------------------------- tables */
 
-static bool is_empty(const struct report_row *row)
+static bool is_empty(const struct hodo_stats_row *row)
 {
 	return !row->times.n && !row->begins && !row->ends;
 }
@@ -334,36 +334,37 @@ static bool is_empty(const struct report_row *row)
  * The rows of a section. Requested but missing series are shown empty; groups only if they exist, or, if two
  * recordings are compared, exist in one.
  */
-static struct hodo_table make_table(const struct report *rep, enum report_section section)
+static struct hodo_table make_table(const struct report *rep, enum hodo_stats_section section)
 {
-	const struct report_rows *rows = &rep->events.rows;
+	const struct hodo_stats_rows *rows = &rep->stats.events.rows;
 	struct hodo_table t = { .columns = &report_columns[section], .context = rep };
 
-	if (section == REPORT_FUNCTIONS) {
-		t.first = rep->functions.entries;
-		t.n = rep->functions.n;
-		t.stride = rep->functions.entry_bytes;
+	if (section == HODO_STATS_FUNCTIONS) {
+		t.first = rep->stats.functions.entries;
+		t.n = rep->stats.functions.n;
+		t.stride = rep->stats.functions.entry_bytes;
 	} else {
 		t.order = hodo_must(calloc((size_t)rows->rows.n + 1, sizeof(*t.order)));
 	}
 	for (uint32_t i = 0; t.order && i < rows->rows.n; i++) {
-		const struct report_row *row = hodo_map_at(&rows->rows, i);
+		const struct hodo_stats_row *row = hodo_map_at(&rows->rows, i);
 
 		if (series_of(&t, row)->section == section &&
-		    !(is_empty(row) && (rows->o->diff || (!report_row_group(row) && rows->o->by != REPORT_BY_NONE))))
+		    !(is_empty(row) && (rows->o->compares ||
+					(!hodo_stats_row_group(row) && rows->o->by != HODO_STATS_BY_NONE))))
 			t.order[t.n++] = row;
 	}
-	hodo_table_arrange(&t, &rows->o->args.look);
+	hodo_table_arrange(&t, &rep->o->args.look);
 	return t;
 }
 
 /* The title of a section's table; functions have none. */
-static const char *title_of(enum report_section section, bool color, bool first, char buf[64])
+static const char *title_of(enum hodo_stats_section section, bool color, bool first, char buf[64])
 {
-	static const char *const titles[REPORT_SECTIONS] = { NULL, "Events", "Spans and pairs", "Values", "On CPUs",
+	static const char *const titles[HODO_STATS_SECTIONS] = { NULL, "Events", "Spans and pairs", "Values", "On CPUs",
 							     "Off CPUs, and why", "From wake-up to running" };
 
-	if (section == REPORT_FUNCTIONS)
+	if (section == HODO_STATS_FUNCTIONS)
 		return "";
 	snprintf(buf, 64, "%s%s%s:%s\n", first ? "" : "\n", hodo_style(color, HODO_HEADING), titles[section],
 		 hodo_style(color, HODO_PLAIN));
@@ -374,13 +375,14 @@ static const char *title_of(enum report_section section, bool color, bool first,
 
 static bool has_functions(const struct report *rep)
 {
-	return rep->functions.n || rep->lists.stacks.n || rep->lists.held.n || rep->lists.wrong.n ||
-	       rep->totals.orphans;
+	const struct hodo_stats *s = &rep->stats;
+
+	return s->functions.n || s->lists.stacks.n || s->lists.held.n || s->lists.wrong.n || s->totals.orphans;
 }
 
 bool report_empty(const struct report *rep)
 {
-	return !has_functions(rep) && !rep->events.rows.rows.n;
+	return !has_functions(rep) && !rep->stats.events.rows.rows.n;
 }
 
 /* Returns whether it was written: there are rows, and a column to show. */
@@ -400,50 +402,50 @@ static void put_text(struct hodo_text *to, const struct report *rep, bool color)
 	bool first = !has_functions(rep), any = false;
 	char buf[32];
 
-	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+	for (unsigned i = 0; i < HODO_STATS_SECTIONS; i++) {
 		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(rep, i);
 
-		if (put_table(to, &t, color, first && !any) && i != REPORT_FUNCTIONS)
+		if (put_table(to, &t, color, first && !any) && i != HODO_STATS_FUNCTIONS)
 			any = true;
-		if (i == REPORT_FUNCTIONS && rep->totals.orphans)
+		if (i == HODO_STATS_FUNCTIONS && rep->stats.totals.orphans)
 			hodo_text_printf(to, "exits of calls that are not in the recording: %s\n",
-					 hodo_grouped(rep->totals.orphans, buf));
+					 hodo_grouped(rep->stats.totals.orphans, buf));
 		for (size_t k = 0; k < t.n - t.hidden; k++)
 			put_histogram(to, &t, hodo_table_row(&t, k));
-		if (i == REPORT_FUNCTIONS)
-			report_lists_put(to, &rep->lists);
+		if (i == HODO_STATS_FUNCTIONS)
+			report_lists_put(to, &rep->stats.lists);
 	}
-	report_slowest_put(to, &rep->slowest);
+	report_slowest_put(to, rep);
 	if (any)
-		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(&rep->events));
+		hodo_text_printf(to, "\nin %.9f s\n", seconds_of(&rep->stats.events));
 }
 
 static void put_totals(struct hodo_json *j, const struct report *rep)
 {
 	struct hodo_read_lost lost = hodo_read_lost(rep->r, NULL);
 
-	hodo_json_u64(j, "calls", rep->totals.calls);
-	hodo_json_u64(j, "returned", rep->totals.returned);
-	hodo_json_u64(j, "left", rep->totals.left);
-	hodo_json_u64(j, "open", rep->totals.open);
-	hodo_json_u64(j, "exit_lost", rep->totals.exit_lost);
-	hodo_json_u64(j, "orphans", rep->totals.orphans);
+	hodo_json_u64(j, "calls", rep->stats.totals.calls);
+	hodo_json_u64(j, "returned", rep->stats.totals.returned);
+	hodo_json_u64(j, "left", rep->stats.totals.left);
+	hodo_json_u64(j, "open", rep->stats.totals.open);
+	hodo_json_u64(j, "exit_lost", rep->stats.totals.exit_lost);
+	hodo_json_u64(j, "orphans", rep->stats.totals.orphans);
 	hodo_json_u64(j, "lost", hodo_lost_all(&lost));
-	report_lists_put_json(j, &rep->lists);
+	report_lists_put_json(j, &rep->stats.lists);
 }
 
 static void put_json(struct hodo_json *j, const struct report *rep)
 {
-	const struct report_events *ev = &rep->events;
+	const struct hodo_stats_events *ev = &rep->stats.events;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+	for (unsigned i = 0; i < HODO_STATS_SECTIONS; i++) {
 		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(rep, i);
 
 		hodo_table_put_json(j, report_columns[i].name, &t);
-		if (i == REPORT_FUNCTIONS)
+		if (i == HODO_STATS_FUNCTIONS)
 			put_totals(j, rep);
 	}
-	report_slowest_put_json(j, &rep->slowest);
+	report_slowest_put_json(j, rep);
 	hodo_json_string(j, "by", ev->o->by_text);
 	hodo_json_u64(j, "duration_ns", (uint64_t)ev->end_ns - (uint64_t)ev->begin_ns);
 	hodo_json_u64(j, "dropped_begins", ev->findings.dropped);
@@ -456,7 +458,7 @@ static void put_diff(struct hodo_page *page, const struct report *before, const 
 	const struct hodo_show *look = &page->args->look;
 	bool first = true;
 
-	for (unsigned i = 0; i < REPORT_SECTIONS; i++) {
+	for (unsigned i = 0; i < HODO_STATS_SECTIONS; i++) {
 		HODO_AUTO(hodo_table_free) struct hodo_table t = make_table(before, i);
 		HODO_AUTO(hodo_table_free) struct hodo_table u = make_table(after, i);
 		char title[64];

@@ -70,7 +70,7 @@ bool hodo_select_whose(const struct hodo_select *s, const struct hodo_read_event
 	const struct hodo_read_begin *b = e->begin;
 	const struct hodo_read_thread *t = NULL;
 
-	if (!s->host && !s->process && !s->thread)
+	if (!s || (!s->host && !s->process && !s->thread))
 		return true;
 	if (!b || (b->tid == e->tid && b->pid == e->pid))
 		return hodo_select_has_thread(s, e->process, e->pid, e->tid, e->comm);

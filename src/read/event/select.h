@@ -42,7 +42,8 @@ bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_r
  */
 bool hodo_select_has_thread(const struct hodo_select *select, const struct hodo_read_process *of, uint32_t pid,
 			    uint32_t tid, const char *comm);
-/* … of an event; of an end by the thread of its begin, if that is known: a span is where it began. */
+/* … of an event, by a selection that may be NULL, too; of an end by the thread of its begin, if that is known: a span
+ * is where it began. */
 bool hodo_select_whose(const struct hodo_select *select, const struct hodo_read_event *event);
 /* Whether an event is one of those, or -ENOMEM: for hodo_read_choose(). */
 int hodo_select_takes(void *select, const struct hodo_read_event *event);
