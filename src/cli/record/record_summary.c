@@ -16,7 +16,7 @@
 #include <cli/recording.h>
 #include <cli/say.h>
 #include <cli/list/list.h>
-#include <cli/report/lists.h>
+#include <stats/lists.h>
 
 #include "record_send.h"
 

@@ -4,7 +4,7 @@
 #define HODO_CLI_REPORT_REPORT_H
 
 #include <cli/output/table.h>
-#include "stats.h"
+#include <stats/stats.h>
 
 struct report_options {
 	struct hodo_args args;
