@@ -3,7 +3,7 @@
  * read_impl.h - what the files of libhodo-read share.
  *
  *	reader   an open recording          open.c, order.c, count.c
- *	trace    one COMM-PID folder        trace.c, metadata.c, class.c
+ *	trace    one COMM-PID folder        folder.c, metadata.c, class.c
  *	stream   one file of it             stream.c (packets), order.c (events)
  */
 #ifndef HODO_READ_READ_IMPL_H
@@ -213,7 +213,7 @@ static inline uint64_t hodo_read_stream_offset(const struct hodo_stream *s, cons
 /* Ensures that the packet's next event is completely in memory, at s->p. 1; 0: there is none, or it is
  * broken; or a negative errno. */
 int hodo_read_stream_event(struct hodo_stream *s);
-/* Walks all streams, one after the other: each() gets one that is at its begin (count.c). What it returns but 0 ends
+/* Walks all streams, one after the other: each() gets one that is at its begin (order.c). What it returns but 0 ends
  * the walk, and is returned. */
 int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg);
 /* At the end of each packet: compares the events found with the header's. */
@@ -330,19 +330,6 @@ struct hodo_names {
 	uint32_t changes;
 };
 
-/* Short objects (trace.c). All zero: none. */
-struct hodo_shorts {
-	struct hodo_short {
-		uint64_t start, end; /* of its code */
-		uint64_t from, until; /* ticks */
-	} *object;
-	uint32_t n;
-	uint32_t near[256]; /* the last object found at such an address */
-};
-/* The address for these bits of a call's record (hodo_call_function()); the bits themselves if no object has
- * it. */
-uint64_t hodo_read_shorts_address(struct hodo_shorts *shorts, uint64_t bits, uint64_t ticks);
-
 struct hodo_trace {
 	struct hodo_read_process pub;
 	struct hodo_read *reader;
@@ -408,7 +395,7 @@ int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char
 int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, struct hodo_read_field *fields,
 			    uint32_t nfields);
 void hodo_read_labels_free(struct hodo_labels *l);
-/* Streams (streams.c). A new one; NULL: no memory. */
+/* Streams. A new one; NULL: no memory. */
 struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name);
 void hodo_read_streams_sort(struct hodo_trace *t); /* cpu0, cpu1 … cpu10, then the others */
 /* Searches the first n, which are sorted; NULL: none with that name. */

@@ -16,23 +16,6 @@ struct counts {
 	uint64_t out_of_time;             /* events of the packet that are skipped */
 };
 
-int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
-{
-	int err = 0;
-
-	hodo_read_rewind(r);
-	for (uint32_t i = 0; i < r->ntraces; i++) {
-		for (uint32_t k = 0; k < r->traces[i]->nstreams && !err; k++) {
-			struct hodo_stream *s = r->traces[i]->streams[k];
-
-			hodo_read_stream_start(s, window, true);
-			err = each(s, arg);
-			hodo_read_stream_finish(s);
-		}
-	}
-	return err;
-}
-
 /* Counts events of the packet that are in memory, until one is incomplete. Makes no calls: 50 million events
  * a second pass through here. */
 static void count_run(struct hodo_stream *s, struct counts *counts)

@@ -387,6 +387,23 @@ void hodo_read_rewind(struct hodo_read *reader)
 	reader->failed = 0;
 }
 
+int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg)
+{
+	int err = 0;
+
+	hodo_read_rewind(r);
+	for (uint32_t i = 0; i < r->ntraces; i++) {
+		for (uint32_t k = 0; k < r->traces[i]->nstreams && !err; k++) {
+			struct hodo_stream *s = r->traces[i]->streams[k];
+
+			hodo_read_stream_start(s, window, true);
+			err = each(s, arg);
+			hodo_read_stream_finish(s);
+		}
+	}
+	return err;
+}
+
 /* Forgets what was learned from other events. */
 static void unlearn(struct hodo_read *r)
 {

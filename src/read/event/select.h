@@ -25,7 +25,7 @@ struct hodo_select {
 void hodo_select_end(struct hodo_select *select); /* frees all but the names */
 void hodo_select_free(struct hodo_select *select); /* the reader's, with its names; NULL is allowed */
 
-/* select_names.c: by the patterns, a class by its name or its base name. */
+/* By the patterns, a class by its name or its base name. */
 bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls);
 /* What they say of each class is kept in a map of these, by class. */
 struct hodo_select_known {
@@ -58,7 +58,7 @@ struct hodo_select_unknown {
 	void *data;
 };
 
-/* select_names.c: looks for them. 0 or -ENOMEM. */
+/* Looks for them. 0 or -ENOMEM. */
 int hodo_select_check(const struct hodo_read *reader, struct hodo_select *select,
 		      const struct hodo_select_unknown *unknown);
 /* … and makes them warnings of the reader's. */

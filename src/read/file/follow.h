@@ -10,7 +10,7 @@
  *                            recorder has said is on disk
  *
  * They share files and nothing else: the reader takes whole packets only, and metadata only after the packets, as
- * every reader of a recording in progress does (trace.c). It holds no lock that the recorder could wait for.
+ * every reader of a recording in progress does (folder.c). It holds no lock that the recorder could wait for.
  *
  * What is known of a process, its events and threads grows, and stays valid as long as the reader. Times are those
  * of the step's clock, which comes closer to the final one from step to step.

@@ -12,10 +12,8 @@ int hodo_read_open_empty(struct hodo_read **reader, const char *path, const stru
 void hodo_read_heap_settle(struct hodo_read *r);
 /* stream.c: at the present end of what is still being written, frees what the rest of the walk does not need. */
 void hodo_read_stream_rest(struct hodo_stream *s);
-/* trace.c: takes the lines of a later metadata that are not in the earlier one. The text changes, has a byte after
+/* folder.c: takes the lines of a later metadata that are not in the earlier one. The text changes, has a byte after
  * its end, and stays. 0 or a negative errno. */
 int hodo_read_trace_more(struct hodo_trace *t, char *text, size_t len);
-/* follow_metadata.c: finds these, if it has changed. 0 or a negative errno. */
-int hodo_read_metadata_more(struct hodo_trace *t);
 
 #endif

@@ -103,6 +103,18 @@ static inline uint64_t hodo_cursor_frame(const struct hodo_cursor *cursor, uint6
 /* The part of the function's address that the word has. */
 static inline uint64_t hodo_call_function(uint64_t word) { return word >> (HODO_FUNCTION_SHIFT + 2) << 2; }
 
+/* Short objects. All zero: none. */
+struct hodo_shorts {
+	struct hodo_short {
+		uint64_t start, end; /* of its code */
+		uint64_t from, until; /* ticks */
+	} *object;
+	uint32_t n;
+	uint32_t near[256]; /* the last object found at such an address */
+};
+/* The address for these bits of a call's record (hodo_call_function()); the bits themselves if no object has it. */
+uint64_t hodo_read_shorts_address(struct hodo_shorts *shorts, uint64_t bits, uint64_t ticks);
+
 /* Notes the event with that id as the one for calls or returns, if its kind, name and types match. */
 void hodo_layouts_note_call(struct hodo_read_layouts *layouts, uint32_t id, uint32_t kind, const char *name,
 			    const uint8_t *types, uint32_t nfields);

@@ -24,6 +24,65 @@
 #define SEARCH_BYTES (256u << 10)
 #define EFFORT_BYTES (64u << 20)
 #define COUNT_MAX    (1ull << 56) /* of events: no ring has so many */
+#define LOST_ONLY_MAX 1024u /* streams without a file */
+
+/* -------------------------------------------------------------- the streams of a trace */
+
+struct hodo_stream *hodo_read_stream_new(struct hodo_trace *t, const char *name)
+{
+	struct hodo_stream *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->pub.name = hodo_arena_copy(&t->reader->memory, name, strlen(name));
+	if (!s || !s->pub.name || hodo_vec_push(t->streams, t->nstreams, s) < 0) {
+		free(s);
+		return NULL;
+	}
+	s->trace = t;
+	s->fd = -1;
+	s->comm = "?";
+	s->pub.size = sizeof(s->pub);
+	s->pub.cpu = -1;
+	return s;
+}
+
+/* cpu0, cpu1 … cpu10, then the others. */
+static int by_name(const void *a, const void *b)
+{
+	const struct hodo_stream *x = *(struct hodo_stream *const *)a, *y = *(struct hodo_stream *const *)b;
+
+	return strverscmp(x->pub.name, y->pub.name);
+}
+
+void hodo_read_streams_sort(struct hodo_trace *t)
+{
+	if (t->nstreams)
+		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
+}
+
+struct hodo_stream *hodo_read_streams_find(const struct hodo_trace *t, uint32_t n, const char *name)
+{
+	struct hodo_stream key = { .pub.name = name }, *k = &key, **hit;
+
+	hit = n ? bsearch(&k, t->streams, n, sizeof(*t->streams), by_name) : NULL;
+	return hit ? *hit : NULL;
+}
+
+struct hodo_stream *hodo_read_trace_stream(struct hodo_trace *t, const char *name)
+{
+	struct hodo_stream *s = hodo_read_streams_find(t, t->nfiles, name);
+
+	if (s)
+		return s;
+	for (uint32_t i = t->nfiles; i < t->nstreams; i++)
+		if (strcmp(t->streams[i]->pub.name, name) == 0)
+			return t->streams[i];
+	if (t->nstreams - t->nfiles >= LOST_ONLY_MAX)
+		return NULL;
+	return hodo_read_stream_new(t, name);
+}
+
+/* ----------------------------------------------------------------------- the files */
 
 /* Ensures that s->fd is the segment's file. 0 or a negative errno. */
 static int open_file(struct hodo_stream *s, struct hodo_segment *g)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c - one COMM-PID folder: its metadata, its streams, its threads, its short objects. */
+/* folder.c - one COMM-PID folder: its metadata, its streams, its threads, its short objects. */
 #include "follow_impl.h"
 #include <read/read_impl.h>
 #include "layout.h"

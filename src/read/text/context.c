@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* context.c - the context before the fields of events: stacks, and texts. */
-#include <read/text/text.h>
-
+#include "text.h"
 
 #define CALLERS_MAX 256u
 
