@@ -7,8 +7,9 @@
  */
 #include <lib/recordings/help.h>
 
+#include <base/arena.h>
 #include <lib/fuzz.h>
-#include <read/read_impl.h>
+#include <read/file/class.h>
 
 #define HEAD_BYTES (RECORD_ANCHOR_BYTES + RECORD_EVENT_BYTES)
 
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 							    "q", "r", "s", "t", "u", "v", "w", "x",
 							    "y", "z", "A", "B", "C", "D", "E", "F" };
 	struct hodo_class *c = calloc(1, sizeof(*c));
-	struct hodo_trace trace = { 0 };
+	struct hodo_arena memory = { 0 };
 	struct hodo_read_layouts *l = hodo_read_layouts_new();
 	const uint8_t *p = take(&data, &len, 1), *types, *payload;
 	size_t nfields = p ? *p % (HODO_FIELDS_MAX + 1u) : 0, bytes;
@@ -75,12 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			c->fields[i].name = names[i];
 		}
 		if (hodo_read_walk(l, event, HEAD_BYTES + bytes, 0, 1, 1, &walk) == 0 &&
-		    walk.events == 1 && hodo_read_class_finish(&trace, c) == 0)
+		    walk.events == 1 && hodo_read_class_finish(&memory, c) == 0)
 			print(c, event + HEAD_BYTES, walk.bytes - HEAD_BYTES);
 	}
 	free(format);
 	free(event);
-	hodo_arena_free(&trace.memory);
+	hodo_arena_free(&memory);
 	free(c);
 	hodo_read_layouts_free(l);
 	return 0;

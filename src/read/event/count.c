@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* count.c - figures of a whole recording: from headers alone, or counting every event, stream by stream. */
-#include <read/read_impl.h>
+#include "order.h"
+
+#include <read/file/class.h>
 #include <read/file/layout.h>
+#include <read/file/load.h>
+#include <read/file/reader.h>
+#include <read/file/stream.h>
 
 #include <errno.h>
 #include <stdlib.h>

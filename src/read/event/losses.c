@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* losses.c - see losses.h. Each stream has the times of its losses, each trace those of all its streams. */
 #include "losses.h"
-#include <read/read_impl.h>
 
 #include <base/vec.h>
 #include <core/search.h>
+#include <read/file/stream.h>
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TIMES_MAX (1u << 20) /* of a stream or trace: beyond that, the last one covers all later ones */
 #define BACK_MAX 256u        /* times after the place of a new one: more only if a file's times run back */
@@ -208,14 +210,9 @@ static bool is_between(const struct hodo_losses *l, int64_t from_ns, int64_t unt
 	return at < l->n && l->times[at].from_ns <= until_ns;
 }
 
-static const struct hodo_trace *trace_of(const struct hodo_read_process *process)
-{
-	return (const struct hodo_trace *)(const void *)process;
-}
-
 bool hodo_losses_between(const struct hodo_read_process *process, int32_t cpu, int64_t from_ns, int64_t until_ns)
 {
-	const struct hodo_trace *t = trace_of(process);
+	const struct hodo_trace *t = hodo_trace_of(process);
 
 	if (t->losses.n == 0 || !is_between(&t->losses, from_ns, until_ns))
 		return false;
@@ -232,5 +229,5 @@ bool hodo_losses_between(const struct hodo_read_process *process, int32_t cpu, i
 
 bool hodo_losses_any(const struct hodo_read_process *process)
 {
-	return trace_of(process)->losses.n > 0;
+	return hodo_trace_of(process)->losses.n > 0;
 }

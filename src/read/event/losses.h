@@ -57,4 +57,20 @@ int hodo_losses_learn(struct hodo_stream *s);
 int hodo_losses_learn_end(struct hodo_stream *s);
 int hodo_losses_stream_ends(struct hodo_stream *s);
 
+static inline uint64_t hodo_read_lost_sum(const struct hodo_read_lost *l)
+{
+	return l->full + l->too_large + l->busy + l->overwritten + l->unwritten + l->damaged;
+}
+
+static inline void hodo_read_lost_add(struct hodo_read_lost *sum, const struct hodo_read_lost *lost)
+{
+	sum->full += lost->full;
+	sum->too_large += lost->too_large;
+	sum->busy += lost->busy;
+	sum->overwritten += lost->overwritten;
+	sum->unwritten += lost->unwritten;
+	sum->unknown += lost->unknown;
+	sum->damaged += lost->damaged;
+}
+
 #endif

@@ -3,7 +3,9 @@
 #include "losses.h"
 #include "runs.h"
 
-#include <read/read_impl.h>
+#include <read/file/reader.h>
+#include <read/file/trace.h>
+
 #include <string.h>
 
 /* Where events of the class say their thread's CPU time; -1: nowhere. */

@@ -6,14 +6,17 @@
  * packet until that time comes; only then is it opened, and it frees its memory at its end. So a recording of
  * ten thousand processes that ran one after the other needs little memory and only one descriptor.
  */
-#include <read/file/follow_impl.h>
-#include <read/read_impl.h>
-#include <read/file/layout.h>
+#include "order.h"
 #include "spans.h"
 #include "threads.h"
 
-#include <errno.h>
+#include <read/file/class.h>
+#include <read/file/layout.h>
+#include <read/file/load.h>
+#include <read/file/reader.h>
+#include <read/file/stream.h>
 
+#include <errno.h>
 #include <stdio.h>
 
 #define WINDOW_BYTES      (256u << 10)
@@ -155,7 +158,7 @@ static __attribute__((noinline)) void start(struct hodo_read *r)
 
 	r->heap_n = 0;
 	for (uint32_t i = 0; i < r->ntraces && !err; i++) {
-		hodo_read_names_clear(r->traces[i]);
+		hodo_read_names_clear(&r->traces[i]->names);
 		r->traces[i]->losses.n = 0;
 		for (uint32_t k = 0; k < r->traces[i]->nstreams && !r->traces[i]->left_out; k++) {
 			struct hodo_stream *s = r->traces[i]->streams[k];
@@ -227,7 +230,7 @@ static void give_context(struct hodo_read *r, struct hodo_read_event *e)
 static void name_thread(struct hodo_stream *s, uint32_t tid)
 {
 	const struct hodo_read_process *p = &s->trace->pub;
-	const struct hodo_known_thread *known = hodo_read_known_thread(s->trace, tid);
+	const struct hodo_known_thread *known = hodo_read_known_thread(&s->trace->names, p, tid);
 
 	s->pid = p->kernel ? known->pid : p->pid;
 	s->comm = known->comm;
@@ -252,6 +255,7 @@ static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)
 /* The fields of an event that has a context, or names of threads in its fields. 0 or -ENOMEM. */
 static int give_more(struct hodo_read *r, struct hodo_stream *s, const struct hodo_class *c)
 {
+	struct hodo_names *names = &s->trace->names;
 	struct hodo_read_event *e = &r->event;
 	int err = 0;
 
@@ -259,9 +263,9 @@ static int give_more(struct hodo_read *r, struct hodo_stream *s, const struct ho
 		give_context(r, e);
 	hodo_read_class_values(c, e->payload, r->values);
 	if (!c->renames)
-		err = hodo_read_names_learn(s->trace, c, r->values);
+		err = hodo_read_names_learn(names, e->process, c, r->values);
 	give_thread(e, s);
-	return c->renames ? hodo_read_names_learn(s->trace, c, r->values) : err;
+	return c->renames ? hodo_read_names_learn(names, e->process, c, r->values) : err;
 }
 
 /* 0 or -ENOMEM. */

@@ -6,12 +6,17 @@
  * list in order of arrival, to give up the oldest. Entry 0 is a sentinel, which begins and ends that list and
  * each chain.
  */
-#include <read/read_impl.h>
-#include "losses.h"
 #include "pairs.h"
+#include "losses.h"
 
 #include <base/hash.h>
+#include <base/map.h>
+#include <read/file/class.h>
+#include <read/file/load.h>
+
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WORDS (2 * sizeof(uint64_t))
 

@@ -3,11 +3,16 @@
  * role.c - determines the roles of classes: instants, begins and ends of spans, values, calls; and the name
  * of a span.
  */
-#include <read/read_impl.h>
+#include "role.h"
+#include "threads.h"
 
+#include <base/intern.h>
 #include <base/scope.h>
 #include <base/text.h>
+#include <read/file/class.h>
+
 #include <errno.h>
+#include <string.h>
 
 static const char syscall_entry[] = "syscalls:sys_enter_", syscall_exit[] = "syscalls:sys_exit_";
 
@@ -76,7 +81,7 @@ static enum hodo_read_role role_of(struct hodo_class *class, bool kernel)
 }
 
 /* The name that begins and ends share: one text for all classes of the process with it. NULL: no memory. */
-static const char *base_of(struct hodo_trace *t, const struct hodo_read_class *c)
+static const char *base_of(struct hodo_strings *bases, const struct hodo_read_class *c)
 {
 	bool begins = c->role == HODO_READ_ROLE_SPAN_BEGIN || c->role == HODO_READ_ROLE_BEGIN;
 	bool ends = c->role == HODO_READ_ROLE_SPAN_END || c->role == HODO_READ_ROLE_END;
@@ -92,22 +97,22 @@ static const char *base_of(struct hodo_trace *t, const struct hodo_read_class *c
 		hodo_text_add(&base, "syscalls:");
 	}
 	hodo_text_bytes(&base, c->name + cut, len - cut);
-	i = base.error ? HODO_STRINGS_NONE : hodo_strings_add_bytes(&t->bases, base.data, base.len);
-	return i == HODO_STRINGS_NONE ? NULL : hodo_strings_at(&t->bases, i);
+	i = base.error ? HODO_STRINGS_NONE : hodo_strings_add_bytes(bases, base.data, base.len);
+	return i == HODO_STRINGS_NONE ? NULL : hodo_strings_at(bases, i);
 }
 
 /*
  * A begin and its end share an address inside an object that both have: the process, or the base name, a
  * single text in all classes of one process. Each kind of pairing has its own address there.
  */
-static void bind_pairing(struct hodo_class *c, const struct hodo_trace *t)
+static void bind_pairing(struct hodo_class *c, const struct hodo_read_process *p)
 {
 	enum { SYSCALL, CALL };               /* in the process */
 	enum { SPAN, ID, NUMBER, NEGATIVE };  /* in the base name */
 	uint32_t id = c->pub.nfields ? c->fields[0].type : HODO_TYPE_STR;
 	bool integer = id <= HODO_TYPE_CHAR || id == HODO_TYPE_PTR;
 	bool is_signed = id == HODO_TYPE_CHAR || (id <= HODO_TYPE_I64 && id % 2 != 0);
-	uint64_t process = (uintptr_t)&t->pub, base = (uintptr_t)c->pub.base;
+	uint64_t process = (uintptr_t)p, base = (uintptr_t)c->pub.base;
 
 	_Static_assert(NEGATIVE == NUMBER + 1, "as hodo_pair_key() has it");
 	switch (c->pub.role) {
@@ -135,15 +140,15 @@ static void bind_pairing(struct hodo_class *c, const struct hodo_trace *t)
 	}
 }
 
-int hodo_read_role_settle(struct hodo_trace *t, struct hodo_class *c)
+int hodo_read_role_settle(struct hodo_strings *bases, const struct hodo_read_process *p, struct hodo_class *c)
 {
-	c->pub.role = role_of(c, t->pub.kernel != NULL);
-	if (t->pub.kernel)
+	c->pub.role = role_of(c, p->kernel != NULL);
+	if (p->kernel)
 		hodo_read_names_bind(c);
 	c->more = c->nnames || c->pub.ncontext;
-	c->pub.base = base_of(t, &c->pub);
+	c->pub.base = base_of(bases, &c->pub);
 	if (!c->pub.base)
 		return -ENOMEM;
-	bind_pairing(c, t);
+	bind_pairing(c, p);
 	return 0;
 }

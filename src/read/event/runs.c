@@ -15,6 +15,7 @@
 
 #include <base/map.h>
 #include <base/vec.h>
+#include <read/file/trace.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static struct thread *thread_of(struct host *s, uint32_t tid)
 /* Its name at this time. */
 static const char *name_of(const struct host *s, uint32_t tid)
 {
-	const char *name = tid ? hodo_read_thread_comm(s->kernel, tid) : "swapper";
+	struct hodo_names *names = &hodo_trace_of(s->kernel)->names;
+	const char *name = tid ? hodo_read_known_thread(names, s->kernel, tid)->comm : "swapper";
 
 	return name ? name : "?";
 }

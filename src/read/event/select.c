@@ -2,14 +2,19 @@
 /* select.c - see select.h. */
 #include "select.h"
 #include "event_filter.h"
-#include <read/read_impl.h>
 
 #include <base/map.h>
 #include <base/quantity.h>
+#include <read/file/class.h>
+#include <read/file/reader.h>
+#include <read/file/trace.h>
+#include <read/file/warn.h>
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Programs of an earlier version have fewer members. */
 #define HODO_SELECTION_HAS(s, member) \

@@ -6,13 +6,16 @@
  * If whole spans are chosen, a first pass over the recording determines whether each end is taken, and notes
  * that for its begin, by its index among all begins: the second pass meets them in the same order.
  */
-#include <read/read_impl.h>
+#include "spans.h"
 #include "pairs.h"
 #include "runs.h"
-#include "spans.h"
+
+#include <read/file/class.h>
+#include <read/file/reader.h>
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct kept {
 	struct hodo_read_begin begin;

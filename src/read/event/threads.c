@@ -6,12 +6,15 @@
  */
 #include "threads.h"
 #include "fields.h"
-#include <read/read_impl.h>
 
 #include <base/intern.h>
+#include <base/map.h>
 #include <core/search.h>
+#include <read/file/class.h>
+
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define THREADS_MAX (1u << 17)
 #define NAMES_MAX   (1u << 16)
@@ -83,22 +86,23 @@ static struct hodo_read_value name_of_file(const struct hodo_read_value *path)
 	return v;
 }
 
-struct hodo_known_thread *hodo_read_know_thread(struct hodo_trace *t, uint32_t tid)
+struct hodo_known_thread *hodo_read_know_thread(struct hodo_names *names, const struct hodo_read_process *p,
+						uint32_t tid)
 {
-	struct hodo_known_thread *known = &t->names.recent[tid % 32];
-	const struct name *name = hodo_map_find_u64(&t->names.by_tid, tid);
-	const struct hodo_read_thread *thread = hodo_read_thread(&t->pub, tid);
+	struct hodo_known_thread *known = &names->recent[tid % 32];
+	const struct name *name = hodo_map_find_u64(&names->by_tid, tid);
+	const struct hodo_read_thread *thread = hodo_read_thread(p, tid);
 
 	*known = (struct hodo_known_thread){ true, tid, thread ? thread->pid : 0, name ? name->len : UINT32_MAX,
 					     name ? name->comm : thread ? thread->comm : NULL };
 	return known;
 }
 
-static int learn(struct hodo_trace *t, uint32_t tid, const struct hodo_read_value *v)
+static int learn(struct hodo_names *names, const struct hodo_read_process *p, uint32_t tid,
+		 const struct hodo_read_value *v)
 {
-	struct hodo_known_thread *known = hodo_read_known_thread(t, tid);
+	struct hodo_known_thread *known = hodo_read_known_thread(names, p, tid);
 	uint32_t len = v->count < NAME_BYTES ? v->count : NAME_BYTES, text;
-	struct hodo_names *names = &t->names;
 	struct name *name;
 
 	if (v->null || (known->len == len && hodo_hash_same(known->comm, v->data, len)))
@@ -115,7 +119,8 @@ static int learn(struct hodo_trace *t, uint32_t tid, const struct hodo_read_valu
 	return 0;
 }
 
-int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, const struct hodo_read_value *values)
+int hodo_read_names_learn(struct hodo_names *names, const struct hodo_read_process *p, const struct hodo_class *c,
+			  const struct hodo_read_value *values)
 {
 	int err = 0;
 
@@ -129,28 +134,23 @@ int hodo_read_names_learn(struct hodo_trace *t, const struct hodo_class *c, cons
 			name = &file;
 		}
 		if (tid)
-			err = learn(t, tid, name);
+			err = learn(names, p, tid, name);
 	}
 	return err;
 }
 
-const char *hodo_read_thread_comm(const struct hodo_read_process *p, uint32_t tid)
-{
-	return hodo_read_known_thread((struct hodo_trace *)(uintptr_t)p, tid)->comm;
-}
-
-void hodo_read_names_clear(struct hodo_trace *t)
+void hodo_read_names_clear(struct hodo_names *names)
 {
 	hodo_hash_seed();
-	memset(t->names.recent, 0, sizeof(t->names.recent));
-	hodo_map_clear(&t->names.by_tid);
-	t->names.by_tid.entry_bytes = sizeof(struct name);
-	t->names.by_tid.key_bytes = sizeof(uint64_t);
-	t->names.changes++;
+	memset(names->recent, 0, sizeof(names->recent));
+	hodo_map_clear(&names->by_tid);
+	names->by_tid.entry_bytes = sizeof(struct name);
+	names->by_tid.key_bytes = sizeof(uint64_t);
+	names->changes++;
 }
 
-void hodo_read_names_free(struct hodo_trace *t)
+void hodo_read_names_free(struct hodo_names *names)
 {
-	hodo_map_free(&t->names.by_tid);
-	hodo_strings_free(&t->names.texts);
+	hodo_map_free(&names->by_tid);
+	hodo_strings_free(&names->texts);
 }

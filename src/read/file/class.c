@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* class.c - event classes: types and kinds by name, values of an event's fields. */
-#include <read/read_impl.h>
+#include "class.h"
+#include "load.h"
 
-#include <errno.h>
-
+#include <base/arena.h>
 #include <base/scope.h>
 #include <base/text.h>
 #include <core/fields.h>
 #include <core/kind.h>
+
+#include <errno.h>
+#include <string.h>
 
 const char *hodo_read_type_name(uint32_t type)
 {
@@ -119,7 +122,7 @@ void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct
 #define NUMBER_ROOM 32
 
 /* Makes the text of before, the name and behind, and its room. 0 or -ENOMEM. */
-static int make_text(struct hodo_trace *trace, struct hodo_class_text *room, struct hodo_class_piece *piece,
+static int make_text(struct hodo_arena *memory, struct hodo_class_text *room, struct hodo_class_piece *piece,
 		     const char *before, const char *name, const char *behind, bool json)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text t = { 0 };
@@ -130,34 +133,34 @@ static int make_text(struct hodo_trace *trace, struct hodo_class_text *room, str
 	else
 		hodo_text_plain(&t, name, strlen(name));
 	hodo_text_add(&t, behind);
-	*piece = (struct hodo_class_piece){ hodo_arena_copy(&trace->memory, t.data, t.len), (uint32_t)t.len };
+	*piece = (struct hodo_class_piece){ hodo_arena_copy(memory, t.data, t.len), (uint32_t)t.len };
 	room->room += t.len;
 	return piece->data ? t.error : -ENOMEM;
 }
 
-static int field_texts(struct hodo_trace *t, struct hodo_class *c, uint32_t i)
+static int field_texts(struct hodo_arena *memory, struct hodo_class *c, uint32_t i)
 {
 	const struct hodo_read_field *f = &c->fields[i];
 	const struct hodo_read_labels *l = f->labels;
 	size_t label_len = 0;
-	int err = make_text(t, &c->text, &c->text.field[i].line, " ", f->name, "=", false);
+	int err = make_text(memory, &c->text, &c->text.field[i].line, " ", f->name, "=", false);
 
 	for (uint32_t k = 0; l && k < l->n; k++)
 		if (strlen(l->names[k]) > label_len)
 			label_len = strlen(l->names[k]);
 	c->labelled |= l != NULL;
 	c->text.room += label_len * HODO_ESCAPED_MAX + NUMBER_ROOM;
-	return err ? err : make_text(t, &c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
+	return err ? err : make_text(memory, &c->text, &c->text.field[i].json, i ? "," : "", f->name, ":", true);
 }
 
-int hodo_read_class_finish(struct hodo_trace *t, struct hodo_class *c)
+int hodo_read_class_finish(struct hodo_arena *memory, struct hodo_class *c)
 {
-	int err = make_text(t, &c->text, &c->text.line, "", c->pub.name, "", false);
+	int err = make_text(memory, &c->text, &c->text.line, "", c->pub.name, "", false);
 
 	if (!err)
-		err = make_text(t, &c->text, &c->text.json, ",\"name\":", c->pub.name, ",\"fields\":{", true);
+		err = make_text(memory, &c->text, &c->text.json, ",\"name\":", c->pub.name, ",\"fields\":{", true);
 	for (uint32_t i = 0; i < c->pub.nfields && !err; i++)
-		err = field_texts(t, c, i);
+		err = field_texts(memory, c, i);
 	return err;
 }
 

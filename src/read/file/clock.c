@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - ticks of a recording's clock to ns since the epoch, exactly. */
-#include <read/read_impl.h>
+#include "clock.h"
 
 /* The time in ns, and in *rest the remainder of rounding down: ns * freq + rest = ticks * 1e9. */
 static __int128 convert(const struct hodo_read_clock *clock, uint64_t ticks, uint64_t *rest)

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* elf.c - the events and the traceable functions that an executable or library offers, from its file. */
-#include <read/read_impl.h>
+#include "labels.h"
+#include "warn.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#include <base/arena.h>
 #include <base/scope.h>
 #include <base/text.h>
+#include <base/vec.h>
 #include <core/fields.h>
 #include <core/kind.h>
 #include <core/labels.h>
 #include <elf/sites.h>
 #include <elf/slots.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct elf_class {
 	struct hodo_read_class pub;

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* folder.c - one COMM-PID folder: its metadata, its streams, its threads, its short objects. */
-#include "follow_impl.h"
-#include <read/read_impl.h>
+#include "folder.h"
+#include "class.h"
+#include "labels.h"
 #include "layout.h"
+#include "metadata.h"
 #include "packets.h"
+#include "reader.h"
+#include "stream.h"
+
+#include <read/event/role.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Streams are all files except the metadata and those that start with a dot, as in other CTF readers. */
 static int add_stream(void *trace, const char *name, enum hodo_tree_kind kind)
@@ -63,7 +70,7 @@ static int probe_streams(struct hodo_trace *t)
 
 const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process)
 {
-	return ((const struct hodo_trace *)process)->layouts;
+	return hodo_trace_of(process)->layouts;
 }
 
 static int read_metadata(struct hodo_trace *t, const char *path)
@@ -95,9 +102,9 @@ static int settle_classes(struct hodo_trace *t, uint32_t from)
 
 		err = hodo_read_labels_attach(&t->labels, c->pub.name, c->fields, c->pub.nfields);
 		if (!err)
-			err = hodo_read_class_finish(t, c);
+			err = hodo_read_class_finish(&t->memory, c);
 		if (!err)
-			err = hodo_read_role_settle(t, c);
+			err = hodo_read_role_settle(&t->bases, &t->pub, c);
 	}
 	if (t->nclasses)
 		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
@@ -257,7 +264,7 @@ void hodo_read_trace_free(struct hodo_trace *t)
 	for (uint32_t i = 0; i < t->nstreams; i++)
 		hodo_read_stream_free(t->streams[i]);
 	hodo_read_labels_free(&t->labels);
-	hodo_read_names_free(t);
+	hodo_read_names_free(&t->names);
 	hodo_read_layouts_free(t->layouts);
 	free(t->streams);
 	free(t->classes);

@@ -2,18 +2,27 @@
 /*
  * follow.c - see follow.h. A step looks for folders that are new, and for what has been added to those of processes
  * that have not ended: files, bytes, and lines of metadata. A stream that has been read to its present end leaves
- * the heap, and comes back when it has grown. The recorder replaces the metadata as a whole; its lines keep their order,
- * and new ones come at the end of their kind.
+ * the heap, and comes back when it has grown. The recorder replaces the metadata as a whole; its lines keep their
+ * order, and new ones come at the end of their kind.
  */
-#include "follow_impl.h"
+#include "follow.h"
+#include "folder.h"
+#include "metadata.h"
+#include "open.h"
+#include "reader.h"
+#include "stream.h"
 
 #include <base/escape.h>
 #include <base/map.h>
 #include <base/quantity.h>
 #include <base/scope.h>
+#include <base/vec.h>
+#include <read/event/order.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -364,7 +373,7 @@ static int add_trace(struct hodo_follow *f, struct hodo_trace *t)
 	f->bytes += KNOWN_BYTES + 2 * t->metadata_bytes;
 	t->pub.clock = f->clock;
 	hodo_read_trace_settle(t);
-	hodo_read_names_clear(t);
+	hodo_read_names_clear(&t->names);
 	for (uint32_t i = 0; i < t->nstreams && !err; i++)
 		err = begin_stream(f, t->streams[i]);
 	return err;

@@ -4,10 +4,14 @@
  * recording: each folder then has a line that says whose it is. Without it, all folders are of the one host.
  */
 #include "hosts.h"
-#include <read/read_impl.h>
+#include "reader.h"
+#include "trace.h"
+
+#include <base/vec.h>
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int hodo_hosts_machine(struct hodo_trace *t, struct hodo_line *l)
 {
@@ -58,7 +62,7 @@ int hodo_hosts_merge(struct hodo_trace *t, struct hodo_line *l)
 
 const struct hodo_wall *hodo_read_walls(const struct hodo_read_process *process)
 {
-	return ((const struct hodo_trace *)process)->walls;
+	return hodo_trace_of(process)->walls;
 }
 
 /* The name of whose folder it is; NULL: it does not say. A folder of a merge without its line has only its own name. */

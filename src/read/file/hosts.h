@@ -16,6 +16,9 @@ int hodo_hosts_machine(struct hodo_trace *t, struct hodo_line *l);
 int hodo_hosts_wall(struct hodo_trace *t, struct hodo_line *l);
 int hodo_hosts_merge(struct hodo_trace *t, struct hodo_line *l);
 
+/* Takes the host's name from a line of the metadata, if it is the one that has it; the line changes. */
+void hodo_read_hostname(struct hodo_trace *t, char *line, char *eol);
+
 /* Once all folders are known: finds out which hosts there are. 0 or -ENOMEM. */
 int hodo_hosts_settle(struct hodo_read *r);
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* identity.c - which recording it is, and which events it has. */
 #include "identity.h"
-#include <read/read_impl.h>
+#include "reader.h"
+#include "stream.h"
+
+#include <read/event/order.h>
+
+#include <string.h>
 
 #define RUNS_MAX     4096u /* of a stream */
 #define WINDOW_BYTES 4096u

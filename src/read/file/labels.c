@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.c - names for the values of integer fields. */
-#include <read/read_impl.h>
+#include "labels.h"
+#include "load.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include <base/arena.h>
+#include <base/map.h>
 #include <base/scope.h>
 #include <base/text.h>
 #include <core/search.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The labels of a field, for all events of a provider or for one event. */
 struct labels {

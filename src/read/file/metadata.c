@@ -6,18 +6,24 @@
  * metadata's own memory. An unusable line is skipped with a warning; only one for each kind of fault, since a
  * damaged file may have thousands.
  */
-#include <read/read_impl.h>
+#include "metadata.h"
+#include "class.h"
 #include "hosts.h"
+#include "labels.h"
 #include "layout.h"
 #include "metadata_line.h"
-
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "reader.h"
+#include "stream.h"
 
 #include <base/escape.h>
 #include <base/quantity.h>
 #include <base/scope.h>
+#include <base/vec.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
 	BAD_LINE = 1u << 0,

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens a recording: its warnings, and why it cannot be opened. */
-#include "follow_impl.h"
+#include "open.h"
+#include "folder.h"
 #include "hosts.h"
-#include <read/read_impl.h>
+#include "parts.h"
+#include "reader.h"
+#include "stream.h"
+
+#include <base/escape.h>
+#include <base/file.h>
+#include <base/vec.h>
 #include <read/event/select.h>
 #include <read/event/spans.h>
 
@@ -10,11 +17,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <base/escape.h>
-#include <base/file.h>
 
 /* What is looked at for a recording below a directory that is none. */
 #define LEVELS     2   /* HOST/RECORDING */

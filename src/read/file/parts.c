@@ -3,16 +3,23 @@
  * parts.c - the folders of a recording: of processes; parts, which contain folders of processes and are read
  * as one; snapshots, read separately; hosts, each of which has a recording of its own.
  */
+#include "parts.h"
+#include "class.h"
+#include "folder.h"
 #include "hosts.h"
-#include <read/read_impl.h>
+#include "reader.h"
+#include "stream.h"
 
 #include <base/map.h>
+#include <base/vec.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define PATH_ROOM HODO_FOLDER_ROOM
+#define FOLDERS_MAX 65536u
+#define PATH_ROOM   HODO_FOLDER_ROOM
 
 /* Names of directories, sorted. */
 struct folders {
@@ -126,6 +133,93 @@ static int take_pieces(const struct hodo_read *r, const char *dir, struct folder
 	return err;
 }
 
+/* ------------------------------------------------------------------------- one process in several parts */
+
+/* Moves the files of from after those of s, the same stream in earlier parts. 0 or -ENOMEM. */
+static int join(struct hodo_stream *s, struct hodo_stream *from)
+{
+	uint64_t base = s->file_bytes;
+
+	/* Only one: from is a single part's; only s may have several. */
+	for (uint32_t i = 0; i < from->nsegments; i++) {
+		struct hodo_segment *g = hodo_vec_add(s->segments, s->nsegments);
+
+		if (!g)
+			return -ENOMEM;
+		*g = from->segments[i];
+		from->segments[i].frames = NULL;
+		g->begin += base;
+		g->end += base;
+	}
+	if (s->file_bytes == 0) {
+		s->head = from->head;
+		s->first = from->first;
+	}
+	s->file_bytes += from->file_bytes;
+	s->pub.bytes += from->pub.bytes;
+	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);
+	s->lost_known |= from->lost_known;
+	if (from->pub.room > s->pub.room)
+		s->pub.room = from->pub.room;
+	return 0;
+}
+
+#define SWAP(a, b)                    \
+	do {                          \
+		__typeof__(a) x_ = a; \
+		a = b;                \
+		b = x_;               \
+	} while (0)
+
+/* Joins the traces of one process in an earlier and a later part into *earlier. 0, or -ENOMEM: then free both. */
+static int join_traces(struct hodo_trace **earlier, struct hodo_trace *t)
+{
+	struct hodo_trace *e = *earlier, *base = t;
+	uint32_t kept = 0, known = e->nstreams;
+	int err = 0;
+
+	hodo_read_streams_sort(e);
+	for (uint32_t i = 0; i < t->nstreams; i++) {
+		struct hodo_stream *s = t->streams[i], *same = hodo_read_streams_find(e, known, s->pub.name);
+
+		if (!err && !same)
+			err = hodo_vec_push(e->streams, e->nstreams, s);
+		else if (!err)
+			err = join(same, s);
+		if (err || same)
+			t->streams[kept++] = s; /* to be freed */
+	}
+	t->nstreams = kept;
+	if (err)
+		return err;
+	/* The later metadata knows more, unless it was damaged. */
+	if (t->nclasses < e->nclasses) {
+		base = e;
+		e->pub.complete = t->pub.complete;
+		e->goes_on = t->goes_on;
+		e->pub.end_ns = t->pub.end_ns;
+	} else {
+		SWAP(e->streams, t->streams);
+		SWAP(e->nstreams, t->nstreams);
+	}
+	t = base == t ? e : t;
+	base->pub.bytes += t->pub.bytes;
+	for (uint32_t i = 0; i < t->nclasses; i++) {
+		uint32_t id = t->classes[i]->pub.id;
+
+		if (id < base->by_id_n && base->by_id[id])
+			base->by_id[id]->pub.limited += t->classes[i]->pub.limited;
+	}
+	for (uint32_t i = 0; i < base->nstreams; i++)
+		base->streams[i]->trace = base;
+	for (uint32_t i = 0; i < t->nstreams; i++)
+		t->streams[i]->trace = t;
+	base->part = base->part > t->part ? base->part : t->part;
+	hodo_read_trace_free(t);
+	*earlier = base;
+	return 0;
+}
+
 /* ------------------------------------------------------------------------ one process */
 
 /* Adds the trace, or joins it to that of the same process in an earlier part. */
@@ -135,7 +229,7 @@ static int add_trace(struct hodo_read *r, struct hodo_map *u, struct hodo_trace 
 
 	/* A part has each process once: a second folder is a copy. */
 	if (known && known->trace && r->traces[known->trace - 1]->part < t->part)
-		return hodo_read_trace_join(&r->traces[known->trace - 1], t);
+		return join_traces(&r->traces[known->trace - 1], t);
 	if (!known || hodo_vec_push(r->traces, r->ntraces, t) < 0)
 		return -ENOMEM;
 	if (!known->trace)
@@ -382,90 +476,4 @@ uint32_t hodo_read_nparts(const struct hodo_read *reader)
 const struct hodo_read_part *hodo_read_part(const struct hodo_read *reader, uint32_t i)
 {
 	return i < reader->nparts - 1 ? &reader->parts[i + 1] : NULL;
-}
-
-/* ------------------------------------------------------------------------- one process in several parts */
-
-/* Moves the files of from after those of s, the same stream in earlier parts. 0 or -ENOMEM. */
-static int join(struct hodo_stream *s, struct hodo_stream *from)
-{
-	uint64_t base = s->file_bytes;
-
-	/* Only one: from is a single part's; only s may have several. */
-	for (uint32_t i = 0; i < from->nsegments; i++) {
-		struct hodo_segment *g = hodo_vec_add(s->segments, s->nsegments);
-
-		if (!g)
-			return -ENOMEM;
-		*g = from->segments[i];
-		from->segments[i].frames = NULL;
-		g->begin += base;
-		g->end += base;
-	}
-	if (s->file_bytes == 0) {
-		s->head = from->head;
-		s->first = from->first;
-	}
-	s->file_bytes += from->file_bytes;
-	s->pub.bytes += from->pub.bytes;
-	hodo_read_lost_add(&s->lost_by_cause, &from->lost_by_cause);
-	s->lost_known |= from->lost_known;
-	if (from->pub.room > s->pub.room)
-		s->pub.room = from->pub.room;
-	return 0;
-}
-
-#define SWAP(a, b)                    \
-	do {                          \
-		__typeof__(a) x_ = a; \
-		a = b;                \
-		b = x_;               \
-	} while (0)
-
-int hodo_read_trace_join(struct hodo_trace **earlier, struct hodo_trace *t)
-{
-	struct hodo_trace *e = *earlier, *base = t;
-	uint32_t kept = 0, known = e->nstreams;
-	int err = 0;
-
-	hodo_read_streams_sort(e);
-	for (uint32_t i = 0; i < t->nstreams; i++) {
-		struct hodo_stream *s = t->streams[i], *same = hodo_read_streams_find(e, known, s->pub.name);
-
-		if (!err && !same)
-			err = hodo_vec_push(e->streams, e->nstreams, s);
-		else if (!err)
-			err = join(same, s);
-		if (err || same)
-			t->streams[kept++] = s; /* to be freed */
-	}
-	t->nstreams = kept;
-	if (err)
-		return err;
-	/* The later metadata knows more, unless it was damaged. */
-	if (t->nclasses < e->nclasses) {
-		base = e;
-		e->pub.complete = t->pub.complete;
-		e->goes_on = t->goes_on;
-		e->pub.end_ns = t->pub.end_ns;
-	} else {
-		SWAP(e->streams, t->streams);
-		SWAP(e->nstreams, t->nstreams);
-	}
-	t = base == t ? e : t;
-	base->pub.bytes += t->pub.bytes;
-	for (uint32_t i = 0; i < t->nclasses; i++) {
-		uint32_t id = t->classes[i]->pub.id;
-
-		if (id < base->by_id_n && base->by_id[id])
-			base->by_id[id]->pub.limited += t->classes[i]->pub.limited;
-	}
-	for (uint32_t i = 0; i < base->nstreams; i++)
-		base->streams[i]->trace = base;
-	for (uint32_t i = 0; i < t->nstreams; i++)
-		t->streams[i]->trace = t;
-	base->part = base->part > t->part ? base->part : t->part;
-	hodo_read_trace_free(t);
-	*earlier = base;
-	return 0;
 }

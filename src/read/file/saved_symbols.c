@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* saved_symbols.c - what a recording has kept of the symbols of an object, in one of its folders .symbols. */
+#include "reader.h"
+
 #include <read/text/text.h>
 
 #include <base/escape.h>

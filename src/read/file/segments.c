@@ -4,14 +4,18 @@
  * offsets continue from one to the next, so that the rest of the library sees one stream. A packet never
  * spans two files.
  */
-#include <read/read_impl.h>
+#include "segments.h"
+#include "reader.h"
+#include "stream.h"
+
+#include <base/vec.h>
+#include <core/search.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-
-#include <core/search.h>
 
 int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, bool suffixed)
 {

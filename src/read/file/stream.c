@@ -5,19 +5,21 @@
  * If a header or an event is broken, the next packet is searched by its magic number and uuid; the walk only
  * goes forward, so that any file is read in time proportional to its size.
  */
-#include "follow_impl.h"
-#include <read/read_impl.h>
+#include "stream.h"
 #include "layout.h"
 #include "packets.h"
+#include "reader.h"
+
+#include <base/file.h>
+#include <base/vec.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-
-#include <base/file.h>
 
 #define HEADER       sizeof(struct hodo_packet)
 #define MARK_BYTES   20 /* magic and uuid */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* warn.c - warnings about damage: each once, so many at most, and harmless to a terminal. */
-#include <read/read_impl.h>
+#include "warn.h"
+#include "reader.h"
 
 #include <base/escape.h>
+
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#define WARNINGS_MAX 100u
 
 void hodo_read_clean(char *dst, size_t size, const char *text)
 {

@@ -6,11 +6,14 @@
 #include "rows_impl.h"
 
 #include <base/escape.h>
+#include <base/intern.h>
+#include <base/map.h>
 #include <core/fields.h>
+
 #include <errno.h>
-#include <read/read_impl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define BATCH_ROWS  16384u      /* if the caller does not say how many: what is written stays in a cache */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c - the rows of a recording: what is wanted, and which batch comes next. */
+#include "rows.h"
 #include "rows_impl.h"
 
-#include <errno.h>
-#include <read/read_impl.h>
+#include <base/intern.h>
+#include <base/map.h>
+#include <read/file/reader.h>
 #include <read/text/text.h>
+
+#include <errno.h>
 #include <stdlib.h>
 
 /* --------------------------------------------------------------------- batches */

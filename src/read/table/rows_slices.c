@@ -5,10 +5,12 @@
  */
 #include "rows_impl.h"
 
+#include <base/map.h>
 #include <core/search.h>
-#include <errno.h>
-#include <read/read_impl.h>
 #include <read/event/select.h>
+#include <read/file/reader.h>
+
+#include <errno.h>
 
 #define OBJECTS_EACH 64u /* that are looked at for an address; those of programs do not overlap */
 

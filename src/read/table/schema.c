@@ -4,17 +4,21 @@
  * name, or one of all classes. A column has one type: where two classes have a field of one name with different types,
  * the second is named after its type too.
  */
+#include "schema.h"
 #include "rows_impl.h"
 
 #include <base/escape.h>
 #include <base/intern.h>
 #include <base/map.h>
 #include <base/vec.h>
-#include <errno.h>
-#include <read/read_impl.h>
 #include <read/event/select.h>
+#include <read/file/reader.h>
+#include <read/file/trace.h>
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define NONE UINT32_MAX

@@ -2,6 +2,11 @@
 /* context.c - the context before the fields of events: stacks, and texts. */
 #include "text.h"
 
+#include <read/file/load.h>
+#include <read/file/reader.h>
+
+#include <string.h>
+
 #define CALLERS_MAX 256u
 
 void hodo_read_code(struct hodo_read *reader, const struct hodo_read_code_ops *ops, void *data)

@@ -8,10 +8,10 @@
 #ifndef HODO_READ_TEXT_TEXT_H
 #define HODO_READ_TEXT_TEXT_H
 
-#include <read/read_impl.h>
-
 #include <base/number.h>
 #include <base/text.h>
+#include <read/file/class.h>
+#include <read/file/trace.h>
 
 struct hodo_read_text {
 	struct hodo_text out;
@@ -29,7 +29,7 @@ static inline void hodo_read_text_end(struct hodo_read_text *t, const char *o)
 
 static inline const struct hodo_read *hodo_read_reader_of(const struct hodo_read_event *e)
 {
-	return ((const struct hodo_trace *)(const void *)e->process)->reader;
+	return hodo_trace_of(e->process)->reader;
 }
 
 /* A field's value as in print's lines; room: the payload's bytes * HODO_ESCAPED_MAX + 32 + its label's. */

@@ -9,6 +9,8 @@
 
 #include <base/quantity.h>
 #include <read/event/runs.h>
+#include <read/file/clock.h>
+#include <read/file/reader.h>
 
 #define DIM        "\033[2m"
 #define NAME_COLOR "\033[36m"

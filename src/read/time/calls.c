@@ -8,6 +8,10 @@
  */
 #include "calls.h"
 
+#include <base/vec.h>
+#include <read/event/losses.h>
+#include <read/file/class.h>
+
 #include <errno.h>
 #include <stdlib.h>
 

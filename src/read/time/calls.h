@@ -3,9 +3,9 @@
 #ifndef HODO_READ_TIME_CALLS_H
 #define HODO_READ_TIME_CALLS_H
 
-#include <read/read_impl.h>
 #include "late_calls.h"
 
+#include <base/map.h>
 #include <core/shadow.h>
 
 #define HODO_CALL_NO_EXIT (1u << 31) /* in hodo_frame.thread, beside the index */

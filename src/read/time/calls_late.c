@@ -2,6 +2,10 @@
 /* calls_late.c - late calls (late_calls.h), from func:call, func:open and func:callee. */
 #include "calls.h"
 
+#include <base/vec.h>
+#include <read/event/losses.h>
+#include <read/file/clock.h>
+
 #include <errno.h>
 #include <stdlib.h>
 

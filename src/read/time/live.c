@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* live.c - see live.h. As much of a trace as role.c needs, and classes without the texts for printing. */
-#include <read/read_impl.h>
 #include "live.h"
+
+#include <base/intern.h>
+#include <base/map.h>
+#include <base/vec.h>
+#include <read/event/role.h>
+#include <read/file/class.h>
+#include <read/file/layout.h>
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct hodo_live {
-	struct hodo_trace trace;
+	struct hodo_read_process process;
+	struct hodo_strings bases;
+	struct hodo_shorts shorts;
 	struct hodo_class **by_id;
 	uint32_t ids; /* by_id has entries for those below */
 	uint32_t classes;
@@ -20,7 +29,7 @@ struct hodo_live *hodo_live_new(bool kernel)
 	if (!l)
 		return NULL;
 	hodo_hash_seed();
-	l->trace.pub.kernel = kernel ? "" : NULL;
+	l->process.kernel = kernel ? "" : NULL;
 	return l;
 }
 
@@ -32,7 +41,7 @@ void hodo_live_free(struct hodo_live *l)
 		free(l->by_id[i]);
 	free(l->by_id);
 	hodo_live_forget_shorts(l);
-	hodo_strings_free(&l->trace.bases);
+	hodo_strings_free(&l->bases);
 	free(l);
 }
 
@@ -57,7 +66,7 @@ static bool is_kept(const struct hodo_class *c)
 
 static int settle(struct hodo_live *l, struct hodo_class *c)
 {
-	int err = hodo_read_role_settle(&l->trace, c);
+	int err = hodo_read_role_settle(&l->bases, &l->process, c);
 
 	/* The catalogue's texts may be freed before us. */
 	c->pub.name = c->pub.base;
@@ -114,16 +123,16 @@ int hodo_live_short(struct hodo_live *l, uint64_t start, uint64_t end)
 {
 	struct hodo_short o = { .start = start, .end = end, .until = UINT64_MAX };
 
-	return start < end ? hodo_vec_push(l->trace.shorts.object, l->trace.shorts.n, o) : 0;
+	return start < end ? hodo_vec_push(l->shorts.object, l->shorts.n, o) : 0;
 }
 
 void hodo_live_forget_shorts(struct hodo_live *l)
 {
-	free(l->trace.shorts.object);
-	memset(&l->trace.shorts, 0, sizeof(l->trace.shorts));
+	free(l->shorts.object);
+	memset(&l->shorts, 0, sizeof(l->shorts));
 }
 
 uint64_t hodo_live_address(struct hodo_live *l, uint64_t bits)
 {
-	return hodo_read_shorts_address(&l->trace.shorts, bits, 0);
+	return hodo_read_shorts_address(&l->shorts, bits, 0);
 }

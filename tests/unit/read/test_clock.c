@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <lib/recordings/help.h>
 
-#include <read/read_impl.h>
+#include <read/file/clock.h>
 #include <lib/random.h>
 
 /* offset_s + (offset + ticks) / freq in ns, rounded down, by long division of decimal digits. */

@@ -7,7 +7,7 @@
 
 #include <lib/unit.h>
 #include <read/event/runs.h>
-#include <read/read_impl.h>
+#include <read/file/trace.h>
 
 static char got[8192];
 static uint64_t reported;

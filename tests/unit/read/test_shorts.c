@@ -2,7 +2,7 @@
 /* test_shorts.c - calls and returns of 8 bytes: the address and the frame that each stands for. */
 #include <lib/recordings/help.h>
 
-#include <read/read_impl.h>
+#include <read/file/layout.h>
 
 #define SPAN (1ull << 27)
 #define ALWAYS 0, UINT64_MAX

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include <lib/unit.h>
-#include <read/read_impl.h>
+#include <read/file/trace.h>
 #include <read/event/runs.h>
 
 static const struct hodo_read_field switch_fields[] = {
