@@ -38,7 +38,9 @@ set(hodo_labels
 )
 
 # What each test has in its environment: the command, the library, the sources, the program that compares a recording
-# with babeltrace2, and lib/hodo_test.py; and no cache, which would be the user's.
+# with babeltrace2, and lib/hodo_test.py; and no cache, which would be the user's. An invariant TSC
+# is the clock, even if the kernel of a virtual machine was told not to use it: other clocks have tests of their own.
+file(STRINGS /proc/cpuinfo hodo_invariant_tsc REGEX "^flags.* constant_tsc .*nonstop_tsc" LIMIT_COUNT 1)
 set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>
   LIBHODO=$<TARGET_FILE:hodo>
@@ -47,6 +49,9 @@ set(hodo_test_environment
   PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/lib
   HODO_CACHE=
 )
+if(hodo_invariant_tsc)
+  list(APPEND hodo_test_environment HODO_CLOCK=tsc)
+endif()
 
 # hodo_suite(variable): the folder of the suite with dots, unit.base.
 function(hodo_suite variable)

@@ -199,6 +199,7 @@ HODO_ASSERT_SIZE_(struct hodo_msg_answer, 800);
 #define HODO_FLIGHT_ENV "HODO_FLIGHT"               /* directory; COMM-PID.flight in it */
 #define HODO_FLIGHT_SIZE_ENV "HODO_FLIGHT_SIZE"     /* bytes for each CPU, with K, M, G; default: 1M */
 #define HODO_FLIGHT_EVENTS_ENV "HODO_FLIGHT_EVENTS" /* patterns as in -e; default: all */
+#define HODO_CLOCK_ENV "HODO_CLOCK"               /* tsc, monotonic; default: the TSC if the kernel uses it */
 #define HODO_FLIGHT_KEEP_ENV "HODO_FLIGHT_KEEP"     /* files of dead processes that are kept; default: 64 */
 /* Followed by the errno that explains why there is none: the name of a mapping, where others see it. */
 #define HODO_FLIGHT_ERROR "hodo-flight-error-"

@@ -8,11 +8,14 @@
  */
 #include "clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <base/clock.h>
 #include <base/file.h>
+#include <hodo/abi_live.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -42,11 +45,24 @@ bool hodo_clock_tsc_invariant(void)
 
 bool hodo_clock_tsc_usable(void)
 {
+	const char *asked = getenv(HODO_CLOCK_ENV);
 	char source[32];
 
+	if (asked && *asked)
+		return strcmp(asked, "tsc") == 0 && hodo_clock_tsc_invariant();
 	return hodo_clock_tsc_invariant() &&
 	       hodo_file_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 			      sizeof(source)) > 0 && strcmp(source, "tsc") == 0;
+}
+
+int hodo_clock_choose(enum hodo_clock asked, enum hodo_clock *clock, struct hodo_why *why)
+{
+	const char *set = getenv(HODO_CLOCK_ENV);
+
+	if (set && *set && strcmp(set, "tsc") != 0 && strcmp(set, "monotonic") != 0)
+		return hodo_why(why, -EINVAL, HODO_CLOCK_ENV " is '%.64s': set it to tsc or monotonic", set);
+	*clock = asked ? asked : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	return 0;
 }
 
 uint64_t hodo_clock_ticks(enum hodo_clock kind)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include <base/text.h>
+#include <base/why.h>
 #include <hodo/abi.h>
 #include <read/file/wall.h>
 
@@ -26,8 +27,13 @@ struct hodo_clock_map {
 	uint64_t offset;
 };
 
-/* Whether the TSC is invariant and the kernel trusts it as its own clock source. */
+/*
+ * Whether the TSC is invariant, and the kernel trusts it as its own clock source. HODO_CLOCK overrides the kernel:
+ * virtual machines may be told to distrust a TSC that is none the worse for it.
+ */
 bool hodo_clock_tsc_usable(void);
+/* The clock of a recording for which `asked` was asked, 0 if none was. -EINVAL and why: HODO_CLOCK is no clock. */
+int hodo_clock_choose(enum hodo_clock asked, enum hodo_clock *clock, struct hodo_why *why);
 /* Only the processor's part of that. */
 bool hodo_clock_tsc_invariant(void);
 

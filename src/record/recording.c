@@ -133,6 +133,11 @@ int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_co
 	*out = NULL;
 	if (!s)
 		return hodo_why_memory(why);
+	err = hodo_clock_choose(config->clock, &s->clock, why);
+	if (err) {
+		free(s);
+		return err;
+	}
 	s->config = *config;
 	s->withholding = config->mode == HODO_MODE_OVERWRITE && config->snapshots.only && !config->ops.packet;
 	s->process_ends = hodo_snapshots_end;
@@ -144,7 +149,6 @@ int hodo_recorder_open(struct hodo_recorder **out, const struct hodo_recorder_co
 	hodo_images_begin(s);
 	s->cpus = possible_cpus();
 	s->interval_ns = INTERVAL_MIN_NS;
-	s->clock = config->clock ? config->clock : hodo_clock_tsc_usable() ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
 	gethostname(s->hostname, sizeof(s->hostname) - 1);
 	if (uname(&u) == 0)
 		snprintf(s->release, sizeof(s->release), "%s", u.release);

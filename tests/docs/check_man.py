@@ -174,7 +174,7 @@ class Examples(unittest.TestCase):
         self.build("hodo-trace.3", "kv.c")
         run(HODO, "record", "-q", "./kv", cwd=self.dir)
         def plain(line):
-            return re.sub(r"^\[[0-9:.]+\] \d+ \d+ ", "", unroff(line))
+            return re.sub(r"^\[[0-9:.]+\] -?\d+ \d+ ", "", unroff(line))
         shown = re.search(r"(?ms)^\$ hodo print .*?\n(.*?)^\.EE",
                           (SOURCE / "docs/man/hodo-trace.3").read_text())[1].splitlines()
         got = run(HODO, "print", cwd=self.dir).splitlines()

@@ -43,7 +43,7 @@ HODO, LIBHODO = os.environ["HODO"], os.environ["LIBHODO"]
 SOURCE, COMPARE = pathlib.Path(os.environ["SOURCE"]), os.environ["COMPARE"]
 
 # The user's preferences are not under test; TERM=dumb: nothing is drawn unless a test wants that.
-OTHERS = re.compile(r"(?!HODO_LIBRARY$)HODO_.*|LC_.*|LANG|LD_PRELOAD|NO_COLOR|CLICOLOR_FORCE|PAGER|LESS|COLUMNS|LINES|TMUX")
+OTHERS = re.compile(r"(?!HODO_(?:LIBRARY|CLOCK)$)HODO_.*|LC_.*|LANG|LD_PRELOAD|NO_COLOR|CLICOLOR_FORCE|PAGER|LESS|COLUMNS|LINES|TMUX")
 
 
 def program(name):

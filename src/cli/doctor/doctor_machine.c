@@ -164,9 +164,11 @@ static void check_clock(struct doctor_finding *f)
 	if (hodo_file_line(AT_FDCWD, CLOCK_SOURCE, source, sizeof(source)) <= 0)
 		strcpy(source, "unknown");
 	if (hodo_clock_tsc_usable())
-		doctor_found(f, DOCTOR_OK, NULL, "the TSC is invariant and the kernel's clock source");
+		doctor_found(f, DOCTOR_OK, NULL, "the TSC is invariant and %s",
+			     strcmp(source, "tsc") == 0 ? "the kernel's clock source" : "chosen by " HODO_CLOCK_ENV);
 	else if (hodo_clock_tsc_invariant())
-		doctor_found(f, DOCTOR_WARN, "if the TSC is reliable here, write tsc to " CLOCK_SOURCE,
+		doctor_found(f, DOCTOR_WARN,
+			     "if the TSC is reliable here, write tsc to " CLOCK_SOURCE ", or set " HODO_CLOCK_ENV "=tsc",
 			     "the kernel's clock source is %s: events use CLOCK_MONOTONIC, which is slower",
 			     source);
 	else

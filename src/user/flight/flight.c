@@ -24,12 +24,14 @@ static char file[HODO_FLIGHT_PATH_MAX]; /* of the present recording; "" if there
 
 /* --------------------------------------------------------------------- begin */
 
-/* The TSC if the kernel itself trusts it; otherwise, CPUs may disagree. */
+/* The TSC if the kernel itself, or HODO_CLOCK, trusts it; otherwise, CPUs may disagree. */
 static uint32_t choose_clock(void)
 {
 	static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char text[32];
 
+	if (hodo_flight_want.clock && hodo_have_tsc())
+		return hodo_flight_want.clock;
 	if (!hodo_have_tsc() || hodo_sys_file_line(AT_FDCWD, path, text, sizeof(text)) < 3 ||
 	    __builtin_memcmp(text, "tsc", 4) != 0)
 		return HODO_CLOCK_MONOTONIC;

@@ -30,6 +30,7 @@ struct hodo_flight_want {
 	bool lazy;      /* not before the program has events */
 	int bad;        /* negative errno: it is not possible */
 	uint32_t keep;  /* files of dead processes */
+	uint32_t clock; /* enum hodo_clock; 0: as the kernel has it */
 	uint64_t bytes; /* per CPU, 2^n */
 	uint32_t patterns, patterns_len;
 	uint8_t text[HODO_CONFIG_TEXT_MAX];

@@ -107,6 +107,14 @@ static bool want_events(const char *patterns)
 	}
 }
 
+static void want_clock(const char *name)
+{
+	if (name && __builtin_strncmp(name, "tsc", 4) == 0)
+		hodo_flight_want.clock = HODO_CLOCK_TSC;
+	else if (name && __builtin_strncmp(name, "monotonic", 10) == 0)
+		hodo_flight_want.clock = HODO_CLOCK_MONOTONIC;
+}
+
 void hodo_flight_init(char *const *envp)
 {
 	const char *dir = hodo_environment(envp, HODO_FLIGHT_ENV);
@@ -120,6 +128,7 @@ void hodo_flight_init(char *const *envp)
 	__builtin_memcpy(want->dir, want->env, sizeof(want->dir));
 	want->lazy = hodo_flight_wanted = true;
 	want_keep(hodo_environment(envp, HODO_FLIGHT_KEEP_ENV));
+	want_clock(hodo_environment(envp, HODO_CLOCK_ENV));
 	want_bytes(parse_bytes(hodo_environment(envp, HODO_FLIGHT_SIZE_ENV)));
 	if (!want_events(hodo_environment(envp, HODO_FLIGHT_EVENTS_ENV)))
 		want->bad = -EINVAL;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lives and ends of recorded processes: status, signals, children, time."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -339,8 +340,21 @@ class Clock(Case):
             self.assertLess(times[2], after + 10**6)
             self.assertGreaterEqual(times[1] - times[0], 99 * 10**6)
 
+    def test_clock_of_the_environment(self):
+        """It is the default of --clock. A slip costs the recording, not the program's run."""
+        clocks = [""] + ["tsc"] * self.has_tsc()
+        for asked, options in itertools.product(clocks, ([], ["--clock", "monotonic"])):
+            self.record(*options, TARGET, "count", 3, env={"HODO_CLOCK": asked or "monotonic"})
+            expected = "tsc" if asked and not options else "monotonic"
+            self.assertIn(f"/*@clock kind={expected} ", self.metadata(self.folders()[0]))
+        slip = self.record(TARGET, "count", 3, env={"HODO_CLOCK": "tcs"})
+        self.assertEqual(slip.stderr, "hodo: HODO_CLOCK is 'tcs': set it to tsc or monotonic: "
+                         f"{TARGET} runs without being recorded\n")
+
     @staticmethod
     def has_tsc():
+        if os.environ.get("HODO_CLOCK") == "tsc":
+            return True
         with open("/sys/devices/system/clocksource/clocksource0/current_clocksource", encoding="ascii") as f:
             return f.read().strip() == "tsc"
 
