@@ -198,7 +198,7 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 {
 	const struct hodo_shm *shm = (const struct hodo_shm *)source.shm;
 	struct hodo_snapshot_result result;
-	struct hodo_clock_map clock;
+	struct hodo_read_clock clock;
 	struct hodo_why why;
 
 	if (hodo_snapshot_clock(source.flight, &clock) < 0)

@@ -107,7 +107,7 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s)
 }
 
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
-			struct hodo_clock_map *map)
+			struct hodo_read_clock *map)
 {
 	__int128 offset;
 
@@ -120,11 +120,11 @@ void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sa
 	map->offset_s = (int64_t)(offset / freq_hz);
 	if (offset < 0 && offset % freq_hz != 0)
 		map->offset_s--;
-	map->offset = (uint64_t)(offset - (__int128)map->offset_s * freq_hz);
+	map->offset_ticks = (int64_t)(offset - (__int128)map->offset_s * freq_hz);
 }
 
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
-		    const struct hodo_clock_sample *last, struct hodo_clock_map *map)
+		    const struct hodo_clock_sample *last, struct hodo_read_clock *map)
 {
 	uint64_t ticks = last->ticks - first->ticks, freq_hz = 1000000000;
 	int64_t ns = last->mono_ns - first->mono_ns;

@@ -19,14 +19,6 @@ struct hodo_clock_sample {
 	int64_t real_ns;
 };
 
-/* Seconds since the epoch = offset_s + (offset + ticks) / freq_hz; offset < freq_hz. */
-struct hodo_clock_map {
-	enum hodo_clock kind;
-	uint64_t freq_hz;
-	int64_t offset_s;
-	uint64_t offset;
-};
-
 /*
  * Whether the TSC is invariant, and the kernel trusts it as its own clock source. HODO_CLOCK overrides the kernel:
  * virtual machines may be told to distrust a TSC that is none the worse for it.
@@ -50,9 +42,9 @@ void hodo_clock_sample(enum hodo_clock kind, struct hodo_clock_sample *s);
 #define HODO_CLOCK_FIT_NS 2000000
 /* The line through one sample, with that frequency. */
 void hodo_clock_through(enum hodo_clock kind, const struct hodo_clock_sample *sample, uint64_t freq_hz,
-			struct hodo_clock_map *map);
+			struct hodo_read_clock *map);
 void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
-		    const struct hodo_clock_sample *last, struct hodo_clock_map *map);
+		    const struct hodo_clock_sample *last, struct hodo_read_clock *map);
 
 /*
  * How far the host's wall clock can be trusted, as far as the kernel knows: `hodo merge` needs it later to put

@@ -60,7 +60,7 @@ void hodo_recorder_fit_clock(struct hodo_recorder *s)
 	s->clock_fitted = true;
 }
 
-const struct hodo_clock_map *hodo_recorder_clock_map(struct hodo_recorder *s)
+const struct hodo_read_clock *hodo_recorder_clock_map(struct hodo_recorder *s)
 {
 	if (!s->clock_fitted)
 		hodo_recorder_fit_clock(s);
@@ -69,7 +69,7 @@ const struct hodo_clock_map *hodo_recorder_clock_map(struct hodo_recorder *s)
 
 uint64_t hodo_recorder_ticks_in(const struct hodo_recorder *s, uint64_t ns)
 {
-	struct hodo_clock_map rough = s->clock_map;
+	struct hodo_read_clock rough = s->clock_map;
 	struct hodo_clock_sample now;
 
 	if (!s->clock_fitted) {

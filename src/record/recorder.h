@@ -57,7 +57,7 @@ struct hodo_recorder {
 	bool clock_chosen; /* a process knows it */
 	bool clock_fitted;
 	struct hodo_clock_sample clock_first;
-	struct hodo_clock_map clock_map; /* provisional until the end */
+	struct hodo_read_clock clock_map; /* provisional until the end */
 	struct hodo_wall wall_first, wall_last; /* when the clock was sampled first, and fitted last */
 
 	int reserve_fd;      /* unnamed file that reserves room for metadata on a full disk; -1: none */
@@ -86,7 +86,7 @@ int hodo_recorder_watch(struct hodo_recorder *s, int fd, struct hodo_watch *w);
  * cannot.
  */
 int hodo_recorder_choose_clock(struct hodo_recorder *s, bool tsc);
-const struct hodo_clock_map *hodo_recorder_clock_map(struct hodo_recorder *s);
+const struct hodo_read_clock *hodo_recorder_clock_map(struct hodo_recorder *s);
 /* Converts a time to ticks; before the clock is fitted, to a few per cent, without waiting. */
 uint64_t hodo_recorder_ticks_in(const struct hodo_recorder *s, uint64_t ns);
 

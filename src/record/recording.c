@@ -291,7 +291,7 @@ static void tell_reached(struct hodo_recorder *s, uint64_t began, uint64_t until
 {
 	uint64_t late = hodo_recorder_ticks_in(s, REACH_NS);
 	struct hodo_clock_sample now;
-	struct hodo_clock_map clock;
+	struct hodo_read_clock clock;
 
 	until = until < began ? until : began;
 	if (began > late && until < began - late)

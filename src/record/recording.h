@@ -66,7 +66,7 @@ struct hodo_recorder_ops {
 	 * What was recorded before that time (ticks) is on disk, with names of threads; this is the clock as known by
 	 * now. Called about once a second, and with UINT64_MAX when the recording is complete. Must not wait.
 	 */
-	void (*reached)(void *arg, uint64_t ticks, const struct hodo_clock_map *clock);
+	void (*reached)(void *arg, uint64_t ticks, const struct hodo_read_clock *clock);
 	/*
 	 * Takes a part when it is complete, all but the last one. It is not touched or counted any more; its clock is
 	 * as well known as at that time.

@@ -15,7 +15,7 @@
 
 static void check_metadata(const struct hodo_catalog *c)
 {
-	struct hodo_clock_map clock = { HODO_CLOCK_TSC, 1000000000, 1, 2 };
+	struct hodo_read_clock clock = { HODO_CLOCK_TSC, 1000000000, 1, 2 };
 	struct hodo_flight flight = { .comm = "fuzz" };
 	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock, .catalog = c };
 	struct hodo_text text = { 0 };

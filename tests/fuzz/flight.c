@@ -59,14 +59,14 @@ static void read_back(const char *dir)
 
 static void write_out(const struct hodo_flight_memory *m)
 {
-	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
+	struct hodo_read_clock clock = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .shm = m->shm, .layout = m->layout, .fd = -1, .flight = &m->flight,
 					       .pid = m->pid, .clock = &clock, .number = m->number,
 					       .why = m->number ? m->why : NULL, .taken_real_ns = 1 };
 	struct hodo_why why;
 	char dir[] = "/dev/shm/hodo-fuzz-XXXXXX", path[64];
 	struct hodo_snapshot_result result;
-	struct hodo_clock_map fitted;
+	struct hodo_read_clock fitted;
 	int fd;
 
 	if (!mkdtemp(dir)) {

@@ -82,7 +82,7 @@ static void read_images(const uint8_t *shm, const struct hodo_layout *layout, bo
 /* The whole snapshot, with files, in memory. */
 static void write_files(const uint8_t *shm, const struct hodo_layout *layout, struct hodo_flight *flight)
 {
-	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
+	struct hodo_read_clock map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .shm = shm, .layout = *layout, .fd = -1, .flight = flight, .pid = 1,
 					       .clock = &map, .functions = true, .why = "because" };
 	struct hodo_why why;
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct hodo_flight flight = { .size = sizeof(flight), .packet_size = PACKET, .ring_size = RING,
 				      .mode = HODO_MODE_OVERWRITE, .clock = HODO_CLOCK_MONOTONIC };
 	uint8_t choice = len > 0 ? data[0] : 0;
-	struct hodo_clock_map map;
+	struct hodo_read_clock map;
 	struct hodo_layout layout, other;
 	uint64_t used;
 

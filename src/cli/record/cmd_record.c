@@ -344,7 +344,7 @@ static void guard(void *run, pid_t pid)
 	hodo_record_guard_add(&recording_of(run)->guard, pid);
 }
 
-static void reached(void *run, uint64_t ticks, const struct hodo_clock_map *clock)
+static void reached(void *run, uint64_t ticks, const struct hodo_read_clock *clock)
 {
 	hodo_record_otlp_reached(recording_of(run)->otlp, ticks, clock);
 }

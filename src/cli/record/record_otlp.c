@@ -34,10 +34,9 @@ struct hodo_record_otlp {
 	struct hodo_arena memory; /* of headers */
 };
 
-void hodo_record_otlp_reached(struct hodo_record_otlp *o, uint64_t ticks, const struct hodo_clock_map *clock)
+void hodo_record_otlp_reached(struct hodo_record_otlp *o, uint64_t ticks, const struct hodo_read_clock *clock)
 {
-	hodo_otlp_follow_reached(&o->follow, ticks, &(struct hodo_read_clock){ clock->kind, clock->freq_hz,
-									clock->offset_s, (int64_t)clock->offset });
+	hodo_otlp_follow_reached(&o->follow, ticks, clock);
 }
 
 void hodo_record_otlp_say(struct hodo_record_otlp *o, const struct hodo_reporter *reporter)

@@ -16,7 +16,7 @@ int hodo_record_otlp_new(struct hodo_record_otlp **otlp, struct hodo_otlp_args *
 /* Begins, once the recording's folder is there and the command has started. otlp may be NULL, here and in _say(). */
 void hodo_record_otlp_begin(struct hodo_record_otlp *otlp, const char *dir);
 /* As in struct hodo_recorder_ops. */
-void hodo_record_otlp_reached(struct hodo_record_otlp *otlp, uint64_t ticks, const struct hodo_clock_map *clock);
+void hodo_record_otlp_reached(struct hodo_record_otlp *otlp, uint64_t ticks, const struct hodo_read_clock *clock);
 /* Gives what there is to say meanwhile, if anything, to the reporter. */
 void hodo_record_otlp_say(struct hodo_record_otlp *otlp, const struct hodo_reporter *reporter);
 /*

@@ -429,7 +429,7 @@ static void tidy(struct queue *q)
 static double tick_ns(const struct hodo_top_spans *s)
 {
 	struct hodo_clock_sample now;
-	struct hodo_clock_map map;
+	struct hodo_read_clock map;
 
 	if (s->clock == HODO_CLOCK_MONOTONIC)
 		return 1;

@@ -32,10 +32,10 @@ static bool is_this_host(const struct hodo_flight *f)
 }
 
 /* Measures this machine's TSC now. It ticks as it did before the reboot. */
-static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
+static bool measure(const struct hodo_flight *f, struct hodo_read_clock *map)
 {
 	struct hodo_clock_sample a, b, first = { f->first.ticks, f->first.mono_ns, f->first.real_ns };
-	struct hodo_clock_map now;
+	struct hodo_read_clock now;
 
 	if (f->clock != HODO_CLOCK_TSC || !is_this_host(f) || !hodo_clock_tsc_usable() || f->first.real_ns <= 0 ||
 	    f->first.real_ns > HODO_SNAPSHOT_REAL_NS_MAX)
@@ -51,11 +51,11 @@ static bool measure(const struct hodo_flight *f, struct hodo_clock_map *map)
 }
 
 static void find_clock(struct hodo_recover *r, const char *name, const struct hodo_flight *f,
-		       struct hodo_clock_map *map)
+		       struct hodo_read_clock *map)
 {
 	int err = hodo_snapshot_clock(f, map);
 	int64_t span = f->last[f->latest & 1].mono_ns - f->first.mono_ns;
-	struct hodo_clock_map measured;
+	struct hodo_read_clock measured;
 
 	if (!err && (f->clock != HODO_CLOCK_TSC || span >= SPAN_SHORT_NS || hodo_snapshot_this_boot(f)))
 		return;
@@ -66,7 +66,7 @@ static void find_clock(struct hodo_recover *r, const char *name, const struct ho
 		return;
 	}
 	if (err)
-		*map = (struct hodo_clock_map){ .kind = (enum hodo_clock)f->clock, .freq_hz = 1000000000 };
+		*map = (struct hodo_read_clock){ .kind = (enum hodo_clock)f->clock, .freq_hz = 1000000000 };
 	hodo_report(&r->reporter, "%s: %s", name, err ? "its clock is unknown: times have no relation to "
 		    "the time of day" :
 			    "its clock was measured for a few microseconds only: times are approximate");
@@ -86,7 +86,7 @@ static int64_t last_moment(const struct hodo_flight_memory *m)
 static int write_memory(struct hodo_recover *r, const char *name, const struct hodo_flight_memory *m,
 			struct hodo_why *why)
 {
-	struct hodo_clock_map clock;
+	struct hodo_read_clock clock;
 	struct hodo_snapshot_result result;
 	struct hodo_snapshot_source source = {
 		.shm = m->shm, .layout = m->layout, .fd = -1, .flight = &m->flight, .pid = m->pid, .clock = &clock,

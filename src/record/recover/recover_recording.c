@@ -310,20 +310,20 @@ static int copy_entries(struct copying *c, int in, int out, const char *below)
  * since, the line from the first packet to now is better by orders of magnitude. The clock itself shows that
  * it is the same boot: it is where the first measurement predicts, to parts in ten thousand.
  */
-static bool fit_clock(const struct copying *c, struct hodo_clock_map *map)
+static bool fit_clock(const struct copying *c, struct hodo_read_clock *map)
 {
 	struct hodo_clock_sample first = { 0 }, now;
-	struct hodo_clock_map old = { HODO_CLOCK_TSC, c->clock.freq_hz, c->clock.offset_s,
-				      (uint64_t)c->clock.offset_ticks };
+	const struct hodo_read_clock *old = &c->clock;
 	__int128 real, ns, off;
 
-	if (c->clock.kind != HODO_CLOCK_TSC || c->ts_begin == UINT64_MAX || !hodo_clock_tsc_usable() || !old.freq_hz)
+	if (c->clock.kind != HODO_CLOCK_TSC || c->ts_begin == UINT64_MAX || !hodo_clock_tsc_usable() || !old->freq_hz)
 		return false;
 	hodo_clock_sample(HODO_CLOCK_TSC, &now);
 	if (now.ticks <= c->ts_begin)
 		return false;
-	real = (__int128)old.offset_s * 1000000000 + ((__int128)old.offset + c->ts_begin) * 1000000000 / old.freq_hz;
-	ns = (__int128)(now.ticks - c->ts_begin) * 1000000000 / old.freq_hz;
+	real = (__int128)old->offset_s * 1000000000 +
+	       ((__int128)old->offset_ticks + c->ts_begin) * 1000000000 / old->freq_hz;
+	ns = (__int128)(now.ticks - c->ts_begin) * 1000000000 / old->freq_hz;
 	off = real + ns - now.real_ns;
 	if (off < 0)
 		off = -off;
@@ -339,7 +339,7 @@ static bool fit_clock(const struct copying *c, struct hodo_clock_map *map)
 
 static int set_clocks(const struct copying *c)
 {
-	struct hodo_clock_map map;
+	struct hodo_read_clock map;
 	int err = 0;
 
 	if (c->complete == c->folders && !c->clocks_differ)

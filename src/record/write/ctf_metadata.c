@@ -72,18 +72,18 @@ static void add_quoted(struct hodo_text *t, const char *before, const char *name
 	hodo_name_quote(t, name);
 }
 
-static void add_clock_comment(struct hodo_text *t, const struct hodo_clock_map *c)
+static void add_clock_comment(struct hodo_text *t, const struct hodo_read_clock *c)
 {
-	hodo_text_printf(t, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRIu64 "*/\n",
-			 c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset);
+	hodo_text_printf(t, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRId64 "*/\n",
+			 c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset_ticks);
 }
 
 /* absolute: all our traces count from the epoch, so that readers may merge them. */
-static void add_clock_tsdl(struct hodo_text *t, const struct hodo_clock_map *c)
+static void add_clock_tsdl(struct hodo_text *t, const struct hodo_read_clock *c)
 {
-	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRIu64
+	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRId64
 			    "; absolute = true; };\n",
-			 c->freq_hz >> TICKS_SHIFT, c->offset_s, c->offset >> TICKS_SHIFT);
+			 c->freq_hz >> TICKS_SHIFT, c->offset_s, c->offset_ticks >> TICKS_SHIFT);
 }
 
 static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
@@ -375,7 +375,7 @@ static int read_metadata(int dirfd, struct hodo_text *text, uid_t *author)
 	return hodo_file_read(fd, METADATA_MAX, text);
 }
 
-int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more)
+int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, const struct hodo_text *more)
 {
 	struct hodo_text old = { 0 }, text = { 0 };
 	uid_t author = 0;

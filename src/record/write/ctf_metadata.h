@@ -27,7 +27,7 @@ struct hodo_ctf_metadata {
 	uint32_t pid;                     /* as the process sees it */
 	bool nested;                      /* in a pid namespace below ours */
 	const char *kernel; /* its release; NULL: this is a process's trace */
-	const struct hodo_clock_map *clock;
+	const struct hodo_read_clock *clock;
 	const struct hodo_catalog *catalog;
 	const struct hodo_ctf_thread *thread;
 	uint32_t threads;
@@ -62,6 +62,6 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t autho
 
 /* Rewrites the clock's lines (clock NULL: none) of the metadata file in dirfd, and appends more (or NULL). 0 or
  * negative errno. */
-int hodo_ctf_metadata_complete(int dirfd, const struct hodo_clock_map *clock, const struct hodo_text *more);
+int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, const struct hodo_text *more);
 
 #endif

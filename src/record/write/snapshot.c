@@ -298,7 +298,7 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *f)
 #define FIT_MAX_NS 1000000000ll /* of one wait */
 
 /* A damaged clock could overflow readers' nanoseconds. */
-static bool is_plausible(const struct hodo_flight *f, const struct hodo_clock_map *map)
+static bool is_plausible(const struct hodo_flight *f, const struct hodo_read_clock *map)
 {
 	return f->clock != HODO_CLOCK_TSC || (map->freq_hz >= TSC_HZ_MIN && map->freq_hz <= TSC_HZ_MAX);
 }
@@ -313,7 +313,7 @@ static bool is_later(const struct hodo_clock_sample *last, const struct hodo_clo
  * the less that matters. Waits for it, at most a second or so in all.
  */
 static void fit_now(const struct hodo_flight *f, const struct hodo_clock_sample *first, struct hodo_clock_sample *last,
-		    struct hodo_clock_map *map)
+		    struct hodo_read_clock *map)
 {
 	for (int64_t wait_ns = HODO_CLOCK_FIT_NS;; wait_ns *= 4) {
 		bool enough = last->mono_ns - first->mono_ns >= HODO_CLOCK_FIT_NS;
@@ -326,7 +326,7 @@ static void fit_now(const struct hodo_flight *f, const struct hodo_clock_sample 
 	}
 }
 
-int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_clock_map *map)
+int hodo_snapshot_clock(const struct hodo_flight *f, struct hodo_read_clock *map)
 {
 	const struct hodo_moment *m = &f->last[f->latest & 1];
 	struct hodo_clock_sample first = { f->first.ticks, f->first.mono_ns, f->first.real_ns }, last = first;

@@ -32,7 +32,7 @@ struct hodo_snapshot_source {
 	const struct hodo_flight *flight; /* the caller's private copy, from hodo_snapshot_layout() */
 	uint32_t pid;                     /* as the process sees it */
 	const char *kernel;               /* its release, if it is the kernel's memory; else NULL */
-	const struct hodo_clock_map *clock;
+	const struct hodo_read_clock *clock;
 	struct hodo_compressor *compressor; /* NULL: it is not compressed */
 	bool functions;    /* functions were recorded: the metadata has their number */
 	uint32_t number;   /* of the snapshot, 0: none */
@@ -65,7 +65,7 @@ bool hodo_snapshot_this_boot(const struct hodo_flight *flight);
  * The clock of a memory, from the moments in flight; in the same boot, from its first one and now. -ENODATA
  * if there is only one moment, of another boot.
  */
-int hodo_snapshot_clock(const struct hodo_flight *flight, struct hodo_clock_map *map);
+int hodo_snapshot_clock(const struct hodo_flight *flight, struct hodo_read_clock *map);
 
 /*
  * Makes a folder in out_fd with the snapshot. 0, or negative errno and a line for the user in why, without

@@ -25,7 +25,7 @@ static uint8_t *new_catalog(void)
 /* Writes the metadata of a process with that catalogue. */
 static void write_metadata(struct hodo_text *text, const struct hodo_catalog *c)
 {
-	struct hodo_clock_map clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
+	struct hodo_read_clock clock = { HODO_CLOCK_MONOTONIC, 1000000000, 1, 2 };
 	struct hodo_flight flight = { .comm = "c", .exe = "e", .hostname = "h" };
 	const struct hodo_ctf_metadata m = { .flight = &flight, .clock = &clock, .catalog = c };
 

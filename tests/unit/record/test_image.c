@@ -307,7 +307,7 @@ TEST(test_written)
 {
 	struct hodo_flight flight = { .size = sizeof(flight), .packet_size = 1024, .ring_size = 65536,
 				      .mode = HODO_MODE_OVERWRITE, .clock = HODO_CLOCK_MONOTONIC, .comm = "x/y" };
-	struct hodo_clock_map map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
+	struct hodo_read_clock map = { HODO_CLOCK_MONOTONIC, 1000000000, 0, 0 };
 	struct hodo_snapshot_source source = { .fd = -1, .flight = &flight, .pid = 7, .clock = &map, .number = 1,
 					       .why = "*/ \n" };
 	struct hodo_why why = { "" };

@@ -23,10 +23,10 @@
 #include "writer.h"
 
 /* The time of a tick according to the map, in ns since the epoch. */
-static int64_t time_of(const struct hodo_clock_map *m, uint64_t ticks)
+static int64_t time_of(const struct hodo_read_clock *m, uint64_t ticks)
 {
 	return (int64_t)((__int128)m->offset_s * 1000000000 +
-			 ((__int128)m->offset + ticks) * 1000000000 / m->freq_hz);
+			 ((__int128)m->offset_ticks + ticks) * 1000000000 / m->freq_hz);
 }
 
 TEST(test_fit)
@@ -34,15 +34,15 @@ TEST(test_fit)
 	/* A machine up for a year, an hour of recording. */
 	struct hodo_clock_sample first = { 80000000000000000ull, 31536000000000000ll, 1795000000123456789ll };
 	struct hodo_clock_sample last = first;
-	struct hodo_clock_map m;
+	struct hodo_read_clock m;
 
 	last.ticks += 3600ull * 2596152314;
 	last.mono_ns += 3600000000000ll;
 	hodo_clock_fit(HODO_CLOCK_TSC, &first, &last, &m);
 	/* In multiples of 4, as records have times: 2 ticks a second off, and 3 at the beginning. */
 	assert_int_equal(m.freq_hz, 2596152316);
-	assert_int_equal(m.offset % 4, 0);
-	assert_true(m.offset < m.freq_hz);
+	assert_int_equal(m.offset_ticks % 4, 0);
+	assert_true((uint64_t)m.offset_ticks < m.freq_hz);
 	assert_true(llabs(time_of(&m, first.ticks) - first.real_ns) <= 2);
 	assert_true(llabs(time_of(&m, last.ticks) - first.real_ns - 3600000000000ll) <= 3600 * 2 + 2);
 
@@ -50,7 +50,7 @@ TEST(test_fit)
 	last.ticks = (uint64_t)last.mono_ns;
 	hodo_clock_fit(HODO_CLOCK_MONOTONIC, &first, &last, &m);
 	assert_int_equal(m.freq_hz, 1000000000);
-	assert_int_equal(m.offset % 4, 0);
+	assert_int_equal(m.offset_ticks % 4, 0);
 	assert_in_range(first.real_ns + 3600000000000ll - time_of(&m, last.ticks), 0, 3);
 	/* The epoch's first second, on a machine that has been up for longer than that. */
 	first.real_ns = 5;
@@ -205,7 +205,7 @@ TEST(test_stream)
 TEST(test_set_clock)
 {
 	char text[200000] = "";
-	struct hodo_clock_map first = { HODO_CLOCK_TSC, 1000, 1, 2 }, last = { HODO_CLOCK_TSC, 7777, 3, 4 };
+	struct hodo_read_clock first = { HODO_CLOCK_TSC, 1000, 1, 2 }, last = { HODO_CLOCK_TSC, 7777, 3, 4 };
 	struct hodo_catalog none = { 0 };
 	struct hodo_flight flight = { .comm = "\nclock { freq;", .hostname = "clock { " };
 	struct hodo_ctf_metadata m = { .flight = &flight, .clock = &first, .catalog = &none };
