@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <base/escape.h>
 #include <base/text.h>
 #include <read/file/metadata_line.h>
 
 #define NS_PER_S 1000000000
-#define FREQ_MAX (1000ll * NS_PER_S)
 #define UNIT     4 /* ticks: TSDL's clock has a quarter of them (docs/format.md) */
 
 /* Rounds down. */
@@ -33,8 +31,6 @@ static int move_clock(const struct hodo_merge_recording *r, struct hodo_read_clo
 	double exact = (double)c->freq_hz / (1 + l->drift), half_ns = ((double)r->end_ns - (double)r->begin_ns) / 2;
 	__int128 freq = (__int128)c->freq_hz, moved, total, tick;
 
-	if (c->freq_hz == 0 || c->freq_hz > FREQ_MAX)
-		return -EBADMSG;
 	/* Without drift it stays exactly, as it may be no multiple of the unit. */
 	moved = l->drift == 0 ? freq : (__int128)llrint(exact / UNIT) * UNIT;
 	if (moved < UNIT)
@@ -53,26 +49,14 @@ static int move_clock(const struct hodo_merge_recording *r, struct hodo_read_clo
 static int put_clock(const struct hodo_merge_recording *r, struct hodo_line *l, struct hodo_read_clock *c,
 		     struct hodo_text *out)
 {
-	const char *kind = hodo_line_get_text(l, "kind");
-	size_t len = strlen(r->host);
+	const char *by = hodo_merge_by_text(r->by);
 	double rounding_ns;
-	char *to;
 
-	if (hodo_line_get_number(l, "freq", FREQ_MAX, &c->freq_hz) < 0 ||
-	    hodo_line_get_signed(l, "offset_s", &c->offset_s) < 0 ||
-	    hodo_line_get_signed(l, "offset", &c->offset_ticks) < 0 || move_clock(r, c, &rounding_ns) < 0)
+	if (hodo_line_get_clock(l, c) < 0 || move_clock(r, c, &rounding_ns) < 0)
 		return -EBADMSG;
-	hodo_text_printf(out, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRId64 "*/\n",
-			 strcmp(kind, "tsc") == 0 ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset_ticks);
-	hodo_text_add(out, "/*@merge host=");
-	to = hodo_text_room(out, 3 * len);
-	if (to)
-		out->len += (size_t)(hodo_percent_encode(to, r->host, len) - to);
-	hodo_text_add(out, " by=");
-	to = hodo_text_room(out, 3 * 32);
-	if (to)
-		out->len += (size_t)(hodo_percent_encode(to, hodo_merge_by_text(r->by),
-							 strlen(hodo_merge_by_text(r->by))) - to);
+	hodo_line_put_clock(out, c);
+	hodo_line_put_text(out, "/*@merge host=", r->host);
+	hodo_line_put_text(out, " by=", by);
 	hodo_text_printf(out, " offset=%" PRId64 " drift=%" PRId64 " pairs=%" PRIu64,
 			 hodo_time_difference(r->line.y0_ns, r->line.x0_ns),
 			 (int64_t)llrint(-r->line.drift * NS_PER_S), r->pairs);
@@ -80,12 +64,6 @@ static int put_clock(const struct hodo_merge_recording *r, struct hodo_line *l, 
 		hodo_text_printf(out, " error=%" PRId64, (int64_t)ceil(r->worst_ns + rounding_ns));
 	hodo_text_add(out, "*/\n");
 	return 0;
-}
-
-static void put_tsdl(const struct hodo_read_clock *c, struct hodo_text *out)
-{
-	hodo_text_printf(out, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRId64
-			 "; absolute = true; };\n", c->freq_hz / UNIT, c->offset_s, c->offset_ticks / UNIT);
 }
 
 /* The line as it is, but with its time moved; it has one. */
@@ -100,13 +78,8 @@ static void put_time(const struct hodo_merge_recording *r, const char *line, siz
 	while (rest < line + len && ((*rest >= '0' && *rest <= '9') || *rest == '.'))
 		rest++;
 	hodo_text_bytes(out, line, (size_t)(time + 5 - line));
-	hodo_text_printf(out, "%" PRId64 ".%09" PRId64, moved / NS_PER_S, moved % NS_PER_S);
+	hodo_line_put_time(out, moved);
 	hodo_text_bytes(out, rest, (size_t)(line + len - rest));
-}
-
-static bool starts(const char *line, size_t len, const char *with)
-{
-	return len > strlen(with) && memcmp(line, with, strlen(with)) == 0;
 }
 
 /* One of our lines, split in a copy. */
@@ -136,24 +109,19 @@ static int put_ours(const struct hodo_merge_recording *r, const char *line, size
 
 int hodo_merge_metadata(const struct hodo_merge_recording *r, const struct hodo_text *old, struct hodo_text *out)
 {
-	const char *at = old->data, *end = at + old->len;
+	const char *at = old->data, *end = at + old->len, *line;
 	struct hodo_read_clock c = { 0 };
+	size_t len;
 	int err = 0;
 
-	/* Only our lines begin so: no foreign text starts a line. */
-	while (at < end && !err) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((newline ? newline + 1 : end) - at);
-
-		if (starts(at, len, "/*@merge "))
+	while (!err && (line = hodo_line_next(&at, end, &len)) != NULL) {
+		if (hodo_line_is(line, len, "merge"))
 			; /* of an earlier merge */
-		else if (starts(at, len, "/*@clock ") || starts(at, len, "/*@end ") || starts(at, len, "/*@snapshot "))
-			err = put_ours(r, at, len, &c, out);
-		else if (starts(at, len, "clock { ") && c.freq_hz)
-			put_tsdl(&c, out);
-		else
-			hodo_text_bytes(out, at, len);
-		at += len;
+		else if (hodo_line_is(line, len, "clock") || hodo_line_is(line, len, "end") ||
+			 hodo_line_is(line, len, "snapshot"))
+			err = put_ours(r, line, len, &c, out);
+		else if (!c.freq_hz || !hodo_line_replace_clock(line, len, &c, out))
+			hodo_text_bytes(out, line, len);
 	}
 	if (!err && !c.freq_hz)
 		err = -EBADMSG;

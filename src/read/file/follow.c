@@ -8,13 +8,12 @@
 #include "follow.h"
 #include "folder.h"
 #include "metadata.h"
+#include "metadata_line.h"
 #include "open.h"
 #include "reader.h"
 #include "stream.h"
 
-#include <base/escape.h>
 #include <base/map.h>
-#include <base/quantity.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <read/event/order.h>
@@ -32,7 +31,6 @@
 #define KNOWN_MAX    (256u << 20) /* bytes, estimated, of what is known of processes: it stays to the end */
 #define KNOWN_BYTES  (12u << 10)  /* of one, besides twice its metadata */
 #define NAMES_MAX    (1u << 16) /* of threads that have got another one, of one process */
-#define TEXT_ROOM    1024u
 
 /* A folder that has been seen. */
 struct seen {
@@ -176,33 +174,6 @@ static bool has_changed(struct hodo_trace *t, const char *path)
 	return true;
 }
 
-/* The value of " KEY=" in a line, decoded; "" if there is none, or it has no room. */
-static const char *value_of(const char *line, size_t len, const char *key, char to[TEXT_ROOM])
-{
-	const char *at = memmem(line, len, key, strlen(key)), *end;
-
-	to[0] = 0;
-	if (!at)
-		return to;
-	at += strlen(key);
-	for (end = at; end < line + len && *end != ' ' && *end != '*'; end++)
-		;
-	if (end - at >= (int)TEXT_ROOM)
-		return to;
-	memcpy(to, at, (size_t)(end - at));
-	to[end - at] = 0;
-	hodo_percent_decode(to);
-	return to;
-}
-
-static uint64_t number_of(const char *line, size_t len, const char *key)
-{
-	char text[TEXT_ROOM];
-	uint64_t n;
-
-	return hodo_parse_number(value_of(line, len, key, text), UINT32_MAX, &n) == 0 ? n : 0;
-}
-
 /* -------------------------------------------------------------------------- threads */
 
 static int by_tid(const void *a, const void *b)
@@ -220,14 +191,13 @@ static struct hodo_read_thread *find_thread(const struct hodo_trace *t, uint32_t
 }
 
 /* sorted: how many of t->threads were there at the last look. 0 or -ENOMEM. */
-static int take_thread(struct hodo_trace *t, uint32_t sorted, const char *line, size_t len)
+static int take_thread(struct hodo_trace *t, uint32_t sorted, struct hodo_line *l)
 {
-	uint32_t tid = (uint32_t)number_of(line, len, " tid="), pid = (uint32_t)number_of(line, len, " pid=");
+	uint32_t tid = hodo_line_get_u32(l, "tid"), pid = hodo_line_get_u32(l, "pid");
 	struct hodo_read_thread *thread = find_thread(t, sorted, tid);
-	char comm[TEXT_ROOM];
+	const char *comm = hodo_line_get_text(l, "comm");
 	uint32_t text;
 
-	value_of(line, len, " comm=", comm);
 	if (thread && thread->pid == pid && strcmp(thread->comm, comm) == 0)
 		return 0;
 	if (t->names.texts.map.n >= NAMES_MAX)
@@ -259,43 +229,44 @@ struct counts {
 	uint32_t labels, objects;
 };
 
-/* Whether the line is new, and is understood in the middle of a recording. */
-static bool is_new(const struct hodo_trace *t, const char *line, size_t len, struct counts *n)
+/* Whether a line is new, and is understood in the middle of a recording. */
+static bool is_new(const struct hodo_trace *t, struct hodo_line *l, struct counts *n)
 {
-	uint64_t id;
+	if (strcmp(l->word, "event") == 0) {
+		uint32_t id = hodo_line_get_u32(l, "id");
 
-	if (len > 9 && memcmp(line, "/*@event ", 9) == 0) {
-		id = number_of(line, len, " id=");
 		return id >= t->by_id_n || !t->by_id[id];
 	}
-	if (len > 10 && memcmp(line, "/*@labels ", 10) == 0)
+	if (strcmp(l->word, "labels") == 0)
 		return n->labels++ >= t->followed.labels;
-	if (len > 10 && memcmp(line, "/*@object ", 10) == 0)
+	if (strcmp(l->word, "object") == 0)
 		return n->objects++ >= t->followed.objects;
-	return len > 7 && memcmp(line, "/*@end ", 7) == 0;
+	return strcmp(l->word, "end") == 0;
 }
 
-/* Appends the new lines; takes the threads. 0 or a negative errno. */
+/* Appends the new lines, and damaged ones; takes the threads. Splits the lines of all. 0 or a negative errno. */
 static int find_new(struct hodo_trace *t, const struct hodo_text *all, struct hodo_text *fresh)
 {
-	const char *end = all->data + all->len, *next;
+	const char *at = all->data, *end = at + all->len, *line;
 	uint32_t sorted = t->nthreads;
 	struct counts n = { 0 };
+	size_t len;
 	int err = 0;
 
-	for (const char *line = all->data; line < end && !err; line = next) {
-		const char *eol = memchr(line, '\n', (size_t)(end - line));
-		size_t len;
+	while (!err && (line = hodo_line_next(&at, end, &len)) != NULL) {
+		char *start = all->data + (line - all->data);
+		size_t before = fresh->len;
+		struct hodo_line l;
 
-		eol = eol ? eol : end;
-		next = eol + 1;
-		len = (size_t)(eol - line);
-		if (len > 10 && memcmp(line, "/*@thread ", 10) == 0)
-			err = take_thread(t, sorted, line, len);
-		else if (is_new(t, line, len, &n)) {
-			hodo_text_bytes(fresh, line, len);
-			hodo_text_char(fresh, '\n');
-		}
+		if (len < 5 || memcmp(line, "/*@", 3) != 0)
+			continue;
+		hodo_text_bytes(fresh, line, len);
+		if (!hodo_line_split(start + 3, start + len - (line[len - 1] == '\n'), &l))
+			continue;
+		if (strcmp(l.word, "thread") == 0)
+			err = take_thread(t, sorted, &l);
+		if (!is_new(t, &l, &n))
+			fresh->len = before;
 	}
 	settle_threads(t);
 	t->followed.labels = n.labels;

@@ -109,14 +109,8 @@ static int word_kernel(struct hodo_trace *t, struct hodo_line *l)
 
 static int word_clock(struct hodo_trace *t, struct hodo_line *l)
 {
-	struct hodo_read_clock c = { 0 };
-
-	/* Above 1 THz, the conversion would overflow; no clock ticks so fast. */
-	if (hodo_line_get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
-	    hodo_line_get_signed(l, "offset_s", &c.offset_s) < 0 || hodo_line_get_signed(l, "offset", &c.offset_ticks) < 0)
+	if (hodo_line_get_clock(l, &t->pub.clock) < 0)
 		return skip(t, l, BAD_CLOCK, "clock damaged: times are wrong");
-	c.kind = strcmp(hodo_line_get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
-	t->pub.clock = c;
 	t->has_clock = true;
 	return 0;
 }

@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* metadata_line.c - see metadata_line.h. */
+/* metadata_line.c - splits our lines of the metadata, and what several write of them. */
 #include "metadata_line.h"
-
-#include <stddef.h>
-#include <string.h>
+#include "clock.h"
+#include "tsdl.h"
 
 #include <base/escape.h>
 #include <base/quantity.h>
 
-#define NS_PER_S 1000000000ull
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+const char *hodo_line_next(const char **at, const char *end, size_t *len)
+{
+	const char *line = *at, *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
+
+	*at = newline ? newline + 1 : end;
+	*len = (size_t)(*at - line);
+	return *len ? line : NULL;
+}
+
+bool hodo_line_is(const char *line, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	return len > n + 4 && memcmp(line, "/*@", 3) == 0 && memcmp(line + 3, word, n) == 0 && line[3 + n] == ' ';
+}
 
 char *hodo_line_get(struct hodo_line *l, const char *key)
 {
@@ -23,6 +40,17 @@ char *hodo_line_get_text(struct hodo_line *l, const char *key)
 	char *value = hodo_line_get(l, key);
 
 	return value ? value : l->empty;
+}
+
+void hodo_line_put_text(struct hodo_text *to, const char *before, const char *text)
+{
+	size_t len = strlen(text);
+	char *at;
+
+	hodo_text_add(to, before);
+	at = hodo_text_room(to, 3 * len);
+	if (at)
+		to->len += (size_t)(hodo_percent_encode(at, text, len) - at);
 }
 
 int hodo_line_get_number(struct hodo_line *l, const char *key, uint64_t max, uint64_t *number)
@@ -59,6 +87,43 @@ void hodo_line_get_time(struct hodo_line *l, int64_t *time_ns)
 		hodo_parse_number(rest, NS_PER_S - 1, &ns);
 	if (hodo_parse_number(seconds, INT64_MAX / NS_PER_S - 1, &s) == 0)
 		*time_ns = (int64_t)(s * NS_PER_S + ns);
+}
+
+void hodo_line_put_time(struct hodo_text *to, int64_t time_ns)
+{
+	hodo_text_printf(to, "%" PRId64 ".%09" PRId64, time_ns / (int64_t)NS_PER_S, time_ns % (int64_t)NS_PER_S);
+}
+
+int hodo_line_get_clock(struct hodo_line *l, struct hodo_read_clock *clock)
+{
+	struct hodo_read_clock c = { 0 };
+
+	/* Above 1 THz, the conversion would overflow; no clock ticks so fast. */
+	if (hodo_line_get_number(l, "freq", 1000 * NS_PER_S, &c.freq_hz) < 0 || c.freq_hz == 0 ||
+	    hodo_line_get_signed(l, "offset_s", &c.offset_s) < 0 || hodo_line_get_signed(l, "offset", &c.offset_ticks) < 0)
+		return -EINVAL;
+	c.kind = strcmp(hodo_line_get_text(l, "kind"), "tsc") == 0 ? HODO_CLOCK_TSC : HODO_CLOCK_MONOTONIC;
+	*clock = c;
+	return 0;
+}
+
+void hodo_line_put_clock(struct hodo_text *to, const struct hodo_read_clock *c)
+{
+	hodo_text_printf(to, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRId64 "*/\n",
+			 c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset_ticks);
+}
+
+bool hodo_line_replace_clock(const char *line, size_t len, const struct hodo_read_clock *clock, struct hodo_text *to)
+{
+	static const char tsdl[] = "clock { ";
+
+	if (hodo_line_is(line, len, "clock"))
+		hodo_line_put_clock(to, clock);
+	else if (len >= sizeof(tsdl) && memcmp(line, tsdl, sizeof(tsdl) - 1) == 0)
+		hodo_ctf_clock(to, clock);
+	else
+		return false;
+	return true;
 }
 
 bool hodo_line_split(char *s, char *end, struct hodo_line *l)

@@ -4,6 +4,7 @@
 
 #include <core/fields.h>
 #include <hodo/abi.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,13 @@ void hodo_ctf_enum(struct hodo_text *t, uint8_t type, uint32_t n, const char *co
 			hodo_text_u64(t, high >> unused);
 	}
 	hodo_text_add(t, " }");
+}
+
+/* absolute: all our traces count from the epoch, so that readers may merge them. */
+void hodo_ctf_clock(struct hodo_text *t, const struct hodo_read_clock *c)
+{
+	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRId64
+			    "; absolute = true; };\n", c->freq_hz / 4, c->offset_s, c->offset_ticks / 4);
 }
 
 void hodo_ctf_uuid(struct hodo_text *t, const uint8_t uuid[16])

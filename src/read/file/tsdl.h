@@ -16,6 +16,7 @@
 
 #include <base/text.h>
 #include <hodo/abi.h>
+#include <hodo/read.h>
 
 /* Declares all that hodo_ctf_type() has. */
 void hodo_ctf_declare_types(struct hodo_text *t);
@@ -25,6 +26,8 @@ const char *hodo_ctf_type(uint8_t type);
 bool hodo_ctf_has_labels(uint8_t type);
 /* An integer type with n labels, whose values are converted to the type, as in C. */
 void hodo_ctf_enum(struct hodo_text *t, uint8_t type, uint32_t n, const char *const *labels, const int64_t *values);
+/* The clock, in units of 4 ticks, since records lack a time's two lowest bits. */
+void hodo_ctf_clock(struct hodo_text *t, const struct hodo_read_clock *clock);
 void hodo_ctf_uuid(struct hodo_text *t, const uint8_t uuid[16]);
 
 #define HODO_CTF_NAME_SIZE (HODO_NAME_MAX + 24) /* "__", "_length", a number, NUL */

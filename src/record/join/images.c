@@ -29,7 +29,7 @@
 #include "server.h"
 #include <record/ring/shm.h>
 #include <record/recorder.h>
-#include <record/write/names.h>
+#include <read/file/metadata_line.h>
 
 #define CHECK_NS 50000000ll
 #define AWAITED_MAX 65536u /* half of it for children of processes that have ended */
@@ -383,9 +383,8 @@ void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why)
 void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t)
 {
 	for (uint32_t i = 0; i < s->total.reasons; i++) {
-		hodo_text_printf(t, "/*@unrecorded images=%llu why=",
-				 (unsigned long long)s->total.unrecorded[i].images);
-		hodo_name_encode(t, s->total.unrecorded[i].why);
+		hodo_text_printf(t, "/*@unrecorded images=%llu", (unsigned long long)s->total.unrecorded[i].images);
+		hodo_line_put_text(t, " why=", s->total.unrecorded[i].why);
 		hodo_text_add(t, "*/\n");
 	}
 }

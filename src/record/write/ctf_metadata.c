@@ -19,6 +19,7 @@
 #include <base/scope.h>
 #include <core/fields.h>
 #include <core/kind.h>
+#include <read/file/metadata_line.h>
 #include <read/file/tsdl.h>
 
 #include "names.h"
@@ -29,11 +30,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little
 
 #define METADATA_MAX (1ull << 30) /* bytes of a file that is read back */
 
-/*
- * The clock's unit is 4 ticks, since records lack a time's two lowest bits. The variant or an event's id,
- * whichever comes last, gives a record's kind: no event's id is below 8 (add_event()).
- */
-#define TICKS_SHIFT 2
+/* The variant or an event's id, whichever comes last, gives a record's kind: no event's id is below 8 (add_event()). */
 static const char head_streams[] =
 	"typealias integer { size = 2; align = 1; signed = false; } := ticks_t;\n"
 	"typealias integer { size = 27; align = 1; signed = false; map = clock.hodo.value; } := timestamp27_t;\n"
@@ -60,30 +57,10 @@ static const char head_streams[] =
 	"\t\tinteger { size = 24; align = 1; } vtid;\n"
 	"\t\tinteger { size = 40; align = 1; base = 16; } window;\n\t};\n};\n";
 
-static void add_name(struct hodo_text *t, const char *before, const char *name)
-{
-	hodo_text_add(t, before);
-	hodo_name_encode(t, name);
-}
-
 static void add_quoted(struct hodo_text *t, const char *before, const char *name)
 {
 	hodo_text_add(t, before);
 	hodo_name_quote(t, name);
-}
-
-static void add_clock_comment(struct hodo_text *t, const struct hodo_read_clock *c)
-{
-	hodo_text_printf(t, "/*@clock kind=%s freq=%" PRIu64 " offset_s=%" PRId64 " offset=%" PRId64 "*/\n",
-			 c->kind == HODO_CLOCK_TSC ? "tsc" : "monotonic", c->freq_hz, c->offset_s, c->offset_ticks);
-}
-
-/* absolute: all our traces count from the epoch, so that readers may merge them. */
-static void add_clock_tsdl(struct hodo_text *t, const struct hodo_read_clock *c)
-{
-	hodo_text_printf(t, "clock { name = hodo; freq = %" PRIu64 "; offset_s = %" PRId64 "; offset = %" PRId64
-			    "; absolute = true; };\n",
-			 c->freq_hz >> TICKS_SHIFT, c->offset_s, c->offset_ticks >> TICKS_SHIFT);
 }
 
 static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
@@ -94,21 +71,21 @@ static void add_comments(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	hodo_ctf_uuid(t, m->flight->uuid);
 	hodo_text_printf(t, " byte_order=" TSDL_BYTE_ORDER "*/\n");
 	hodo_text_printf(t, "/*@process pid=%u ppid=%u uid=%u", m->pid, f->ppid, f->uid);
-	add_name(t, " comm=", f->comm);
-	add_name(t, " exe=", f->exe);
+	hodo_line_put_text(t, " comm=", f->comm);
+	hodo_line_put_text(t, " exe=", f->exe);
 	hodo_text_printf(t, " start=%s mode=%s ring_size=%" PRIu64 " packet_size=%u%s*/\n",
 			 f->start == HODO_START_FORK ? "fork" : f->start == HODO_START_ATTACH ? "attach" : "exec",
 			 f->mode == HODO_MODE_OVERWRITE ? "overwrite" : "discard", f->ring_size, f->packet_size,
 			 m->nested ? " nested=1" : "");
 	if (m->kernel) {
-		add_name(t, "/*@kernel release=", m->kernel);
+		hodo_line_put_text(t, "/*@kernel release=", m->kernel);
 		hodo_text_add(t, "*/\n");
 	}
 	if (f->boot_id[0]) {
-		add_name(t, "/*@machine boot=", f->boot_id);
+		hodo_line_put_text(t, "/*@machine boot=", f->boot_id);
 		hodo_text_add(t, "*/\n");
 	}
-	add_clock_comment(t, m->clock);
+	hodo_line_put_clock(t, m->clock);
 }
 
 static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
@@ -126,7 +103,7 @@ static void add_head(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_add(t, "\";\n");
 	}
 	hodo_text_add(t, "};\n");
-	add_clock_tsdl(t, m->clock);
+	hodo_ctf_clock(t, m->clock);
 	hodo_text_bytes(t, head_streams, sizeof(head_streams) - 1);
 }
 
@@ -199,13 +176,13 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 	struct hodo_ctf_names names;
 
 	hodo_text_printf(t, "/*@event id=%u", e->id);
-	add_name(t, " name=", e->name);
+	hodo_line_put_text(t, " name=", e->name);
 	hodo_text_printf(t, " kind=%s", hodo_kind_name(e->kind));
-	add_name(t, " file=", e->file);
+	hodo_line_put_text(t, " file=", e->file);
 	hodo_text_printf(t, " line=%u", e->line);
-	add_name(t, " func=", e->function);
-	add_name(t, " object=", e->object);
-	add_name(t, " format=", e->format);
+	hodo_line_put_text(t, " func=", e->function);
+	hodo_line_put_text(t, " object=", e->object);
+	hodo_line_put_text(t, " format=", e->format);
 	hodo_text_add(t, " fields=");
 	for (unsigned int i = 0; i < e->nfields; i++)
 		add_listed(t, i, e->field[i], e->type[i]);
@@ -222,11 +199,11 @@ static void add_event(struct hodo_text *t, const struct hodo_catalog *c, const s
 
 static void add_labels(struct hodo_text *t, const struct hodo_catalog_labels *l)
 {
-	add_name(t, "/*@labels provider=", l->provider);
-	add_name(t, " field=", l->field);
+	hodo_line_put_text(t, "/*@labels provider=", l->provider);
+	hodo_line_put_text(t, " field=", l->field);
 	hodo_text_add(t, " names=");
 	for (uint32_t i = 0; i < l->n; i++)
-		add_name(t, i ? "," : "", l->label[i]);
+		hodo_line_put_text(t, i ? "," : "", l->label[i]);
 	hodo_text_add(t, " values=");
 	for (uint32_t i = 0; i < l->n; i++)
 		hodo_text_printf(t, "%s%lld", i ? "," : "", (long long)l->value[i]);
@@ -237,7 +214,7 @@ static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 {
 	const struct hodo_record_object *r = &o->is;
 
-	add_name(t, "/*@object path=", o->path);
+	hodo_line_put_text(t, "/*@object path=", o->path);
 	hodo_text_printf(t, " base=0x%" PRIx64 " start=0x%" PRIx64 " end=0x%" PRIx64, r->base, r->start, r->end);
 	if (r->ticks)
 		hodo_text_printf(t, " from=%" PRIu64, r->ticks);
@@ -252,11 +229,6 @@ static void add_object(struct hodo_text *t, const struct hodo_catalog_object *o)
 	hodo_text_add(t, "*/\n");
 }
 
-static void add_time(struct hodo_text *t, int64_t real_ns)
-{
-	hodo_text_printf(t, "%" PRId64 ".%09" PRId64, real_ns / 1000000000, real_ns % 1000000000);
-}
-
 static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 {
 	const struct hodo_functions_seen *f = m->functions;
@@ -264,8 +236,8 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 	for (uint32_t i = 0; i < m->catalog->objects; i++)
 		add_object(t, &m->catalog->object[i]);
 	for (uint32_t i = 0; i < m->threads; i++) {
-		hodo_text_printf(t, "/*@thread tid=%u comm=", m->thread[i].tid);
-		hodo_name_encode(t, m->thread[i].comm);
+		hodo_text_printf(t, "/*@thread tid=%u", m->thread[i].tid);
+		hodo_line_put_text(t, " comm=", m->thread[i].comm);
 		if (m->thread[i].pid)
 			hodo_text_printf(t, " pid=%u", m->thread[i].pid);
 		hodo_text_add(t, "*/\n");
@@ -275,7 +247,7 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 		hodo_text_fail(t, m->lost->error);
 	}
 	for (uint32_t i = 0; i < m->catalog->warnings; i++) {
-		add_name(t, "/*@warning text=", m->catalog->warning[i]);
+		hodo_line_put_text(t, "/*@warning text=", m->catalog->warning[i]);
 		hodo_text_add(t, "*/\n");
 	}
 	if (m->nameless)
@@ -290,13 +262,13 @@ static void add_tail(struct hodo_text *t, const struct hodo_ctf_metadata *m)
 				 f->found, f->on, f->missed, f->deep, f->threads, f->profile_lost);
 	if (m->why) {
 		hodo_text_printf(t, "/*@snapshot number=%u time=", m->number);
-		add_time(t, m->real_ns);
-		add_name(t, " why=", m->why);
+		hodo_line_put_time(t, m->real_ns);
+		hodo_line_put_text(t, " why=", m->why);
 		hodo_text_add(t, "*/\n");
 	}
 	if (m->ended) {
 		hodo_text_add(t, "/*@end time=");
-		add_time(t, m->real_ns);
+		hodo_line_put_time(t, m->real_ns);
 		hodo_text_add(t, m->goes_on ? " part=1*/\n" : "*/\n");
 	}
 }
@@ -380,21 +352,12 @@ int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, c
 	struct hodo_text old = { 0 }, text = { 0 };
 	uid_t author = 0;
 	int err = read_metadata(dirfd, &old, &author);
-	const char *at = old.data, *end = old.data + old.len;
+	const char *at = old.data, *end = old.data + old.len, *line;
+	size_t len;
 
-	/* Only our lines begin so: no foreign text starts a line. */
-	while (!err && at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((newline ? newline + 1 : end) - at);
-
-		if (clock && len > 9 && memcmp(at, "/*@clock ", 9) == 0)
-			add_clock_comment(&text, clock);
-		else if (clock && len > 8 && memcmp(at, "clock { ", 8) == 0)
-			add_clock_tsdl(&text, clock);
-		else
-			hodo_text_bytes(&text, at, len);
-		at += len;
-	}
+	while (!err && (line = hodo_line_next(&at, end, &len)) != NULL)
+		if (!clock || !hodo_line_replace_clock(line, len, clock, &text))
+			hodo_text_bytes(&text, line, len);
 	if (more) {
 		hodo_text_bytes(&text, more->data, more->len);
 		hodo_text_fail(&text, more->error);

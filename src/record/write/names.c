@@ -3,23 +3,13 @@
 #include "names.h"
 
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <base/escape.h>
 
 static bool is_word(unsigned char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-void hodo_name_encode(struct hodo_text *t, const char *s)
-{
-	size_t len = strlen(s);
-	char *to = hodo_text_room(t, 3 * len);
-
-	if (to)
-		t->len += (size_t)(hodo_percent_encode(to, s, len) - to);
 }
 
 void hodo_name_file(char *to, size_t size, const char *s)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.h - makes foreign names harmless before they go into metadata, file names or a terminal.
+ * names.h - makes foreign names harmless before they go into file names or a terminal.
  */
 #ifndef HODO_RECORD_WRITE_NAMES_H
 #define HODO_RECORD_WRITE_NAMES_H
 
-#include <base/text.h>
 #include <sys/types.h>
-
-/* Percent-encoded, as the metadata's comment lines are (docs/format.md). */
-void hodo_name_encode(struct hodo_text *t, const char *s);
 
 /* For a file name: bytes other than A-Z a-z 0-9 . _ + - become '_', and a leading '.' does too. */
 void hodo_name_file(char *to, size_t size, const char *s);

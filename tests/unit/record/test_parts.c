@@ -13,6 +13,7 @@
 
 #include <lib/folder.h>
 #include <lib/unit.h>
+#include <read/file/metadata_line.h>
 #include <read/file/tsdl.h>
 
 #include <record/clock.h>
@@ -118,8 +119,8 @@ TEST(test_texts)
 	assert_string_equal(out, "_._a_b__+-_.x");
 	hodo_name_file(out, sizeof(out), "");
 	assert_string_equal(out, "_");
-	hodo_name_encode(&t, "a b%*/\n.:,/+-[]_\xff");
-	assert_string_equal(hodo_text_string(&t), "a%20b%25%2A/%0A.:,/+-[]_%FF");
+	hodo_line_put_text(&t, " name=", "a b%*/\n.:,/+-[]_\xff");
+	assert_string_equal(hodo_text_string(&t), " name=a%20b%25%2A/%0A.:,/+-[]_%FF");
 	hodo_text_free(&t);
 	hodo_name_quote(&t, "a\"b\\c*/d//e/*f\x80\x7f");
 	assert_null(strpbrk(hodo_text_string(&t), "\"\\"));
