@@ -3,6 +3,7 @@
  * columns.c - hodo/columns.h: batches of one table, shown as arrays. What has one size stays where the batch has it;
  * texts, bytes and arrays are put one behind the other. A batch that has more rows than are wanted is given in pieces.
  */
+#include "rows.h"
 #include "rows_impl.h"
 
 #include <base/escape.h>

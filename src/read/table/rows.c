@@ -5,6 +5,7 @@
 
 #include <base/intern.h>
 #include <base/map.h>
+#include <read/event/runs.h>
 #include <read/file/reader.h>
 #include <read/text/text.h>
 

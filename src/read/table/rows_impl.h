@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rows_impl.h - what the files of this module share. */
+/* rows_impl.h - rows as they are made. */
 #ifndef HODO_READ_TABLE_ROWS_IMPL_H
 #define HODO_READ_TABLE_ROWS_IMPL_H
 
-#include "rows.h"
+#include "batch.h"
+#include "tables.h"
 
 #include <base/map.h>
 #include <base/text.h>
-#include <read/event/runs.h>
+#include <read/text/place.h>
 #include <read/time/slice_rows.h>
-
-extern const struct hodo_rows_column hodo_rows_head[HODO_ROWS_OWN];
-extern const struct hodo_rows_table hodo_rows_fixed[HODO_ROWS_FIXED];
-
-/* Columns behind the head, as tables.c has them; in flat tables the fields' own ones are where FIELDS would be. */
-enum { EVENTS_NAME = HODO_ROWS_OWN, EVENTS_FIELDS, EVENTS_JSON = HODO_ROWS_FUNCTION /* flat, in its place */ };
-enum {
-	SPANS_NAME = HODO_ROWS_HEAD, SPANS_KIND, SPANS_STATE, SPANS_END, SPANS_DURATION, SPANS_SELF, SPANS_OFF_CPU,
-	SPANS_DEPTH, SPANS_ID, SPANS_PARENT_ID, SPANS_PARENT, SPANS_END_TID, SPANS_FIELDS
-};
-enum {
-	CALLS_FUNCTION = HODO_ROWS_HEAD, CALLS_OBJECT, CALLS_STATE, CALLS_END, CALLS_DURATION, CALLS_SELF, CALLS_DEPTH,
-	CALLS_ID, CALLS_PARENT_ID, CALLS_PARENT, CALLS_FIELDS, CALLS_ADDRESS = CALLS_FUNCTION /* flat, in its place */
-};
-enum { WAITS_END = HODO_ROWS_HEAD, WAITS_DURATION, WAITS_WOKEN, WAITS_WHY, WAITS_WAKER, WAITS_WAKER_TID };
-enum { SAMPLES_NAME = HODO_ROWS_HEAD, SAMPLES_VALUE };
-enum { LOSSES_HOST = 1, LOSSES_PROCESS, LOSSES_PID, LOSSES_CPU, LOSSES_END, LOSSES_DISCARDED, LOSSES_OVERWRITTEN,
-       LOSSES_DAMAGED };
-enum { PROCESSES_HOST = 1, PROCESSES_PROCESS, PROCESSES_PID, PROCESSES_PPID, PROCESSES_UID, PROCESSES_EXE,
-       PROCESSES_KERNEL, PROCESSES_RECORDING, PROCESSES_FOLDER, PROCESSES_UUID, PROCESSES_END, PROCESSES_COMPLETE,
-       PROCESSES_EVENTS, PROCESSES_LOST, PROCESSES_DAMAGED, PROCESSES_NUMBERS };
-enum { HOSTS_HOST = 1, HOSTS_RECORDING, HOSTS_END, HOSTS_PROCESSES, HOSTS_KERNEL, HOSTS_EVENTS, HOSTS_LOST,
-       HOSTS_DAMAGED };
 
 /* How the events of a class become rows. */
 struct class_plan {

@@ -7,6 +7,7 @@
 
 #include <base/map.h>
 #include <core/search.h>
+#include <read/event/runs.h>
 #include <read/event/select.h>
 #include <read/file/reader.h>
 

@@ -5,7 +5,7 @@
  * the second is named after its type too.
  */
 #include "schema.h"
-#include "rows_impl.h"
+#include "tables.h"
 
 #include <base/escape.h>
 #include <base/intern.h>

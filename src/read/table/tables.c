@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - the tables that are there for every recording. Their columns stand in the order of enums: rows_impl.h. */
-#include "rows_impl.h"
+/* tables.c - the tables that are there for every recording. Their columns stand in the order of enums. */
+#include "tables.h"
 
 #define HEAD                                                                                                 \
 	{ "ts", HODO_TYPE_I64 }, { "host", HODO_ROWS_NAME }, { "process", HODO_ROWS_NAME }, { "pid", HODO_TYPE_U32 }, \
