@@ -50,12 +50,12 @@ struct hodo_merge_graph {
 	uint32_t nbounds;
 };
 
-/* graph.c: fills in the ways and lines of nodes. 0 or -ENOMEM. */
+/* Fills in the ways and lines of nodes. 0 or -ENOMEM. */
 int hodo_graph_walk(struct hodo_merge_graph *g, uint32_t reference);
 /* How wrong the node's line is at that time of its own, at most; negative: not known. */
 double hodo_graph_error_ns(const struct hodo_merge_graph *g, uint32_t node, int64_t x_ns);
 enum hodo_merge_by hodo_graph_by(const struct hodo_merge_graph *g, uint32_t node);
-/* edges.c: makes the edges of the bounds, and warns where messages contradict each other. 0 or -ENOMEM. */
+/* Makes the edges of the bounds, and warns where messages contradict each other. 0 or -ENOMEM. */
 int hodo_graph_connect(struct hodo_merge *m, struct hodo_merge_graph *g);
 void hodo_graph_free(struct hodo_merge_graph *g);
 

@@ -4,6 +4,8 @@
 #include "merge.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,28 @@ struct folder_uuid {
 	uint8_t uuid[16];
 	uint32_t recording; /* its index + 1 */
 };
+
+void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...)
+{
+	struct hodo_why said;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(said.text, sizeof(said.text), fmt, args);
+	va_end(args);
+	if (m->warn)
+		m->warn(m->warn_data, said.text);
+}
+
+const char *hodo_merge_by_text(enum hodo_merge_by by)
+{
+	static const char *const texts[] = {
+		[HODO_MERGE_REFERENCE] = "reference", [HODO_MERGE_BOOT] = "boot", [HODO_MERGE_MESSAGES] = "messages",
+		[HODO_MERGE_ONE_WAY] = "one-way messages", [HODO_MERGE_NTP] = "NTP", [HODO_MERGE_WALL] = "wall clock",
+	};
+
+	return texts[by];
+}
 
 struct hodo_merge *hodo_merge_new(void)
 {

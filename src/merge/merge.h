@@ -84,7 +84,6 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 
 /* -------------------------------------------------------------------- between the files */
 
-/* say.c */
 void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* names.c: gives each recording its host's name, its node and its folder. 0 or -ENOMEM. */
 int hodo_merge_name(struct hodo_merge *m);

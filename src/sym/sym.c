@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sym.c - an object's functions: where they come from. */
+/* sym.c - an object's functions by address, and where they come from. */
 #include "sym_impl.h"
 #include "store.h"
 
@@ -9,6 +9,112 @@
 
 #include <base/rights.h>
 #include <base/scope.h>
+#include <elf/demangle.h>
+
+int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len)
+{
+	struct hodo_sym *s;
+
+	*sym = NULL;
+	if (len > sizeof(s->object.build_id))
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (s)
+		s->path = strdup(path);
+	if (!s || !s->path) {
+		free(s);
+		return -ENOMEM;
+	}
+	if (len)
+		memcpy(s->object.build_id, build_id, len);
+	s->object.build_id_len = len;
+	*sym = s;
+	return 0;
+}
+
+int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
+{
+	char **kept = hodo_vec_add(sym->object.symbols.texts, sym->object.symbols.ntexts);
+
+	if (!kept) {
+		free(text);
+		return -ENOMEM;
+	}
+	*kept = text;
+	return 0;
+}
+
+void hodo_sym_forget(struct hodo_sym *s)
+{
+	for (uint32_t i = 0; s->functions && i < s->object.symbols.n; i++) {
+		free(s->functions[i].demangled);
+		free(s->functions[i].brief);
+	}
+	hodo_elf_object_close(&s->object);
+	free(s->functions);
+	free(s->files);
+	free(s->by_name);
+	s->by_name = NULL;
+	s->functions = NULL;
+	s->files = NULL;
+	s->nfiles = 0;
+}
+
+void hodo_sym_close(struct hodo_sym *sym)
+{
+	if (!sym)
+		return;
+	hodo_sym_forget(sym);
+	hodo_sym_lines_close(sym->lines);
+	free(sym->path);
+	free(sym);
+}
+
+bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol)
+{
+	uint32_t i = hodo_elf_symbols_at(&sym->object.symbols, address);
+	const struct hodo_elf_symbol *s;
+	struct hodo_sym_function *f;
+
+	if (i == HODO_ELF_NONE)
+		return false;
+	i = sym->object.symbols.list[i].whole;
+	s = &sym->object.symbols.list[i];
+	f = &sym->functions[i];
+	if (!f->demangled)
+		f->demangled = hodo_elf_demangle(s->name);
+	symbol->name = f->demangled ? f->demangled : s->name;
+	symbol->mangled = s->name;
+	symbol->start = s->start;
+	symbol->size = s->size;
+	symbol->index = i;
+	return true;
+}
+
+bool hodo_sym_has_lines(const struct hodo_sym *sym)
+{
+	return sym->saved ? sym->nfiles > 0 : sym->object.lines != NULL;
+}
+
+bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line)
+{
+	if (sym->saved) {
+		uint32_t i = hodo_elf_symbols_at(&sym->object.symbols, address);
+
+		if (i == HODO_ELF_NONE || !sym->functions[i].file)
+			return false;
+		*file = sym->files[sym->functions[i].file - 1];
+		*line = sym->functions[i].line;
+		return true;
+	}
+	if (!sym->lines_tried && sym->object.lines) {
+		sym->lines_tried = true;
+		sym->lines = hodo_sym_lines_open(sym);
+	}
+	return sym->lines && hodo_sym_lines_find(sym->lines, address, file, line);
+}
+
+/* ----------------------------------------------------------------------- where they come from */
 
 /* Of the file and its debug file. */
 static int read_files(struct hodo_sym *s, const char *path, const char *root)

@@ -2,7 +2,7 @@
 /*
  * sym_impl.h - what the files of sym share.
  *
- *	table    functions by address         table.c, filled by sym.c (of files), saved.c or kallsyms.c
+ *	table    functions by address         sym.c, filled by it (of files), saved.c or kallsyms.c
  *	lines    DWARF, opened when asked     lines.c
  *	brief    short names                  brief.c
  */
@@ -37,7 +37,7 @@ struct hodo_sym {
 	struct hodo_sym_lines *lines;
 };
 
-/* table.c. Empty. 0, -EINVAL: the build-id is too long, -ENOMEM. */
+/* Empty. 0, -EINVAL: the build-id is too long, -ENOMEM. */
 int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
 /* Takes the text, which is freed even on failure. 0 or -ENOMEM. */
 int hodo_sym_keep_text(struct hodo_sym *sym, char *text);
