@@ -57,7 +57,8 @@ void ch_blocks_close(struct ch_blocks *b)
 	free(b->tables);
 }
 
-int ch_blocks_table(struct ch_blocks *b, uint32_t number)
+/* The table with that number, whether rows come or not. */
+static int use_table(struct ch_blocks *b, uint32_t number)
 {
 	const struct hodo_rows_table *rows = hodo_rows_table(b->schema, number);
 	struct ch_block_table *t = b->tables[number];
@@ -198,7 +199,7 @@ int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch)
 {
 	const int64_t *ts = batch->columns[0].data;
 	struct ch_block *block = NULL;
-	int err = ch_blocks_table(b, batch->number);
+	int err = use_table(b, batch->number);
 
 	for (uint32_t i = 0; !err && i < batch->n; i++) {
 		uint64_t key = (uint64_t)batch->number << 16 | day_of(ts[i]);

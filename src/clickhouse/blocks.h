@@ -29,8 +29,6 @@ struct ch_blocks {
 
 int ch_blocks_open(struct ch_blocks *b);
 void ch_blocks_close(struct ch_blocks *b);
-/* The table with that number, whether rows come or not. */
-int ch_blocks_table(struct ch_blocks *b, uint32_t number);
 int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch);
 int ch_blocks_end(struct ch_blocks *b); /* sends what is left, and looks whether all is there */
 

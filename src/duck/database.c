@@ -124,7 +124,8 @@ void duck_add_glob_text(struct hodo_text *t, const char *path)
 
 /* ------------------------------------------------------------------------------ types */
 
-int duck_type_id(uint32_t type)
+/* The library's type for one of enum hodo_type, HODO_ROWS_NAME included. */
+static int type_id(uint32_t type)
 {
 	static const uint8_t types[] = {
 		[HODO_TYPE_NONE] = DUCK_BOOLEAN,  [HODO_TYPE_I8] = DUCK_TINYINT,    [HODO_TYPE_U8] = DUCK_UTINYINT,
@@ -165,7 +166,7 @@ duck_handle duck_type(uint32_t type, const struct hodo_rows_column *members, uin
 
 	if (type == HODO_ROWS_FIELDS)
 		return struct_type(members, nmembers);
-	element = duck.create_logical_type(duck_type_id(type));
+	element = duck.create_logical_type(type_id(type));
 	if (type == HODO_ROWS_NAME || !(type & HODO_TYPE_ARRAY))
 		return element;
 	whole = duck.create_list_type(element);

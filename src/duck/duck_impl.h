@@ -33,8 +33,6 @@ void duck_quote_name(struct hodo_text *sql, const char *name);
 /* A path, or a part of one, as it stands in a pattern for files' names, where some characters mean others. */
 void duck_add_glob_text(struct hodo_text *pattern, const char *path);
 
-/* The library's type for one of enum hodo_type, HODO_ROWS_NAME included. */
-int duck_type_id(uint32_t type);
 /* For a column of our tables. members: those of HODO_ROWS_FIELDS. */
 duck_handle duck_type(uint32_t type, const struct hodo_rows_column *members, uint32_t nmembers);
 

@@ -99,7 +99,8 @@ static enum hodo_pattern_says class_says(const struct hodo_pattern_list *events,
 	return strcmp(cls->base, cls->name) == 0 ? says : larger(says, hodo_pattern_says(events, cls->base));
 }
 
-bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls)
+/* By the patterns, a class by its name or its base name. */
+static bool selects(const struct hodo_pattern_list *events, const struct hodo_read_class *cls)
 {
 	return class_says(events, cls) == HODO_PATTERN_INCLUDES;
 }
@@ -115,7 +116,8 @@ static struct hodo_select_known *know(struct hodo_select *s, const struct hodo_r
 	return k;
 }
 
-int hodo_select_named(struct hodo_select *s, const struct hodo_read_event *e)
+/* Whether they select an event, by its class. Or -ENOMEM. */
+static int is_named(struct hodo_select *s, const struct hodo_read_event *e)
 {
 	const struct hodo_select_known *k = know(s, e->cls);
 	enum hodo_pattern_says says = k ? k->says : HODO_PATTERN_NOTHING;
@@ -129,7 +131,7 @@ int hodo_select_named(struct hodo_select *s, const struct hodo_read_event *e)
 
 bool hodo_select_has_class(const struct hodo_select *s, const struct hodo_read_class *cls)
 {
-	return !s || !s->events.n || hodo_select_class(&s->events, cls);
+	return !s || !s->events.n || selects(&s->events, cls);
 }
 
 int hodo_select_takes(void *select, const struct hodo_read_event *e)
@@ -138,7 +140,7 @@ int hodo_select_takes(void *select, const struct hodo_read_event *e)
 	int taken = s->any_thread || hodo_select_whose(s, e);
 
 	if (taken && s->events.n)
-		taken = hodo_select_named(s, e);
+		taken = is_named(s, e);
 	if (taken > 0 && s->filter)
 		taken = hodo_event_filter_takes(s->filter, e);
 	return taken;
@@ -152,7 +154,7 @@ static void see_names(struct hodo_pattern_list *events, struct hodo_pattern_list
 	hodo_pattern_see_event(events, cls->name);
 	if (strcmp(cls->base, cls->name) != 0)
 		hodo_pattern_see_event(events, cls->base);
-	if (!fields->n || !hodo_select_class(events, cls))
+	if (!fields->n || !selects(events, cls))
 		return;
 	for (uint32_t i = 0; i < cls->nfields; i++) {
 		const struct hodo_read_labels *l = cls->fields[i].labels;
@@ -236,11 +238,6 @@ static void warn(void *data, enum hodo_select_kind kind, const char *names)
 	hodo_read_warn(data, NULL, 0, ".", "", "%s %s", what[kind], names);
 }
 
-int hodo_select_warn(struct hodo_read *r, struct hodo_select *s)
-{
-	return r->warn ? hodo_select_check(r, s, &(struct hodo_select_unknown){ warn, r }) : 0;
-}
-
 static int fill(struct hodo_select *s, const struct hodo_read_selection *from, struct hodo_why *why)
 {
 	int err = from->events ? hodo_pattern_add(&s->events, from->events, why) : 0;
@@ -275,8 +272,8 @@ int hodo_read_select(struct hodo_read *r, const struct hodo_read_selection *sele
 	}
 	if (!err && s && (s->filter || s->process || s->thread || s->host))
 		err = hodo_read_spans(r);
-	if (!err && s)
-		err = hodo_select_warn(r, s);
+	if (!err && s && r->warn)
+		err = hodo_select_check(r, s, &(struct hodo_select_unknown){ warn, r });
 	if (!err)
 		err = hodo_read_choose(r, s ? hodo_select_takes : NULL, s, whole);
 	if (error_bytes)

@@ -25,16 +25,12 @@ struct hodo_select {
 void hodo_select_end(struct hodo_select *select); /* frees all but the names */
 void hodo_select_free(struct hodo_select *select); /* the reader's, with its names; NULL is allowed */
 
-/* By the patterns, a class by its name or its base name. */
-bool hodo_select_class(const struct hodo_pattern_list *events, const struct hodo_read_class *cls);
-/* What they say of each class is kept in a map of these, by class. */
+/* What the patterns say of each class is kept in a map of these, by class. */
 struct hodo_select_known {
 	const struct hodo_read_class *cls;
 	bool known;
 	enum hodo_pattern_says says;
 };
-/* Whether they select an event, by its class. Or -ENOMEM. */
-int hodo_select_named(struct hodo_select *select, const struct hodo_read_event *event);
 /* Whether the reader's selection, which may be NULL, has the class. */
 bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_read_class *cls);
 /*
@@ -61,7 +57,5 @@ struct hodo_select_unknown {
 /* Looks for them. 0 or -ENOMEM. */
 int hodo_select_check(const struct hodo_read *reader, struct hodo_select *select,
 		      const struct hodo_select_unknown *unknown);
-/* … and makes them warnings of the reader's. */
-int hodo_select_warn(struct hodo_read *reader, struct hodo_select *select);
 
 #endif

@@ -34,13 +34,6 @@ const struct hodo_read_thread *hodo_read_thread(const struct hodo_read_process *
 	return i < p->nthreads && p->threads[i].tid == tid ? &p->threads[i] : NULL;
 }
 
-const char *hodo_read_thread_name(const struct hodo_read_event *e)
-{
-	const struct hodo_read_thread *t = e->process->kernel ? hodo_read_thread(e->process, e->tid) : NULL;
-
-	return t ? t->comm : e->comm;
-}
-
 static bool is_tid(const struct hodo_read_field *f)
 {
 	return f->type == HODO_TYPE_I32 || f->type == HODO_TYPE_U32;

@@ -11,8 +11,6 @@ struct hodo_class;
 
 /* A thread in the recording; with the last name that it had. NULL: not known. */
 const struct hodo_read_thread *hodo_read_thread(const struct hodo_read_process *process, uint32_t tid);
-/* The last name of an event's thread, such as for its track. */
-const char *hodo_read_thread_name(const struct hodo_read_event *event);
 
 /* What is known of a thread at the time of the last event given, perhaps nothing. */
 struct hodo_known_thread {

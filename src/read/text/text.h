@@ -58,8 +58,5 @@ void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_ev
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
-/* Appends what an end shows of its begin (text_line.c). 0 or -ENOMEM. */
-int hodo_read_add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed);
-int hodo_read_add_begin_json(struct hodo_read_text *t, const struct hodo_read_event *e);
 
 #endif
