@@ -48,6 +48,11 @@ BAD = [
     ("user uses stdio", "arrows", {"src/user/a.c": MIT + "#include <stdio.h>\n"}, "may not include <stdio.h>"),
     ("a module without a rule", "arrows", {"src/new/a.c": MIT}, "module new has no rule"),
     ("a header of ours that is nowhere", "arrows", {"src/cli/a.c": MIT + '#include "hodo_gone.h"\n'}, "is nowhere"),
+    ("two structs of one name", "arrows",
+     {name: MIT + "struct hodo_part {\n\tint n;\n};\n" for name in ("src/read/a.h", "src/cli/b.c")},
+     "hodo_part is the name of several structs: in src/cli/b.c, src/read/a.h"),
+    ("a folder that nobody finds anything in", "arrows", {f"src/cli/f{n}.h": MIT for n in range(45)},
+     "src/cli: 46 files, more than 45"),
     ("long function", "style", {"src/cli/a.c": MIT + "\nstatic int f(int x)\n{\n" + LONG_BODY + "\treturn x;\n}\n"},
      "src/cli/a.c:3: f() has 84 lines"),
     ("long function, brace on its line, after a struct", "style",
@@ -110,22 +115,27 @@ def check_core(top, good):
 
 
 def check_build(top, good):
-    """Symbols: arch may not use user, two files of user must not need each other, and none may need libgcc."""
+    """Symbols: arch may not use user, two files of user must not need each other, nor five with their headers, names
+    say who may use them, and none may need libgcc."""
     tree, failed = top / "symbols", 0
     lay(tree, GOOD | {
-        "src/arch/x86_64/writer.c": MIT + "void emit(void);\nvoid write_event(void)\n{\n\temit();\n}\n",
-        "src/user/event/emit.c": MIT + "void wait_for(void);\nvoid emit(void)\n{\n\twait_for();\n}\n",
-        "src/user/ring/wait.c": MIT + "void emit(void);\nvoid wait_for(void)\n{\n\temit();\n}\n",
-        "src/user/ring/clock.c": MIT + "unsigned __int128 ticks, hz;\nvoid scale(void)\n{\n\tticks /= hz;\n}\n",
+        "src/arch/x86_64/writer.c": MIT + "void hodo_emit(void);\nvoid hodo_write(void)\n{\n\thodo_emit();\n}\n",
+        "src/user/event/emit.c": MIT + "void wait_for(void);\nvoid hodo_emit(void)\n{\n\twait_for();\n}\n",
+        "src/user/ring/wait.c": MIT + "void hodo_emit(void);\nvoid wait_for(void)\n{\n\thodo_emit();\n}\n",
+        **{f"src/read/{name}.h": MIT + f'#include "{next_name}.h"\n' for name, next_name in zip("abcde", "bcdea")},
+        "src/record/ring/give_back.c": MIT + "void wake(void)\n{\n}\nvoid give_back(void)\n{\n}\n",
+        "src/user/ring/clock.c": MIT + "unsigned __int128 clock_ticks, clock_hz;\nvoid clock_scale(void)\n{\n\tclock_ticks /= clock_hz;\n}\n",
     })
     commands = []
     for source in ("src/arch/x86_64/writer.c", "src/user/event/emit.c", "src/user/ring/wait.c",
-                   "src/user/ring/clock.c"):
+                   "src/user/ring/clock.c", "src/record/ring/give_back.c"):
         made = source.replace("/", "-") + ".o"
         subprocess.run(["cc", "-c", tree / source, "-o", tree / made], check=True)
         commands.append({"directory": str(tree), "file": str(tree / source), "command": f"cc -c {source} -o {made}"})
     (tree / "compile_commands.json").write_text(json.dumps(commands))
-    wanted = ["arch may not use user (emit of src/user/event/emit.c)", "src/user/event: 2 files need each other: emit.c needs",
+    wanted = ["arch may not use user (hodo_emit of src/user/event/emit.c)", "src/user/event: 2 files need each other: emit.c needs",
+              "5 files with their headers need each other: src/read/a, src/read/b, src/read/c, src/read/d, src/read/e",
+              "src/record/ring/give_back.c: wake begins neither with hodo_ nor",
               "src/user/ring/clock.c: calls __udivti3 of libgcc"]
     result = subprocess.run([ROOT / "scripts" / "check-arrows", "--build", tree, tree], capture_output=True, text=True)
     lines = result.stdout.splitlines()
