@@ -38,9 +38,10 @@ class OffCpu(Case):
             ran = e["duration_ns"] - e["off_cpu_ns"]
             cpu = spun[e["pid"], e["tid"]]
             # A switch takes some microseconds of CPU time after the thread is counted as off; a thread also
-            # counts as on a CPU while it is interrupted there, or while its virtual CPU does not run.
+            # counts as on a CPU while it is interrupted there, or while its virtual CPU does not run. Where the
+            # host takes CPU time away, the thread's clock and the times of its switches differ by some percent.
             switches = e["waits"] + e["preempted"] if counted else 0
-            self.assertGreaterEqual(ran, cpu - MS // 2 - switches * MS // 50, e)
+            self.assertGreaterEqual(ran, cpu - cpu // 10 - MS // 2 - switches * MS // 50, e)
             self.assertLessEqual(ran, cpu + (cpu if counted else 5 * MS), e)
 
 
