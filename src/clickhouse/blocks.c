@@ -16,15 +16,15 @@
 #define DAY_NS      86400000000000ll
 #define DAY_MAX     65535 /* what a Date holds: the year 2149 */
 
-struct ch_block_table {
-	struct ch_table t;
-	struct ch_row_form form;
+struct clickhouse_block_table {
+	struct clickhouse_table t;
+	struct clickhouse_row_form form;
 	bool nullable[HODO_ROWS_COLUMNS_MAX];
-	uint64_t number; /* of its name: ch_number() */
+	uint64_t number; /* of its name: clickhouse_number() */
 };
 
 /* The rows of a table and day, the last of which are gathered. */
-struct ch_block {
+struct clickhouse_block {
 	uint64_t key; /* table << 16 | day */
 	uint64_t next; /* the number of the next row */
 	uint64_t first; /* of the block that is open */
@@ -33,7 +33,7 @@ struct ch_block {
 	struct hodo_text rows;
 };
 
-int ch_blocks_open(struct ch_blocks *b)
+int clickhouse_blocks_open(struct clickhouse_blocks *b)
 {
 	b->days = (struct hodo_map)HODO_MAP_KEPT(uint64_t);
 	b->locale = newlocale(LC_ALL_MASK, "C", NULL);
@@ -41,15 +41,15 @@ int ch_blocks_open(struct ch_blocks *b)
 	return b->tables && b->locale ? 0 : hodo_why(&b->c->why, -ENOMEM, "no memory");
 }
 
-void ch_blocks_close(struct ch_blocks *b)
+void clickhouse_blocks_close(struct clickhouse_blocks *b)
 {
 	for (uint32_t i = 0; b->tables && i < hodo_rows_ntables(b->schema); i++) {
 		if (b->tables[i])
-			ch_table_close(&b->tables[i]->t);
+			clickhouse_table_close(&b->tables[i]->t);
 		free(b->tables[i]);
 	}
 	for (uint32_t i = 0; i < b->days.n; i++)
-		hodo_text_free(&((struct ch_block *)hodo_map_kept_at(&b->days, i))->rows);
+		hodo_text_free(&((struct clickhouse_block *)hodo_map_kept_at(&b->days, i))->rows);
 	hodo_map_free(&b->days);
 	hodo_text_free(&b->scratch);
 	if (b->locale)
@@ -58,10 +58,10 @@ void ch_blocks_close(struct ch_blocks *b)
 }
 
 /* The table with that number, whether rows come or not. */
-static int use_table(struct ch_blocks *b, uint32_t number)
+static int use_table(struct clickhouse_blocks *b, uint32_t number)
 {
 	const struct hodo_rows_table *rows = hodo_rows_table(b->schema, number);
-	struct ch_block_table *t = b->tables[number];
+	struct clickhouse_block_table *t = b->tables[number];
 
 	if (t)
 		return 0;
@@ -69,10 +69,11 @@ static int use_table(struct ch_blocks *b, uint32_t number)
 	if (!t)
 		return hodo_why(&b->c->why, -ENOMEM, "no memory");
 	for (uint32_t i = 0; i < rows->ncolumns; i++)
-		t->nullable[i] = ch_nullable(rows, i);
-	t->form = (struct ch_row_form){ rows, hodo_rows_members(b->schema), t->nullable, b->locale, &b->scratch };
-	t->number = ch_number(rows->name);
-	return ch_table_open(b->c, &t->t, rows, b->load);
+		t->nullable[i] = clickhouse_nullable(rows, i);
+	t->form = (struct clickhouse_row_form){ rows, hodo_rows_members(b->schema), t->nullable, b->locale,
+						 &b->scratch };
+	t->number = clickhouse_number(rows->name);
+	return clickhouse_table_open(b->c, &t->t, rows, b->load);
 }
 
 /* ----------------------------------------------------------------------------- blocks */
@@ -82,9 +83,10 @@ static int use_table(struct ch_blocks *b, uint32_t number)
  * none is taken if one of them is there; who sends the same at the same time has the same id of the statement, and
  * waits; and a body that was cut off has fewer rows.
  */
-static void add_statement(struct ch_blocks *b, const struct ch_block *block, struct hodo_text *sql, uint32_t n)
+static void add_statement(struct clickhouse_blocks *b, const struct clickhouse_block *block, struct hodo_text *sql,
+			  uint32_t n)
 {
-	struct ch_table *t = &b->tables[block->key >> 16]->t;
+	struct clickhouse_table *t = &b->tables[block->key >> 16]->t;
 
 	hodo_text_printf(sql, "INSERT INTO %s (%s) SELECT * FROM block WHERE ", hodo_text_string(&t->name),
 			 hodo_text_string(&t->columns));
@@ -94,25 +96,25 @@ static void add_statement(struct ch_blocks *b, const struct ch_block *block, str
 			 (unsigned long long)block->first, (unsigned long long)(block->first + n));
 }
 
-static int send_block(struct ch_blocks *b, struct ch_block *block)
+static int send_block(struct clickhouse_blocks *b, struct clickhouse_block *block)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct ch_block_table *t = b->tables[block->key >> 16];
-	struct ch_body body = { 0 };
+	struct clickhouse_block_table *t = b->tables[block->key >> 16];
+	struct clickhouse_body body = { 0 };
 	char id[96];
 	int err;
 
 	snprintf(id, sizeof(id), "hodo-%016llx-%016llx-%u-%llu", (unsigned long long)b->load,
-		 (unsigned long long)(t->number ^ ch_number(b->c->options.database)), (unsigned)(block->key & 0xffff),
-		 (unsigned long long)block->first);
+		 (unsigned long long)(t->number ^ clickhouse_number(b->c->options.database)),
+		 (unsigned)(block->key & 0xffff), (unsigned long long)block->first);
 	add_statement(b, block, &sql, block->n);
-	ch_body_begin(&body, hodo_text_string(&sql), hodo_text_string(&t->t.structure));
+	clickhouse_body_begin(&body, hodo_text_string(&sql), hodo_text_string(&t->t.structure));
 	hodo_text_bytes(&body.text, block->rows.data, block->rows.len);
 	if (sql.error || block->rows.error)
 		hodo_text_fail(&body.text, -ENOMEM);
 	b->pending -= block->rows.len;
 	hodo_text_free(&block->rows);
-	err = ch_body_run(b->c, &body, id);
+	err = clickhouse_body_run(b->c, &body, id);
 	hodo_text_free(&body.text);
 	if (!err) {
 		b->sent += block->n;
@@ -123,15 +125,15 @@ static int send_block(struct ch_blocks *b, struct ch_block *block)
 }
 
 /* While there is too much of all: the largest block, which makes the fewest parts. */
-static int make_room(struct ch_blocks *b)
+static int make_room(struct clickhouse_blocks *b)
 {
 	int err = 0;
 
 	while (!err && b->pending > PENDING_MAX) {
-		struct ch_block *largest = NULL;
+		struct clickhouse_block *largest = NULL;
 
 		for (uint32_t i = 0; i < b->days.n; i++) {
-			struct ch_block *block = hodo_map_kept_at(&b->days, i);
+			struct clickhouse_block *block = hodo_map_kept_at(&b->days, i);
 
 			if (block->n && (!largest || block->rows.len > largest->rows.len))
 				largest = block;
@@ -150,9 +152,9 @@ static uint32_t day_of(int64_t ts)
 	return ts < 0 ? 0 : day > DAY_MAX ? DAY_MAX : (uint32_t)day;
 }
 
-static bool is_there(const struct ch_table *t, struct ch_block *block, uint32_t day)
+static bool is_there(const struct clickhouse_table *t, struct clickhouse_block *block, uint32_t day)
 {
-	const struct ch_range *r = t->ranges;
+	const struct clickhouse_range *r = t->ranges;
 
 	while (block->range < t->nranges &&
 	       (r[block->range].day < day ||
@@ -161,8 +163,8 @@ static bool is_there(const struct ch_table *t, struct ch_block *block, uint32_t 
 	return block->range < t->nranges && r[block->range].day == day && r[block->range].first <= block->next;
 }
 
-static int add_row(struct ch_blocks *b, struct ch_block_table *t, const struct hodo_rows_batch *batch, uint32_t row,
-		   struct ch_block *block)
+static int add_row(struct clickhouse_blocks *b, struct clickhouse_block_table *t, const struct hodo_rows_batch *batch,
+		   uint32_t row, struct clickhouse_block *block)
 {
 	uint32_t day = (uint32_t)(block->key & 0xffff);
 	bool there = is_there(&t->t, block, day);
@@ -188,17 +190,17 @@ static int add_row(struct ch_blocks *b, struct ch_block_table *t, const struct h
 	hodo_text_bytes(to, &b->load, 8);
 	hodo_text_bytes(to, &block->first, 8);
 	hodo_text_bytes(to, &short_day, 2);
-	ch_row_put(to, &t->form, batch, row);
+	clickhouse_row_put(to, &t->form, batch, row);
 	if (to->error)
 		return hodo_why(&b->c->why, to->error, "no memory");
 	b->pending += to->len - before;
 	return b->pending > PENDING_MAX ? make_room(b) : 0;
 }
 
-int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch)
+int clickhouse_blocks_add(struct clickhouse_blocks *b, const struct hodo_rows_batch *batch)
 {
 	const int64_t *ts = batch->columns[0].data;
-	struct ch_block *block = NULL;
+	struct clickhouse_block *block = NULL;
 	int err = use_table(b, batch->number);
 
 	for (uint32_t i = 0; !err && i < batch->n; i++) {
@@ -215,18 +217,18 @@ int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch)
 	return err;
 }
 
-int ch_blocks_end(struct ch_blocks *b)
+int clickhouse_blocks_end(struct clickhouse_blocks *b)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < b->days.n; i++) {
-		struct ch_block *block = hodo_map_kept_at(&b->days, i);
+		struct clickhouse_block *block = hodo_map_kept_at(&b->days, i);
 
 		if (block->n)
 			err = send_block(b, block);
 	}
 	for (uint32_t i = 0; !err && i < hodo_rows_ntables(b->schema); i++)
 		if (b->tables[i] && b->tables[i]->t.sent)
-			err = ch_table_verify(b->c, &b->tables[i]->t, b->load);
+			err = clickhouse_table_verify(b->c, &b->tables[i]->t, b->load);
 	return err;
 }

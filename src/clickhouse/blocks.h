@@ -12,7 +12,7 @@
 #include "row.h"
 #include "table.h"
 
-struct ch_blocks {
+struct clickhouse_blocks {
 	/* Set by the caller: */
 	struct hodo_clickhouse *c;
 	const struct hodo_rows_schema *schema;
@@ -20,16 +20,16 @@ struct ch_blocks {
 	/* What came of it: */
 	uint64_t sent, before; /* rows */
 	/* Its own: */
-	struct ch_block_table **tables; /* by number; NULL: it had no row yet */
-	struct hodo_map days;           /* struct ch_block, by table and day */
+	struct clickhouse_block_table **tables; /* by number; NULL: it had no row yet */
+	struct hodo_map days;           /* struct clickhouse_block, by table and day */
 	size_t pending;                 /* bytes of all blocks that are open */
 	struct hodo_text scratch;
 	locale_t locale;
 };
 
-int ch_blocks_open(struct ch_blocks *b);
-void ch_blocks_close(struct ch_blocks *b);
-int ch_blocks_add(struct ch_blocks *b, const struct hodo_rows_batch *batch);
-int ch_blocks_end(struct ch_blocks *b); /* sends what is left, and looks whether all is there */
+int clickhouse_blocks_open(struct clickhouse_blocks *b);
+void clickhouse_blocks_close(struct clickhouse_blocks *b);
+int clickhouse_blocks_add(struct clickhouse_blocks *b, const struct hodo_rows_batch *batch);
+int clickhouse_blocks_end(struct clickhouse_blocks *b); /* sends what is left, and looks whether all is there */
 
 #endif

@@ -7,70 +7,70 @@
 #include <base/scope.h>
 #include <string.h>
 
-void ch_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name)
+void clickhouse_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name)
 {
 	hodo_text_printf(name, "%s_%s", c->options.database, c->options.cluster);
 }
 
-int ch_cluster_open(struct hodo_clickhouse *c)
+int clickhouse_cluster_open(struct hodo_clickhouse *c)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 }, name = { 0 };
 
-	ch_cluster_database(c, &name);
+	clickhouse_cluster_database(c, &name);
 	hodo_text_add(&sql, "CREATE DATABASE IF NOT EXISTS ");
-	ch_quote_name(&sql, hodo_text_string(&name));
-	return ch_run(c, &sql);
+	clickhouse_quote_name(&sql, hodo_text_string(&name));
+	return clickhouse_run(c, &sql);
 }
 
 /* 1: both tables' columns are the same; 0: they are not, or there is none over the cluster. Or a negative errno. */
 static int has_columns(struct hodo_clickhouse *c, const char *database, const char *table)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct ch_answer a;
+	struct clickhouse_answer a;
 	uint64_t n;
 	int err;
 
 	/* A column that is in one of the databases only, or with different types, is there once. */
 	hodo_text_add(&sql, "SELECT count() FROM (SELECT name, type FROM system.columns WHERE table = ");
-	ch_quote_text(&sql, table);
+	clickhouse_quote_text(&sql, table);
 	hodo_text_add(&sql, " AND database IN (");
-	ch_quote_text(&sql, c->options.database);
+	clickhouse_quote_text(&sql, c->options.database);
 	hodo_text_add(&sql, ", ");
-	ch_quote_text(&sql, database);
+	clickhouse_quote_text(&sql, database);
 	hodo_text_add(&sql, ") GROUP BY name, type HAVING count() = 1) FORMAT RowBinary");
-	err = ch_run(c, &sql);
+	err = clickhouse_run(c, &sql);
 	if (err)
 		return err;
-	a = ch_answer(c);
-	return ch_answer_number(&a, 8, &n) ? n == 0 : ch_answer_bad(c);
+	a = clickhouse_answer(c);
+	return clickhouse_answer_number(&a, 8, &n) ? n == 0 : clickhouse_answer_bad(c);
 }
 
-int ch_cluster_table(struct hodo_clickhouse *c, const char *table)
+int clickhouse_cluster_table(struct hodo_clickhouse *c, const char *table)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 }, name = { 0 }, place = { 0 };
 	int err;
 
-	ch_cluster_database(c, &name);
+	clickhouse_cluster_database(c, &name);
 	err = has_columns(c, hodo_text_string(&name), table);
 	if (err)
 		return err > 0 ? 0 : err;
-	ch_quote_name(&place, hodo_text_string(&name));
+	clickhouse_quote_name(&place, hodo_text_string(&name));
 	hodo_text_char(&place, '.');
-	ch_quote_name(&place, table);
+	clickhouse_quote_name(&place, table);
 	/* It has no rows itself. */
 	hodo_text_printf(&sql, "DROP TABLE IF EXISTS %s", hodo_text_string(&place));
-	err = ch_run(c, &sql);
+	err = clickhouse_run(c, &sql);
 	sql.len = 0;
 	hodo_text_printf(&sql, "CREATE TABLE IF NOT EXISTS %s AS ", hodo_text_string(&place));
-	ch_quote_name(&sql, c->options.database);
+	clickhouse_quote_name(&sql, c->options.database);
 	hodo_text_char(&sql, '.');
-	ch_quote_name(&sql, table);
+	clickhouse_quote_name(&sql, table);
 	hodo_text_add(&sql, " ENGINE = Distributed(");
-	ch_quote_text(&sql, c->options.cluster);
+	clickhouse_quote_text(&sql, c->options.cluster);
 	hodo_text_add(&sql, ", ");
-	ch_quote_text(&sql, c->options.database);
+	clickhouse_quote_text(&sql, c->options.database);
 	hodo_text_add(&sql, ", ");
-	ch_quote_text(&sql, table);
+	clickhouse_quote_text(&sql, table);
 	hodo_text_add(&sql, ")");
-	return err ? err : ch_run(c, &sql);
+	return err ? err : clickhouse_run(c, &sql);
 }

@@ -6,10 +6,10 @@
 #include "server.h"
 
 /* "DATABASE_CLUSTER". */
-void ch_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name);
+void clickhouse_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name);
 /* Makes it. */
-int ch_cluster_open(struct hodo_clickhouse *c);
+int clickhouse_cluster_open(struct hodo_clickhouse *c);
 /* Makes the table there that is this one of all servers, with the columns that this one has now. */
-int ch_cluster_table(struct hodo_clickhouse *c, const char *table);
+int clickhouse_cluster_table(struct hodo_clickhouse *c, const char *table);
 
 #endif

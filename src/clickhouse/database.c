@@ -15,20 +15,20 @@
 
 static void add_table(const struct hodo_clickhouse *c, struct hodo_text *sql, const char *table)
 {
-	ch_quote_name(sql, c->options.database);
+	clickhouse_quote_name(sql, c->options.database);
 	hodo_text_printf(sql, ".%s", table);
 }
 
 /* The one number that a statement has for an answer. */
 static int ask_number(struct hodo_clickhouse *c, struct hodo_text *sql, unsigned bytes, uint64_t *number)
 {
-	int err = ch_run(c, sql);
-	struct ch_answer a = ch_answer(c);
+	int err = clickhouse_run(c, sql);
+	struct clickhouse_answer a = clickhouse_answer(c);
 
 	sql->len = 0;
 	if (err)
 		return err;
-	return ch_answer_number(&a, bytes, number) && a.at == a.end ? 0 : ch_answer_bad(c);
+	return clickhouse_answer_number(&a, bytes, number) && a.at == a.end ? 0 : clickhouse_answer_bad(c);
 }
 
 static int is_there(struct hodo_clickhouse *c, const char *tables, uint64_t *n)
@@ -36,7 +36,7 @@ static int is_there(struct hodo_clickhouse *c, const char *tables, uint64_t *n)
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
 
 	hodo_text_add(&sql, "SELECT count() FROM system.tables WHERE database = ");
-	ch_quote_text(&sql, c->options.database);
+	clickhouse_quote_text(&sql, c->options.database);
 	hodo_text_printf(&sql, " AND name IN (%s) FORMAT RowBinary", tables);
 	return ask_number(c, &sql, 8, n);
 }
@@ -49,14 +49,14 @@ static int make_database(struct hodo_clickhouse *c)
 	int err;
 
 	hodo_text_add(&sql, "SELECT count() FROM system.databases WHERE name = ");
-	ch_quote_text(&sql, c->options.database);
+	clickhouse_quote_text(&sql, c->options.database);
 	hodo_text_add(&sql, " FORMAT RowBinary");
 	err = ask_number(c, &sql, 8, &n);
 	if (err || n)
 		return err;
 	hodo_text_add(&sql, "CREATE DATABASE IF NOT EXISTS ");
-	ch_quote_name(&sql, c->options.database);
-	return ch_run(c, &sql);
+	clickhouse_quote_name(&sql, c->options.database);
+	return clickhouse_run(c, &sql);
 }
 
 static int make_tables(struct hodo_clickhouse *c)
@@ -74,13 +74,13 @@ static int make_tables(struct hodo_clickhouse *c)
 	add_table(c, &sql, LOADS);
 	hodo_text_add(&sql, " (recording UInt64, hodo_load UInt64, complete UInt8, path String, "
 			    "time DateTime DEFAULT now()) ENGINE = MergeTree ORDER BY (recording, hodo_load)");
-	err = ch_run(c, &sql);
+	err = clickhouse_run(c, &sql);
 	sql.len = 0;
 	hodo_text_add(&sql, "CREATE TABLE IF NOT EXISTS ");
 	add_table(c, &sql, SCHEMA);
 	hodo_text_add(&sql, " (version UInt32, views UInt32, time DateTime DEFAULT now()) ENGINE = MergeTree "
 			    "ORDER BY (version, views)");
-	return err ? err : ch_run(c, &sql);
+	return err ? err : clickhouse_run(c, &sql);
 }
 
 static int note(struct hodo_clickhouse *c, unsigned views)
@@ -90,7 +90,7 @@ static int note(struct hodo_clickhouse *c, unsigned views)
 	hodo_text_add(&sql, "INSERT INTO ");
 	add_table(c, &sql, SCHEMA);
 	hodo_text_printf(&sql, " (version, views) VALUES (%u, %u)", HODO_ROWS_VERSION, views);
-	return ch_run(c, &sql);
+	return clickhouse_run(c, &sql);
 }
 
 /* Of what is noted, the highest. */
@@ -104,7 +104,7 @@ static int ask_version(struct hodo_clickhouse *c, const char *column, uint64_t *
 	return ask_number(c, &sql, 4, version);
 }
 
-int ch_database_open(struct hodo_clickhouse *c, uint64_t *views)
+int clickhouse_database_open(struct hodo_clickhouse *c, uint64_t *views)
 {
 	uint64_t there = 0, version = 0;
 	int err = make_database(c);
@@ -126,7 +126,7 @@ int ch_database_open(struct hodo_clickhouse *c, uint64_t *views)
 			version > HODO_ROWS_VERSION ? ", or use a newer hodo" : "");
 }
 
-int ch_database_note(struct hodo_clickhouse *c)
+int clickhouse_database_note(struct hodo_clickhouse *c)
 {
 	return note(c, CH_VIEWS);
 }
@@ -134,7 +134,7 @@ int ch_database_note(struct hodo_clickhouse *c)
 /* --------------------------------------------------------------------------- recordings */
 
 /* which: what the load's number follows. */
-static int count_loads(struct hodo_clickhouse *c, const struct ch_load *l, const char *which, uint64_t *n)
+static int count_loads(struct hodo_clickhouse *c, const struct clickhouse_load *l, const char *which, uint64_t *n)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
 
@@ -145,7 +145,7 @@ static int count_loads(struct hodo_clickhouse *c, const struct ch_load *l, const
 	return ask_number(c, &sql, 8, n);
 }
 
-static int note_load(struct hodo_clickhouse *c, const struct ch_load *l, unsigned complete)
+static int note_load(struct hodo_clickhouse *c, const struct clickhouse_load *l, unsigned complete)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
 
@@ -153,12 +153,12 @@ static int note_load(struct hodo_clickhouse *c, const struct ch_load *l, unsigne
 	add_table(c, &sql, LOADS);
 	hodo_text_printf(&sql, " (recording, hodo_load, complete, path) VALUES (%llu, %llu, %u, ",
 			 (unsigned long long)l->recording, (unsigned long long)l->load, complete);
-	ch_quote_text(&sql, l->path);
+	clickhouse_quote_text(&sql, l->path);
 	hodo_text_char(&sql, ')');
-	return ch_run(c, &sql);
+	return clickhouse_run(c, &sql);
 }
 
-int ch_database_begin(struct hodo_clickhouse *c, const struct ch_load *l)
+int clickhouse_database_begin(struct hodo_clickhouse *c, const struct clickhouse_load *l)
 {
 	uint64_t others = 0, ours = 0;
 	int err = count_loads(c, l, "hodo_load != ", &others);
@@ -171,7 +171,7 @@ int ch_database_begin(struct hodo_clickhouse *c, const struct ch_load *l)
 	return err || ours ? err : note_load(c, l, 0);
 }
 
-int ch_database_complete(struct hodo_clickhouse *c, const struct ch_load *l)
+int clickhouse_database_complete(struct hodo_clickhouse *c, const struct clickhouse_load *l)
 {
 	uint64_t n = 0;
 	int err = count_loads(c, l, "complete AND hodo_load = ", &n);

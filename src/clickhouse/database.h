@@ -7,17 +7,17 @@
 
 /* Makes it if it is not there; else looks whether it is ours. *views: of which version its views are; 0: there are
  * none. */
-int ch_database_open(struct hodo_clickhouse *c, uint64_t *views);
+int clickhouse_database_open(struct hodo_clickhouse *c, uint64_t *views);
 /* Notes that it has views of our version now. */
-int ch_database_note(struct hodo_clickhouse *c);
+int clickhouse_database_note(struct hodo_clickhouse *c);
 
 /* A recording, and what of it is loaded: a selection of its own is a load of its own. */
-struct ch_load {
+struct clickhouse_load {
 	uint64_t recording, load;
 	const char *path;
 };
 /* Notes that the recording comes, or, with complete, that it is there. -ESTALE: another selection of it is there. */
-int ch_database_begin(struct hodo_clickhouse *c, const struct ch_load *l);
-int ch_database_complete(struct hodo_clickhouse *c, const struct ch_load *l);
+int clickhouse_database_begin(struct hodo_clickhouse *c, const struct clickhouse_load *l);
+int clickhouse_database_complete(struct hodo_clickhouse *c, const struct clickhouse_load *l);
 
 #endif

@@ -42,10 +42,10 @@ static int make_tables(struct hodo_clickhouse *c)
 	int err = schema ? 0 : hodo_why(&c->why, -ENOMEM, "no memory");
 
 	for (uint32_t i = 0; !err && i < HODO_ROWS_FIXED; i++) {
-		struct ch_table t = { 0 };
+		struct clickhouse_table t = { 0 };
 
-		err = ch_table_open(c, &t, hodo_rows_table(schema, i), 0);
-		ch_table_close(&t);
+		err = clickhouse_table_open(c, &t, hodo_rows_table(schema, i), 0);
+		clickhouse_table_close(&t);
 	}
 	if (schema)
 		hodo_rows_schema_free(schema);
@@ -55,23 +55,23 @@ static int make_tables(struct hodo_clickhouse *c)
 static int make_views(struct hodo_clickhouse *c, uint64_t there)
 {
 	struct hodo_text name = { 0 };
-	int err = there < CH_VIEWS ? ch_views_make(c, c->options.database) : 0;
+	int err = there < CH_VIEWS ? clickhouse_views_make(c, c->options.database) : 0;
 
 	if (!err && c->options.cluster) {
-		ch_cluster_database(c, &name);
-		err = ch_views_make(c, hodo_text_string(&name));
+		clickhouse_cluster_database(c, &name);
+		err = clickhouse_views_make(c, hodo_text_string(&name));
 		hodo_text_free(&name);
 	}
-	return err || there >= CH_VIEWS ? err : ch_database_note(c);
+	return err || there >= CH_VIEWS ? err : clickhouse_database_note(c);
 }
 
 static int make_all(struct hodo_clickhouse *c)
 {
 	uint64_t views;
-	int err = ch_database_open(c, &views);
+	int err = clickhouse_database_open(c, &views);
 
 	if (!err && c->options.cluster)
-		err = ch_cluster_open(c);
+		err = clickhouse_cluster_open(c);
 	err = err ? err : make_tables(c);
 	return err ? err : make_views(c, views);
 }
@@ -85,7 +85,7 @@ int hodo_clickhouse_open(struct hodo_clickhouse **result, const struct hodo_clic
 	if (!c)
 		return -ENOMEM;
 	c->options = *options;
-	err = ch_connect(c);
+	err = clickhouse_connect(c);
 	if (err)
 		return err;
 	err = make_all(c);
@@ -97,7 +97,7 @@ int hodo_clickhouse_open(struct hodo_clickhouse **result, const struct hodo_clic
 
 /* --------------------------------------------------------------------------- recordings */
 
-static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b)
+static int send_rows(struct hodo_clickhouse_load *l, struct clickhouse_blocks *b)
 {
 	const struct hodo_rows_source source = {
 		.schema = b->schema,
@@ -119,20 +119,20 @@ static int send_rows(struct hodo_clickhouse_load *l, struct ch_blocks *b)
 	l->read_failed = err;
 	/* Where all is there already, there is no request that would notice. */
 	while (!err && (got = hodo_rows_next(rows, &batch)) > 0)
-		err = stop && *stop ? -EINTR : ch_blocks_add(b, batch);
+		err = stop && *stop ? -EINTR : clickhouse_blocks_add(b, batch);
 	if (got < 0) {
 		err = got;
 		l->read_failed = true;
 	}
 	hodo_rows_close(rows);
-	return err ? err : ch_blocks_end(b);
+	return err ? err : clickhouse_blocks_end(b);
 }
 
 int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load *l)
 {
 	struct hodo_rows_schema *schema = hodo_rows_schema_new();
-	struct ch_blocks b = { .c = c, .schema = schema };
-	struct ch_load load = { .recording = hodo_read_identity(l->reader), .path = l->recording };
+	struct clickhouse_blocks b = { .c = c, .schema = schema };
+	struct clickhouse_load load = { .recording = hodo_read_identity(l->reader), .path = l->recording };
 	int err = schema ? hodo_rows_schema_add(schema, l->reader) : -ENOMEM;
 
 	load.load = load.recording ^ l->selection;
@@ -142,14 +142,14 @@ int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load 
 		if (hodo_rows_schema_omitted(schema))
 			l->warn("there are too many event classes or fields: some have no table or column of their own");
 		b.load = load.load;
-		err = ch_blocks_open(&b);
-		err = err ? err : ch_database_begin(c, &load);
+		err = clickhouse_blocks_open(&b);
+		err = err ? err : clickhouse_database_begin(c, &load);
 		err = err ? err : send_rows(l, &b);
 		if (!err && !l->wanted)
-			err = ch_database_complete(c, &load);
+			err = clickhouse_database_complete(c, &load);
 		l->rows = b.sent;
 		l->before = b.before;
-		ch_blocks_close(&b);
+		clickhouse_blocks_close(&b);
 	}
 	if (schema)
 		hodo_rows_schema_free(schema);

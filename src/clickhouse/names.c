@@ -20,17 +20,17 @@ static void quote(struct hodo_text *sql, const char *text, char mark)
 	hodo_text_char(sql, mark);
 }
 
-void ch_quote_name(struct hodo_text *sql, const char *name)
+void clickhouse_quote_name(struct hodo_text *sql, const char *name)
 {
 	quote(sql, name, '`');
 }
 
-void ch_quote_text(struct hodo_text *sql, const char *text)
+void clickhouse_quote_text(struct hodo_text *sql, const char *text)
 {
 	quote(sql, text, '\'');
 }
 
-uint64_t ch_number(const char *text)
+uint64_t clickhouse_number(const char *text)
 {
 	uint64_t number = 0xcbf29ce484222325ull;
 
@@ -45,7 +45,7 @@ static unsigned file_bytes(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ? 1 : 3;
 }
 
-void ch_safe_name(struct hodo_text *to, const char *name, bool column)
+void clickhouse_safe_name(struct hodo_text *to, const char *name, bool column)
 {
 	bool ours = strncasecmp(name, "hodo_", 5) == 0;
 	size_t begin = to->len, cut = begin;
@@ -68,10 +68,10 @@ void ch_safe_name(struct hodo_text *to, const char *name, bool column)
 	if (bytes <= FILE_NAME_MAX || to->error)
 		return;
 	to->len = cut;
-	hodo_text_printf(to, "%%~%016llx", (unsigned long long)ch_number(name));
+	hodo_text_printf(to, "%%~%016llx", (unsigned long long)clickhouse_number(name));
 }
 
-const char *ch_type(uint32_t type, bool null, char to[32])
+const char *clickhouse_type(uint32_t type, bool null, char to[32])
 {
 	static const char *const types[] = {
 		[HODO_TYPE_NONE] = "UInt8", [HODO_TYPE_I8] = "Int8",     [HODO_TYPE_U8] = "UInt8",

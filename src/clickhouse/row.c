@@ -96,7 +96,7 @@ static void add_cell(struct hodo_text *to, const struct hodo_rows_cell *cell, ui
 	hodo_text_char(to, ']');
 }
 
-static void put_cell(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *b,
+static void put_cell(struct hodo_text *to, const struct clickhouse_row_form *form, const struct hodo_rows_batch *b,
 		     const struct hodo_rows_cell *cell)
 {
 	uint32_t type = form->members[cell->member].type;
@@ -117,7 +117,7 @@ static void put_cell(struct hodo_text *to, const struct ch_row_form *form, const
 }
 
 /* Two arrays: the members' names, and their values. */
-static void put_fields(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *b,
+static void put_fields(struct hodo_text *to, const struct clickhouse_row_form *form, const struct hodo_rows_batch *b,
 		       const struct hodo_rows_bytes *fields)
 {
 	const struct hodo_rows_cell *cells = fields->data;
@@ -135,7 +135,7 @@ static void put_fields(struct hodo_text *to, const struct ch_row_form *form, con
 
 /* -------------------------------------------------------------------------------- rows */
 
-static void put_value(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *b,
+static void put_value(struct hodo_text *to, const struct clickhouse_row_form *form, const struct hodo_rows_batch *b,
 		      const struct hodo_rows_values *v, uint32_t row)
 {
 	const char *at = (const char *)v->data + (size_t)row * v->bytes;
@@ -168,7 +168,8 @@ static void put_nothing(struct hodo_text *to, uint32_t type, bool nullable)
 		hodo_text_bytes(to, zeros, hodo_fields_fixed_size((uint8_t)type));
 }
 
-void ch_row_put(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *b, uint32_t row)
+void clickhouse_row_put(struct hodo_text *to, const struct clickhouse_row_form *form, const struct hodo_rows_batch *b,
+			uint32_t row)
 {
 	for (uint32_t i = 0; i < form->table->ncolumns; i++) {
 		const struct hodo_rows_values *v = &b->columns[i];

@@ -8,7 +8,7 @@
 #include <read/table/batch.h>
 #include <read/table/schema.h>
 
-struct ch_row_form {
+struct clickhouse_row_form {
 	const struct hodo_rows_table *table;
 	const struct hodo_rows_column *members; /* of HODO_ROWS_FIELDS */
 	const bool *nullable; /* by column */
@@ -17,7 +17,7 @@ struct ch_row_form {
 };
 
 /* Appends a row's columns, those that each table begins with excepted. */
-void ch_row_put(struct hodo_text *to, const struct ch_row_form *form, const struct hodo_rows_batch *batch,
-		uint32_t row);
+void clickhouse_row_put(struct hodo_text *to, const struct clickhouse_row_form *form,
+			const struct hodo_rows_batch *batch, uint32_t row);
 
 #endif

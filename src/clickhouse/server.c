@@ -102,13 +102,13 @@ static void set_url(struct hodo_clickhouse *c, const char *settings)
 
 /* ---------------------------------------------------------------------- statements */
 
-int ch_run(struct hodo_clickhouse *c, struct hodo_text *sql)
+int clickhouse_run(struct hodo_clickhouse *c, struct hodo_text *sql)
 {
 	set_url(c, "max_threads=2");
 	return send(c, c->http, "Content-Type: text/plain", sql);
 }
 
-static void add_part(struct ch_body *b, const char *name, const char *file, const char *value)
+static void add_part(struct clickhouse_body *b, const char *name, const char *file, const char *value)
 {
 	hodo_text_printf(&b->text, "--%s\r\nContent-Disposition: form-data; name=\"%s\"%s\r\n\r\n", b->boundary, name,
 			 file);
@@ -117,7 +117,7 @@ static void add_part(struct ch_body *b, const char *name, const char *file, cons
 		hodo_text_add(&b->text, "\r\n");
 }
 
-void ch_body_begin(struct ch_body *b, const char *sql, const char *structure)
+void clickhouse_body_begin(struct clickhouse_body *b, const char *sql, const char *structure)
 {
 	uint64_t random[2] = { 0 };
 
@@ -133,7 +133,7 @@ void ch_body_begin(struct ch_body *b, const char *sql, const char *structure)
 	add_part(b, "block", "; filename=\"block\"", "");
 }
 
-int ch_body_run(struct hodo_clickhouse *c, struct ch_body *b, const char *id)
+int clickhouse_body_run(struct hodo_clickhouse *c, struct clickhouse_body *b, const char *id)
 {
 	char type[128], settings[256];
 
@@ -146,14 +146,14 @@ int ch_body_run(struct hodo_clickhouse *c, struct ch_body *b, const char *id)
 
 /* ------------------------------------------------------------------------- answers */
 
-struct ch_answer ch_answer(struct hodo_clickhouse *c)
+struct clickhouse_answer clickhouse_answer(struct hodo_clickhouse *c)
 {
 	const uint8_t *data = (const uint8_t *)hodo_text_string(&c->answer);
 
-	return (struct ch_answer){ data, data + c->answer.len };
+	return (struct clickhouse_answer){ data, data + c->answer.len };
 }
 
-bool ch_answer_number(struct ch_answer *a, unsigned bytes, uint64_t *number)
+bool clickhouse_answer_number(struct clickhouse_answer *a, unsigned bytes, uint64_t *number)
 {
 	*number = 0;
 	if (a->end - a->at < (ptrdiff_t)bytes)
@@ -163,7 +163,7 @@ bool ch_answer_number(struct ch_answer *a, unsigned bytes, uint64_t *number)
 	return true;
 }
 
-bool ch_answer_text(struct ch_answer *a, const char **text, size_t *len)
+bool clickhouse_answer_text(struct clickhouse_answer *a, const char **text, size_t *len)
 {
 	*len = 0;
 	for (unsigned shift = 0; a->at < a->end && shift < 35; shift += 7) {
@@ -181,7 +181,7 @@ bool ch_answer_text(struct ch_answer *a, const char **text, size_t *len)
 	return false;
 }
 
-int ch_answer_bad(struct hodo_clickhouse *c)
+int clickhouse_answer_bad(struct hodo_clickhouse *c)
 {
 	return hodo_why(&c->why, -EREMOTEIO, "this is no answer of ClickHouse's interface of HTTP, which is at port "
 			"8123");
@@ -189,7 +189,7 @@ int ch_answer_bad(struct hodo_clickhouse *c)
 
 /* ------------------------------------------------------------------------- clients */
 
-int ch_connect(struct hodo_clickhouse *c)
+int clickhouse_connect(struct hodo_clickhouse *c)
 {
 	/* 18.16 does not read a body of several parts to its end, and takes what is left for the next request. */
 	static const char *const close[] = { "Connection: close", NULL };

@@ -29,14 +29,14 @@ struct there {
 /* What is wanted of the server's table. */
 struct making {
 	struct hodo_clickhouse *c;
-	struct ch_table *t;
+	struct clickhouse_table *t;
 	const char *plain; /* the table's name, not quoted */
 	struct hodo_map there; /* struct there */
 	struct hodo_text add, alter; /* columns to add, as CREATE and as ALTER have them */
 	uint32_t nadded, ntaken;
 };
 
-bool ch_nullable(const struct hodo_rows_table *table, uint32_t column)
+bool clickhouse_nullable(const struct hodo_rows_table *table, uint32_t column)
 {
 	const char *name = table->columns[column].name;
 	uint32_t type = table->columns[column].type;
@@ -54,16 +54,16 @@ static int read_columns(struct making *m)
 {
 	struct hodo_clickhouse *c = m->c;
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct ch_answer a;
+	struct clickhouse_answer a;
 	int err;
 
 	hodo_text_add(&sql, "SELECT name, type FROM system.columns WHERE database = ");
-	ch_quote_text(&sql, c->options.database);
+	clickhouse_quote_text(&sql, c->options.database);
 	hodo_text_add(&sql, " AND table = ");
-	ch_quote_text(&sql, m->plain);
+	clickhouse_quote_text(&sql, m->plain);
 	hodo_text_add(&sql, " FORMAT RowBinary");
-	err = ch_run(c, &sql);
-	a = ch_answer(c);
+	err = clickhouse_run(c, &sql);
+	a = clickhouse_answer(c);
 	hodo_map_free(&m->there);
 	m->there = (struct hodo_map)HODO_MAP_BYTES(struct there);
 	while (!err && a.at < a.end) {
@@ -71,8 +71,8 @@ static int read_columns(struct making *m)
 		size_t name_len, type_len;
 		struct there *there;
 
-		if (!ch_answer_text(&a, &name, &name_len) || !ch_answer_text(&a, &type, &type_len))
-			return ch_answer_bad(c);
+		if (!clickhouse_answer_text(&a, &name, &name_len) || !clickhouse_answer_text(&a, &type, &type_len))
+			return clickhouse_answer_bad(c);
 		there = hodo_map_add_bytes(&m->there, name, name_len, NULL);
 		if (!there)
 			return hodo_why(&c->why, -ENOMEM, "no memory");
@@ -85,7 +85,7 @@ static void list(struct hodo_text *to, const char *name)
 {
 	if (to->len)
 		hodo_text_add(to, ", ");
-	ch_quote_name(to, name);
+	clickhouse_quote_name(to, name);
 }
 
 /* 1: it is there, or is to be added; 0: the name has another type, or belongs to another column. */
@@ -101,7 +101,7 @@ static int take(struct making *m, const char *name, const char *type)
 		list(&m->add, name);
 		hodo_text_printf(&m->add, " %s", type);
 		hodo_text_add(&m->alter, m->nadded++ ? ", ADD COLUMN " : "ADD COLUMN ");
-		ch_quote_name(&m->alter, name);
+		clickhouse_quote_name(&m->alter, name);
 		hodo_text_printf(&m->alter, " %s", type);
 	} else if (there->taken || strcmp(there->type, type) != 0) {
 		return 0;
@@ -142,7 +142,7 @@ static int take_field(struct making *m, const struct hodo_rows_column *column, c
 					 column->type != element && column->type != HODO_ROWS_NAME ? "s" : "");
 		else if (i > 1)
 			hodo_text_printf(&full, "_%u", i);
-		ch_safe_name(&name, hodo_text_string(&full), true);
+		clickhouse_safe_name(&name, hodo_text_string(&full), true);
 		took = take(m, hodo_text_string(&name), type);
 	}
 	if (took)
@@ -170,7 +170,7 @@ static int take_all(struct making *m)
 			err = err ? err : take_own(m, FIELD_TEXT, "Array(String)");
 			continue;
 		}
-		ch_type(column->type, ch_nullable(rows, i), type);
+		clickhouse_type(column->type, clickhouse_nullable(rows, i), type);
 		if (!rows->class_name || i < HODO_ROWS_OWN)
 			err = take_own(m, column->name, type);
 		else
@@ -205,7 +205,7 @@ static int create(struct making *m)
 			 "toDateTime(intDiv(ts, 1000000000))) ENGINE = MergeTree PARTITION BY " CH_DAY " ORDER BY ("
 			 CH_LOAD ", " CH_BLOCK ", %s)",
 			 hodo_text_string(&m->t->name), hodo_text_string(&m->add), order_of(m->t->rows));
-	return ch_run(m->c, &sql);
+	return clickhouse_run(m->c, &sql);
 }
 
 static int alter(struct making *m)
@@ -213,7 +213,7 @@ static int alter(struct making *m)
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
 
 	hodo_text_printf(&sql, "ALTER TABLE %s %s", hodo_text_string(&m->t->name), hodo_text_string(&m->alter));
-	return ch_run(m->c, &sql);
+	return clickhouse_run(m->c, &sql);
 }
 
 /* Until the table is as it must be: somebody else may make it, or add to it, at the same time. */
@@ -242,24 +242,24 @@ static int make(struct making *m)
 	return err ? err : hodo_why(&m->c->why, -EREMOTEIO, "table %s does not get its columns", m->plain);
 }
 
-static int read_ranges(struct hodo_clickhouse *c, struct ch_table *t, uint64_t load)
+static int read_ranges(struct hodo_clickhouse *c, struct clickhouse_table *t, uint64_t load)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct ch_answer a;
+	struct clickhouse_answer a;
 	int err;
 
 	hodo_text_printf(&sql, "SELECT " CH_DAY ", " CH_BLOCK ", count() FROM %s WHERE " CH_LOAD " = %llu GROUP BY "
 			 CH_DAY ", " CH_BLOCK " ORDER BY " CH_DAY ", " CH_BLOCK " FORMAT RowBinary",
 			 hodo_text_string(&t->name), (unsigned long long)load);
-	err = ch_run(c, &sql);
-	a = ch_answer(c);
+	err = clickhouse_run(c, &sql);
+	a = clickhouse_answer(c);
 	while (!err && a.at < a.end) {
-		struct ch_range *last = t->nranges ? &t->ranges[t->nranges - 1] : NULL, *range;
+		struct clickhouse_range *last = t->nranges ? &t->ranges[t->nranges - 1] : NULL, *range;
 		uint64_t day, first, n;
 
-		if (!ch_answer_number(&a, 2, &day) || !ch_answer_number(&a, 8, &first) ||
-		    !ch_answer_number(&a, 8, &n))
-			return ch_answer_bad(c);
+		if (!clickhouse_answer_number(&a, 2, &day) || !clickhouse_answer_number(&a, 8, &first) ||
+		    !clickhouse_answer_number(&a, 8, &n))
+			return clickhouse_answer_bad(c);
 		if (last && last->day == day && last->first + last->n == first) {
 			last->n += n;
 			continue;
@@ -267,26 +267,27 @@ static int read_ranges(struct hodo_clickhouse *c, struct ch_table *t, uint64_t l
 		range = hodo_vec_add(t->ranges, t->nranges);
 		if (!range)
 			return hodo_why(&c->why, -ENOMEM, "no memory");
-		*range = (struct ch_range){ (uint32_t)day, first, n };
+		*range = (struct clickhouse_range){ (uint32_t)day, first, n };
 	}
 	return err;
 }
 
-int ch_table_open(struct hodo_clickhouse *c, struct ch_table *t, const struct hodo_rows_table *rows, uint64_t load)
+int clickhouse_table_open(struct hodo_clickhouse *c, struct clickhouse_table *t, const struct hodo_rows_table *rows,
+			  uint64_t load)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text plain = { 0 };
 	struct making m = { .c = c, .t = t };
 	int err;
 
 	t->rows = rows;
-	ch_safe_name(&plain, rows->name, false);
+	clickhouse_safe_name(&plain, rows->name, false);
 	m.plain = hodo_text_string(&plain);
-	ch_quote_name(&t->name, c->options.database);
+	clickhouse_quote_name(&t->name, c->options.database);
 	hodo_text_char(&t->name, '.');
-	ch_quote_name(&t->name, m.plain);
+	clickhouse_quote_name(&t->name, m.plain);
 	err = plain.error || t->name.error ? hodo_why(&c->why, -ENOMEM, "no memory") : make(&m);
 	if (!err && c->options.cluster)
-		err = ch_cluster_table(c, m.plain);
+		err = clickhouse_cluster_table(c, m.plain);
 	if (!err)
 		err = read_ranges(c, t, load);
 	hodo_map_free(&m.there);
@@ -295,7 +296,7 @@ int ch_table_open(struct hodo_clickhouse *c, struct ch_table *t, const struct ho
 	return err;
 }
 
-void ch_table_close(struct ch_table *t)
+void clickhouse_table_close(struct clickhouse_table *t)
 {
 	hodo_text_free(&t->name);
 	hodo_text_free(&t->columns);
@@ -303,21 +304,21 @@ void ch_table_close(struct ch_table *t)
 	free(t->ranges);
 }
 
-int ch_table_verify(struct hodo_clickhouse *c, struct ch_table *t, uint64_t load)
+int clickhouse_table_verify(struct hodo_clickhouse *c, struct clickhouse_table *t, uint64_t load)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text sql = { 0 };
-	struct ch_answer a;
+	struct clickhouse_answer a;
 	uint64_t n;
 	int err;
 
 	hodo_text_printf(&sql, "SELECT count() FROM %s WHERE " CH_LOAD " = %llu FORMAT RowBinary",
 			 hodo_text_string(&t->name), (unsigned long long)load);
-	err = ch_run(c, &sql);
+	err = clickhouse_run(c, &sql);
 	if (err)
 		return err;
-	a = ch_answer(c);
-	if (!ch_answer_number(&a, 8, &n))
-		return ch_answer_bad(c);
+	a = clickhouse_answer(c);
+	if (!clickhouse_answer_number(&a, 8, &n))
+		return clickhouse_answer_bad(c);
 	if (n == t->total)
 		return 0;
 	return hodo_why(&c->why, -EREMOTEIO, "table %s has %llu rows of the %llu of this recording: somebody else "

@@ -13,28 +13,29 @@
 #define CH_DAY   "hodo_day"   /* the partition */
 
 /* Rows of a block that the server has, or of several one after the other. */
-struct ch_range {
+struct clickhouse_range {
 	uint32_t day;
 	uint64_t first, n;
 };
 
-struct ch_table {
+struct clickhouse_table {
 	const struct hodo_rows_table *rows;
 	struct hodo_text name;      /* "`database`.`table`" */
 	struct hodo_text columns;   /* of the server, as a statement has them */
 	struct hodo_text structure; /* of the rows that are sent */
-	struct ch_range *ranges;    /* what the server had at first, sorted */
+	struct clickhouse_range *ranges;    /* what the server had at first, sorted */
 	uint32_t nranges;
 	uint64_t total;             /* rows of the recording so far */
 	bool sent;                  /* some in this run */
 };
 
 /* Whether a column may be without a value there. */
-bool ch_nullable(const struct hodo_rows_table *table, uint32_t column);
+bool clickhouse_nullable(const struct hodo_rows_table *table, uint32_t column);
 /* Has the server make the table, or add columns to it, and asks what of the recording it has. */
-int ch_table_open(struct hodo_clickhouse *c, struct ch_table *t, const struct hodo_rows_table *rows, uint64_t load);
-void ch_table_close(struct ch_table *t);
+int clickhouse_table_open(struct hodo_clickhouse *c, struct clickhouse_table *t, const struct hodo_rows_table *rows,
+			  uint64_t load);
+void clickhouse_table_close(struct clickhouse_table *t);
 /* Whether the server has as many rows of the recording as there are. */
-int ch_table_verify(struct hodo_clickhouse *c, struct ch_table *t, uint64_t load);
+int clickhouse_table_verify(struct hodo_clickhouse *c, struct clickhouse_table *t, uint64_t load);
 
 #endif

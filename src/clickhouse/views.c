@@ -60,24 +60,24 @@ static int make(struct hodo_clickhouse *c, const char *database, const char *nam
 	int err;
 
 	hodo_text_add(&sql, "DROP TABLE IF EXISTS ");
-	ch_quote_name(&sql, database);
+	clickhouse_quote_name(&sql, database);
 	hodo_text_printf(&sql, ".%s", name);
-	err = ch_run(c, &sql);
+	err = clickhouse_run(c, &sql);
 	sql.len = 0;
 	/* Somebody else may have made it meanwhile. */
 	hodo_text_add(&sql, "CREATE VIEW IF NOT EXISTS ");
-	ch_quote_name(&sql, database);
+	clickhouse_quote_name(&sql, database);
 	hodo_text_printf(&sql, ".%s AS ", name);
 	for (const char *p = does; *p; p++) {
 		if (*p == '@')
-			ch_quote_name(&sql, database);
+			clickhouse_quote_name(&sql, database);
 		else
 			hodo_text_char(&sql, *p);
 	}
-	return err ? err : ch_run(c, &sql);
+	return err ? err : clickhouse_run(c, &sql);
 }
 
-int ch_views_make(struct hodo_clickhouse *c, const char *database)
+int clickhouse_views_make(struct hodo_clickhouse *c, const char *database)
 {
 	int err = 0;
 

@@ -9,6 +9,6 @@
 #define CH_VIEWS 1
 
 /* Makes all of them in the database, new. */
-int ch_views_make(struct hodo_clickhouse *c, const char *database);
+int clickhouse_views_make(struct hodo_clickhouse *c, const char *database);
 
 #endif
