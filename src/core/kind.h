@@ -20,6 +20,15 @@ static inline const char *hodo_kind_suffix(uint8_t kind)
 }
 
 /* "event", "span_begin" …, as metadata has it; "?" for an unknown kind. */
-const char *hodo_kind_name(unsigned kind);
+static inline const char *hodo_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		"?",   "event",	  "mark",   "tracepoint", "span_begin", "span_end", "begin",
+		"end", "counter", "labels", "function",
+	};
+
+	_Static_assert(sizeof(names) / sizeof(names[0]) == HODO_KIND_FUNCTION + 1, "one for each kind");
+	return kind <= HODO_KIND_FUNCTION ? names[kind] : "?";
+}
 
 #endif

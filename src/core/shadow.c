@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * shadow.c - see shadow.h.
+ * shadow.c - the chain of a thread's frames, and the table of those that are parked. Calls only the caller's functions:
+ * structs are copied field by field, without memcpy().
  *
  * May be left at any instruction for good: a signal handler that interrupted it may longjmp. So a frame is
  * complete before it counts in `n` and no longer counts when it is closed, and every index is compared with
  * `n` before it is used.
  */
-#include "parked.h"
+#include "shadow.h"
 #include "search.h"
 
 #define LANES_MAX 64u  /* more lanes than that: all but the first are parked */
+#define NEIGHBOURS 8u  /* slots searched for the oldest parked frame, which makes room */
 #define WALK_MAX 64u   /* frames searched for the function of an exit without an exact address */
 #define SLACK 64u      /* bytes that the stack pointer at an exit may be above the entry's (arguments) */
 #define EXITED 2u      /* hodo_frame.sp in the table: an exit whose entry may be in another thread's chain */
@@ -19,6 +21,186 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 /* Stops the compiler from moving stores across: a handler may run in between. */
 #define ordered() __asm__ volatile("" ::: "memory")
+
+/* ------------------------------------------------------------ parked frames */
+
+static inline void copy_frame(struct hodo_frame *to, const struct hodo_frame *from)
+{
+	to->at = from->at;
+	to->function = from->function;
+	to->entry = from->entry;
+	to->children = from->children;
+	to->user = from->user;
+	to->parked = from->parked;
+	to->depth = from->depth;
+	to->lane = from->lane;
+	to->thread = from->thread;
+	to->sp = from->sp;
+}
+
+/* sp frames with the same address are different calls if their functions differ: inlined functions share a
+ * frame. */
+static inline bool is_frame(const struct hodo_frame *f, uint64_t at, uint64_t function, uint32_t sp)
+{
+	return f->at == at && f->sp == sp && (sp != 1 || f->function == function);
+}
+
+/* sp frames are hashed by their function, since their exits may have another address. */
+static inline uint32_t slot_of(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp)
+{
+	return (uint32_t)((sp == 1 ? function : at) * 0x9e3779b97f4a7c15ull >> 32) & p->mask;
+}
+
+/*
+ * The slot of the frame at the address, or of the nearest of the function's sp frames less than so many bytes above
+ * it; UINT32_MAX: none. Without the lock, it may miss a frame that is being moved, as if it were not there.
+ */
+static inline __attribute__((always_inline)) uint32_t look(const struct hodo_parked *p, uint64_t at, uint64_t function,
+							   uint32_t sp, uint64_t within)
+{
+	uint32_t i = slot_of(p, at, function, sp), best = UINT32_MAX;
+
+	for (uint32_t n = 0; n <= p->mask; n++, i = (i + 1) & p->mask) {
+		const struct hodo_frame *f = &p->slots[i];
+		uint64_t there = __atomic_load_n(&f->at, __ATOMIC_RELAXED);
+
+		if (!there)
+			break;
+		if (there - at >= within || !is_frame(f, there, function, sp))
+			continue;
+		best = i;
+		within = there - at;
+		if (!within)
+			break;
+	}
+	return best;
+}
+
+/* The common case, a single address, which takes fewer comparisons. */
+static __attribute__((noinline)) uint32_t find_at(const struct hodo_parked *p, uint64_t at, uint64_t function,
+						  uint32_t sp)
+{
+	return look(p, at, function, sp, 1);
+}
+
+static __attribute__((noinline)) uint32_t find_above(const struct hodo_parked *p, uint64_t at, uint64_t function,
+						     uint64_t within)
+{
+	return look(p, at, function, 1, within);
+}
+
+static inline uint32_t find_parked(const struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp,
+				   uint64_t within)
+{
+	return within == 1 ? find_at(p, at, function, sp) : find_above(p, at, function, within);
+}
+
+/* Frees a slot and moves up the frames after it that would not be found any more. */
+static void take_out(struct hodo_parked *p, uint32_t i)
+{
+	uint32_t k = i, home;
+
+	for (uint32_t n = 0; n < p->mask; n++) {
+		k = (k + 1) & p->mask;
+		if (!p->slots[k].at)
+			break;
+		home = slot_of(p, p->slots[k].at, p->slots[k].function, p->slots[k].sp);
+		if (((k - home) & p->mask) >= ((k - i) & p->mask)) {
+			copy_frame(&p->slots[i], &p->slots[k]);
+			i = k;
+		}
+	}
+	p->slots[i].at = 0;
+	p->count--;
+}
+
+void hodo_parked_put(struct hodo_parked *p, const struct hodo_frame *frame)
+{
+	uint32_t i = slot_of(p, frame->at, frame->function, frame->sp);
+	uint32_t n;
+
+	for (n = 0; n <= p->mask; n++, i = (i + 1) & p->mask)
+		if (!p->slots[i].at || is_frame(&p->slots[i], frame->at, frame->function, frame->sp))
+			break;
+	if (n > p->mask)
+		return;
+	if (!p->slots[i].at)
+		p->count++;
+	copy_frame(&p->slots[i], frame);
+}
+
+/* Takes out and gives the frame at the address, or the function's nearest sp frame less than so many bytes
+ * above it; false: there is none. */
+static __attribute__((noinline)) bool take_parked(struct hodo_parked *p, uint64_t at, uint64_t function, uint32_t sp,
+						  uint64_t within, struct hodo_frame *frame)
+{
+	uint32_t i;
+
+	if (!p || !__atomic_load_n(&p->count, __ATOMIC_RELAXED))
+		return false;
+	i = find_parked(p, at, function, sp, within);
+	if (i == UINT32_MAX || (p->lock && !p->lock(p)))
+		return false;
+	if (p->lock) /* it may have been moved, or taken */
+		i = find_parked(p, at, function, sp, within);
+	if (i != UINT32_MAX) {
+		copy_frame(frame, &p->slots[i]);
+		take_out(p, i);
+	}
+	if (p->unlock)
+		p->unlock(p);
+	return i != UINT32_MAX;
+}
+
+/* The oldest of the frames from a slot on. */
+static uint32_t oldest(const struct hodo_parked *p, uint32_t i)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t n = 0, seen = 0; n <= p->mask && seen < NEIGHBOURS; n++, i = (i + 1) & p->mask) {
+		if (!p->slots[i].at)
+			continue;
+		seen++;
+		if (best == UINT32_MAX || p->slots[i].parked < p->slots[best].parked)
+			best = i;
+	}
+	return best;
+}
+
+/* Puts it in, however full the table is. The frames that it evicts, at most 2, come in evicted[0 .. returned - 1].
+ * -1: not possible. */
+static __attribute__((noinline)) int add_parked(struct hodo_parked *p, const struct hodo_frame *frame,
+						struct hodo_frame evicted[2])
+{
+	uint32_t i;
+	int n = 0;
+
+	if (!p || !p->slots || !frame->at || (p->lock && !p->lock(p)))
+		return -1;
+	i = find_parked(p, frame->at, frame->function, frame->sp, 1);
+	if (i != UINT32_MAX && p->slots[i].entry > frame->entry) {
+		/* Both were in one chain: the newer shows that the older is over. */
+		copy_frame(&evicted[n++], frame);
+		goto out;
+	}
+	if (i != UINT32_MAX) {
+		copy_frame(&evicted[n++], &p->slots[i]);
+		take_out(p, i);
+	}
+	/* Grows when half full, if it can: probe sequences stay short. */
+	if (p->count >= (p->grow ? p->mask / 2 : p->mask / 4 * 3) && !(p->grow && p->grow(p))) {
+		i = oldest(p, slot_of(p, frame->at, frame->function, frame->sp));
+		if (i != UINT32_MAX) {
+			copy_frame(&evicted[n++], &p->slots[i]);
+			take_out(p, i);
+		}
+	}
+	hodo_parked_put(p, frame);
+out:
+	if (p->unlock)
+		p->unlock(p);
+	return n;
+}
 
 /* ------------------------------------------------------------------- the chain */
 
@@ -60,7 +242,7 @@ static bool returned_elsewhere(struct hodo_shadow *s, const struct hodo_frame *f
 {
 	struct hodo_frame exited;
 
-	if (f->sp || !hodo_parked_take(s->parked, f->at, 0, EXITED, 1, &exited))
+	if (f->sp || !take_parked(s->parked, f->at, 0, EXITED, 1, &exited))
 		return false;
 	if (exited.parked < f->entry)
 		return false; /* older: the exit of a frame that was never seen */
@@ -78,7 +260,7 @@ static void keep_exit(struct hodo_shadow *s, uint64_t at, uint64_t function, uin
 
 	if (own(s, at) || s->deep)
 		return; /* no other thread runs there, or there was no room for its entry */
-	n = hodo_parked_add(s->parked, &exited, evicted);
+	n = add_parked(s->parked, &exited, evicted);
 	for (int i = 0; i < n; i++)
 		close_away(s, &evicted[i]);
 }
@@ -123,7 +305,7 @@ static uint32_t find_exact(const struct hodo_shadow *s, uint64_t at, uint64_t fu
 		uint32_t i = first_below(s, first, end - 1, at, true);
 
 		for (uint32_t n = 0; i < end && s->frames[i].at == at && n < WALK_MAX; n++, i++)
-			if (hodo_parked_is(&s->frames[i], at, function, sp))
+			if (is_frame(&s->frames[i], at, function, sp))
 				return i;
 		end = first;
 	}
@@ -137,13 +319,13 @@ static void park(struct hodo_shadow *s, uint32_t lane, uint64_t now)
 	uint32_t older;
 	int n;
 
-	hodo_frame_copy(&f, pop(s, now));
+	copy_frame(&f, pop(s, now));
 	f.parked = now;
 	f.lane = f.lane == lane;
 	older = f.sp ? UINT32_MAX : find_exact(s, f.at, 0, false);
 	if (older != UINT32_MAX)
 		s->frames[older].sp = OVER;
-	n = hodo_parked_add(s->parked, &f, evicted);
+	n = add_parked(s->parked, &f, evicted);
 	if (n < 0) {
 		s->closed(s, &f, HODO_FRAME_LEFT, now);
 		return;
@@ -242,7 +424,7 @@ static void close_parked(struct hodo_shadow *s, uint64_t at, uint64_t function, 
 	struct hodo_frame old;
 	uint64_t when;
 
-	if (!hodo_parked_take(s->parked, at, function, sp, 1, &old))
+	if (!take_parked(s->parked, at, function, sp, 1, &old))
 		return;
 	if (returned_elsewhere(s, &old, &when))
 		s->closed(s, &old, HODO_FRAME_RETURNED, when);
@@ -311,11 +493,11 @@ static __attribute__((noinline)) bool exit_slow(struct hodo_shadow *s, uint64_t 
 	struct hodo_frame f;
 
 	if (i == UINT32_MAX)
-		parked = hodo_parked_take(s->parked, at, function, sp, 1, &f);
+		parked = take_parked(s->parked, at, function, sp, 1, &f);
 	if (i == UINT32_MAX && !parked && sp) {
 		i = find_sp(s, at, function, same);
 		/* Nearer than the frame in the chain. */
-		parked = hodo_parked_take(s->parked, at - SLACK, function, 1, i == UINT32_MAX ? HODO_SHADOW_NEAR + 1 :
+		parked = take_parked(s->parked, at - SLACK, function, 1, i == UINT32_MAX ? HODO_SHADOW_NEAR + 1 :
 					  s->frames[i].at - (at - SLACK), &f);
 	}
 	if (i != UINT32_MAX && !parked) {

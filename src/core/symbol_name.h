@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * symbol_name.h - the one rule for which name a function gets, for all code that reads symbol tables: src/elf
- * outside the traced process, src/func inside it.
+ * outside the traced process, src/func inside it; and the one for shortening it, below.
  *
  * A function may have many symbols: aliases, versions, and parts and clones that the compiler made. All of
  * them name it: a pattern matches a function if it matches any of its names. The same one is shown
@@ -47,5 +47,30 @@ size_t hodo_symbol_whole_name(const char *name);
 /* Whether the name is safe for libiberty, which tries two ways to parse a conversion operator's type, and
  * again within each (_ZcvT_IcvT_I…). No compiler nests them. */
 bool hodo_symbol_demangles(const char *mangled);
+
+/*
+ * The one rule for shortening a long C++ name to what its author would write.
+ *
+ *	std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >  ->  std::string
+ *	Store<std::map<int, std::vector<long, std::allocator<long> >, std::less<int>, …> >::put
+ *	                                                             ->  Store<map<int, vector<long>>>::put
+ *
+ *  1. The last arguments of a std template are left out if they are defaults: std's allocator, char_traits,
+ *    less, equal_to, hash and default_delete.
+ *  2. std::basic_string<char> becomes string, std::basic_string<wchar_t> wstring, and likewise all basic_
+ *    names.
+ *  3. std:: is left out inside angle brackets and parentheses; its inline namespaces (__cxx11, __1) and ABI
+ *    tags are left out everywhere.
+ *  4. Brackets are closed by ">>".
+ *
+ * A name that is not understood stays unchanged.
+ *
+ * Writes the short form of the demangled name, which has len bytes, without a terminator. out has room for
+ * len bytes. Returns the length of the short form, at most len.
+ */
+size_t hodo_brief_name(const char *name, size_t len, char *out);
+
+/* Removes the template arguments of the demangled name, which has no parameters, in place. Returns its new length. */
+size_t hodo_name_without_arguments(char *name, size_t len);
 
 #endif

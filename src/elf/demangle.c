@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/brief_name.h>
 #include <core/symbol_name.h>
 
 #define DEMANGLED_MAX 16384u /* bytes */

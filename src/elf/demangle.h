@@ -11,7 +11,7 @@ char *hodo_elf_demangle(const char *mangled);
 /* The same without parameters and a result's type: "ns::cls<int>::f"; or also without template arguments:
  * "ns::cls::f". */
 char *hodo_elf_demangle_short(const char *mangled, bool templates);
-/* As its author would write it (core/brief_name.h): "Store<string>::put"; also with parameters. */
+/* As its author would write it (core/symbol_name.h): "Store<string>::put"; also with parameters. */
 char *hodo_elf_demangle_brief(const char *mangled, bool parameters);
 
 #endif

@@ -19,7 +19,7 @@ struct hodo_sym_elsewhere;
  * (sym/store.h). NULL: no memory. */
 struct hodo_symbols *hodo_symbols_new(const char *recording);
 void hodo_symbols_free(struct hodo_symbols *symbols); /* NULL is allowed */
-/* Makes names of C++ functions short (core/brief_name.h), for people. Call it before the first lookup. */
+/* Makes names of C++ functions short (core/symbol_name.h), for people. Call it before the first lookup. */
 void hodo_symbols_shorten(struct hodo_symbols *symbols);
 
 /* The root directories (O_PATH) of processes that do not have ours: files are looked for there too. They stay the

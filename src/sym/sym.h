@@ -50,7 +50,7 @@ void hodo_sym_close(struct hodo_sym *sym); /* NULL is allowed */
 /* The function that contains the file's address. A compiler's part of a function (f.cold, f.part.0,
  * f.isra.0), or a clone, counts as the function. false: none. */
 bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *symbol);
-/* The short name of a function that was found (core/brief_name.h), without parameters unless another function of the
+/* The short name of a function that was found (core/symbol_name.h), without parameters unless another function of the
  * object would look the same: "Store<string>::put". Lives as long as the hodo_sym. */
 const char *hodo_sym_brief(struct hodo_sym *sym, const struct hodo_symbol *symbol);
 bool hodo_sym_has_lines(const struct hodo_sym *sym); /* of some functions */

@@ -12,7 +12,6 @@
 #define cplus_demangle_print_callback hodo_demangler_print
 #include <libiberty/demangle.h>
 #include <sys/mman.h>
-#include <core/brief_name.h>
 #include <core/symbol_name.h>
 #include <user/libc/sys.h>
 #include "mangled.h"

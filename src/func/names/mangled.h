@@ -15,7 +15,7 @@ size_t hodo_mangled_name(const char *mangled, char *out, size_t size);
 
 /*
  * As src/elf shows it: the name with template arguments, with or without parameters; also in its short form
- * (core/brief_name.h). False: it is not mangled, or too long. Names may be hostile.
+ * (core/symbol_name.h). False: it is not mangled, or too long. Names may be hostile.
  */
 struct hodo_mangled_texts {
 	size_t full_len, brief_len;

@@ -6,10 +6,9 @@
  * functions of each object, until the bit is needed for another: tracers that come and go cause no lookups in
  * symbol tables.
  */
-#include <core/brief_name.h>
+#include <core/symbol_name.h>
 #include <core/function_pattern.h>
 #include <core/glob.h>
-#include <core/symbol_name.h>
 #include <func/func.h>
 #include <func/names/mangled.h>
 

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include <base/scope.h>
-#include <core/brief_name.h>
-#include <core/glob.h>
 #include <core/symbol_name.h>
+#include <core/glob.h>
 #include <elf/demangle.h>
 
 #include "spec.h"

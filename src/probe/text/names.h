@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.h - which functions a name in a probe's text matches: those of the symbol tables, by any of their
- * names, C++ names with or without parameters, in full or short (core/brief_name.h), and with * ? [...]. */
+ * names, C++ names with or without parameters, in full or short (core/symbol_name.h), and with * ? [...]. */
 #ifndef HODO_PROBE_TEXT_NAMES_H
 #define HODO_PROBE_TEXT_NAMES_H
 

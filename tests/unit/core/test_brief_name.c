@@ -6,7 +6,7 @@
 #include <lib/random.h>
 #include <lib/unit.h>
 
-#include <core/brief_name.h>
+#include <core/symbol_name.h>
 
 #define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
