@@ -20,7 +20,7 @@ struct hodo_export {
 	 * negative errno. */
 	int (*file)(void *folder, const char *name, const void *bytes, size_t len);
 	void *folder;
-	const struct hodo_otlp *otlp; /* of the format of that name: where it goes, and how (otlp.h) */
+	const struct hodo_otlp *otlp; /* of the format of that name: where it goes, and how (otlp_message.h) */
 	struct hodo_read_text *text; /* for the format's use, as the next one: set by hodo_export_run() */
 };
 

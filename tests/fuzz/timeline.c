@@ -5,7 +5,7 @@
  * Slices nest on each thread, each begin has one end, and the output is discarded.
  */
 #include <export/export.h>
-#include <export/otlp/otlp.h>
+#include <export/otlp/otlp_message.h>
 #include <export/view/view.h>
 #include "read_recording.h"
 

@@ -5,7 +5,7 @@
 
 #include <base/arena.h>
 #include <export/export.h>
-#include <export/otlp/otlp.h>
+#include <export/otlp/otlp_message.h>
 #include <export/otlp/otlp_send.h>
 
 #include <cli/output/output_file.h>

@@ -4,7 +4,7 @@
 #define HODO_EXPORT_OTLP_OTLP_IMPL_H
 
 #include <export/export.h>
-#include "otlp.h"
+#include "otlp_message.h"
 #include "otlp.pb-c.h"
 
 #include <base/map.h>

@@ -3,7 +3,7 @@
 #ifndef HODO_EXPORT_OTLP_OTLP_SEND_H
 #define HODO_EXPORT_OTLP_OTLP_SEND_H
 
-#include "otlp.h"
+#include "otlp_message.h"
 #include "otlp_sent.h"
 
 #include <base/why.h>

@@ -7,7 +7,7 @@
 #ifndef HODO_EXPORT_OTLP_OTLP_SENT_H
 #define HODO_EXPORT_OTLP_OTLP_SENT_H
 
-#include "otlp.h"
+#include "otlp_message.h"
 
 struct hodo_otlp_sent;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp.h - a recording as OpenTelemetry's messages, and where they go. */
-#ifndef HODO_EXPORT_OTLP_OTLP_H
-#define HODO_EXPORT_OTLP_OTLP_H
+/* otlp_message.h - a recording as OpenTelemetry's messages, and where they go. */
+#ifndef HODO_EXPORT_OTLP_OTLP_MESSAGE_H
+#define HODO_EXPORT_OTLP_OTLP_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
