@@ -2,6 +2,7 @@
 /* fail_if.c - see fail_if.h. */
 #include "fail_if.h"
 
+#include <base/scope.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define HODO_CLI_HOST_TABLE_H
 
 #include <cli/output/table.h>
+#include <hodo/read.h>
 
 extern const struct hodo_columns hodo_hosts_columns;
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include <base/near.h>
+#include <base/scope.h>
 #include <read/event/pattern.h>
 
-#include "cli.h"
+#include "say.h"
 #include "selection.h"
+#include "values.h"
 #include <cli/output/table.h>
 
 #define OPTIONS_MAX 48

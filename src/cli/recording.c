@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.c - opening a recording, and what it lost. */
-#include "cli.h"
+#include "recording.h"
+#include "say.h"
 #include "selection.h"
+#include <cli/output/out.h>
 
 #include <sym/recording_symbols.h>
 #include <sym/symbols_dir.h>

@@ -13,8 +13,6 @@
 
 struct hodo_symbols;
 
-#define HODO_DIR_DEFAULT "hodo.data"
-
 /* Options for opening a recording: why gets the reason of a failure, and warnings, unless quiet, go to
  * standard error. */
 struct hodo_read_options hodo_read_options(struct hodo_why *why, bool quiet);

@@ -6,6 +6,7 @@
 #ifndef HODO_CLI_RECORDING_TABLES_H
 #define HODO_CLI_RECORDING_TABLES_H
 
+#include <cli/cli.h>
 #include <cli/output/table.h>
 #include <base/map.h>
 

@@ -12,6 +12,7 @@
 #include <hodo/abi.h>
 #include <hodo/read.h>
 
+#include <cli/cli.h>
 #include <cli/output/table.h>
 
 struct hodo_list_args {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has closed it. */
+/* out.c - standard output: whole writes, a pager on a terminal, quiet when the reader has closed it; colours. */
 #define _GNU_SOURCE
 #include <cli/say.h>
 #include "out.h"
@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,6 +131,36 @@ int hodo_out_finish(struct hodo_out *out)
 		status = HODO_EXIT_FAILURE;
 	}
 	return status;
+}
+
+bool hodo_use_color(enum hodo_color color, int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+
+	if (color != HODO_COLOR_AUTO)
+		return color == HODO_COLOR_ALWAYS;
+	if (no_color && *no_color)
+		return false;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+int hodo_terminal_width(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+const char *hodo_style(bool color, enum hodo_style style)
+{
+	static const char *const sequences[] = {
+		[HODO_PLAIN] = "\033[0m", [HODO_HEADING] = "\033[1m", [HODO_NAME] = "\033[36m",
+		[HODO_DIM] = "\033[2m",   [HODO_NOTE] = "\033[33m",   [HODO_ALERT] = "\033[31m",
+	};
+
+	return color ? sequences[style] : "";
 }
 
 void hodo_page_begin(struct hodo_page *page, const struct hodo_args *args)

@@ -16,7 +16,8 @@
 #include <base/json.h>
 #include <base/text.h>
 
-#include <cli/cli.h>
+#include <cli/output/out.h>
+#include <cli/say.h>
 
 #define HODO_COLUMNS_MAX 32u /* of one table */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <base/scope.h>
 #include <base/clock.h>
 #include <base/vec.h>
 #include <plan/planner.h>

@@ -3,6 +3,7 @@
 #ifndef HODO_CLI_REPORT_REPORT_H
 #define HODO_CLI_REPORT_REPORT_H
 
+#include <cli/cli.h>
 #include <cli/output/table.h>
 #include <stats/stats.h>
 

@@ -16,6 +16,7 @@
  */
 #include "top_spans.h"
 
+#include <base/scope.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* cli.c - messages of the hodo command, its colours, and values that several verbs take. */
+/* say.c - messages of the hodo command. */
 #include "say.h"
-#include <cli/output/out.h>
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <base/escape.h>
-#include <pack/compress.h>
-#include <record/record.h>
-
-/* ---------------------------------------------------------------------- messages */
 
 int hodo_say(int status, const char *fmt, ...)
 {
@@ -37,17 +31,6 @@ static void report(void *arg, const char *line)
 }
 
 const struct hodo_reporter hodo_error_reporter = { report, NULL };
-
-int hodo_compress_level(const char *verb, const char *value, int *level)
-{
-	uint64_t n = HODO_COMPRESS_DEFAULT;
-
-	if (value && (hodo_parse_number(value, HODO_COMPRESS_MAX, &n) < 0 || n == 0))
-		return hodo_usage(verb, "--compress is a level from 1 (fast) to %u (small), not '%s'", HODO_COMPRESS_MAX,
-				  value);
-	*level = (int)n;
-	return 0;
-}
 
 int hodo_no_memory(void)
 {
@@ -77,54 +60,6 @@ int hodo_cannot_run(const char *command, int err)
 		hodo_error("%s cannot be run: %s: check that it is a program for this machine", command, strerror(-err));
 	return err == -ENOENT ? HODO_EXIT_NOT_FOUND : HODO_EXIT_NOT_EXECUTABLE;
 }
-
-/* ------------------------------------------------------------------------ values */
-
-int hodo_set_time(int64_t *ns, const char *verb, const char *option, const char *text, enum hodo_time_form form,
-		  int64_t min_ns, int64_t max_ns)
-{
-	char least[32], most[32];
-
-	if (hodo_parse_time(text, form, ns) < 0 || (*ns == 0 && min_ns > 0))
-		return hodo_usage(verb, "%s is a time such as %s (ns, us, ms, s, m, h, d), not '%s'", option,
-				  form == HODO_TIME_BARE ? "10, 0.5, 100ms or 2m" : "10us, 5ms or 2m", text);
-	if (*ns < min_ns || *ns > max_ns)
-		return hodo_usage(verb, "%s is a time from %s to %s, not '%s'", option, hodo_time_text(min_ns, least),
-				  hodo_time_text(max_ns, most), text);
-	return 0;
-}
-
-bool hodo_use_color(enum hodo_color color, int fd)
-{
-	const char *no_color = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
-
-	if (color != HODO_COLOR_AUTO)
-		return color == HODO_COLOR_ALWAYS;
-	if (no_color && *no_color)
-		return false;
-	if (force && *force && strcmp(force, "0") != 0)
-		return true;
-	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-int hodo_terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-const char *hodo_style(bool color, enum hodo_style style)
-{
-	static const char *const sequences[] = {
-		[HODO_PLAIN] = "\033[0m", [HODO_HEADING] = "\033[1m", [HODO_NAME] = "\033[36m",
-		[HODO_DIM] = "\033[2m",   [HODO_NOTE] = "\033[33m",   [HODO_ALERT] = "\033[31m",
-	};
-
-	return color ? sequences[style] : "";
-}
-
-/* ----------------------------------------------------------------------- numbers */
 
 const char *hodo_whom(bool kernel, uint32_t n, char buf[48])
 {
