@@ -43,12 +43,6 @@ static const char *const *warnings(void *data, uint32_t *n)
 	return (const char *const *)kept->text;
 }
 
-static bool is_wanted(void *data, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
-		      const char *comm)
-{
-	return hodo_selects_thread(data, process, pid, tid, comm);
-}
-
 /* "kvd[412] and 2 more", made of the processes that were recorded. */
 static char *title_of(const struct hodo_read *r)
 {
@@ -119,8 +113,7 @@ static int open_shown(struct shown *s, const struct args *a, const char *dir)
 	s->title = hodo_must(a->title ? strdup(a->title) : title_of(s->reader));
 	s->view = (struct hodo_view){ .version = HODO_VERSION, .warnings = warnings, .warnings_data = &s->kept,
 				      .dir = dir, .limit = a->limit, .reader = s->reader, .title = s->title,
-				      .wanted = s->args.thread || s->args.process || s->args.host ? is_wanted : NULL,
-				      .wanted_data = &s->args, .since_ns = s->args.since_ns,
+				      .select = hodo_selection_of(&s->args), .since_ns = s->args.since_ns,
 				      .until_ns = s->args.until_ns };
 	return 0;
 }

@@ -187,22 +187,11 @@ struct hodo_select *hodo_selection_of(const struct hodo_args *a)
 	return s;
 }
 
-bool hodo_selects_thread(const struct hodo_args *a, const struct hodo_read_process *process, uint32_t pid,
-			 uint32_t tid, const char *comm)
-{
-	return hodo_select_has_thread(hodo_selection_of(a), process, pid, tid, comm);
-}
-
 bool hodo_selects_process(const struct hodo_args *a, const struct hodo_read_process *process)
 {
 	const struct hodo_select only = { .host = a->host, .process = process->kernel ? NULL : a->process };
 
 	return hodo_select_has_thread(&only, process, process->pid, 0, "");
-}
-
-bool hodo_selects_event(const struct hodo_args *a, const struct hodo_read_event *e)
-{
-	return hodo_select_whose(hodo_selection_of(a), e);
 }
 
 static int takes(void *args, const struct hodo_read_event *e)

@@ -48,14 +48,8 @@ int hodo_selection_filter(void *args, const char *expr);
 int hodo_selection_apply(struct hodo_args *args, struct hodo_read *reader);
 /* Of the options, as the reader knows them (read/event/select.h). */
 struct hodo_select *hodo_selection_of(const struct hodo_args *args);
-/* Whether --host, --process and --thread select a thread. process: NULL, or the kernel, whose threads belong to
- * others; pid: the thread's own process. */
-bool hodo_selects_thread(const struct hodo_args *args, const struct hodo_read_process *process, uint32_t pid,
-			 uint32_t tid, const char *comm);
 /* Whether --host and --process select a process; of the kernel, which has events of all processes, only --host. */
 bool hodo_selects_process(const struct hodo_args *args, const struct hodo_read_process *process);
-/* … an event; an end by the thread of its begin, if known: a span belongs where it began. */
-bool hodo_selects_event(const struct hodo_args *args, const struct hodo_read_event *event);
 /* A number for what the options select, the same for the same options; 0: all events. */
 uint64_t hodo_selection_number(const struct hodo_args *args);
 bool hodo_selection_given(const struct hodo_args *args); /* whether not all events are wanted */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <read/event/runs.h>
+#include <read/event/select.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +41,8 @@ static struct graph_thread *thread_of(struct graph *g, const struct hodo_read_pr
 	if (!t->comm) {
 		t->key = key;
 		t->comm = comm;
-		t->wanted = hodo_selects_thread(&g->o->args, p, p->kernel ? 0 : p->pid, tid, comm);
+		t->wanted = hodo_select_has_thread(hodo_selection_of(&g->o->args), p, p->kernel ? 0 : p->pid, tid,
+						   comm);
 		t->late = !g->o->args.look.json && is_late(p);
 	}
 	return t;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* view.c - reads a recording for the page: see view.h. */
 #define _GNU_SOURCE
+#include "view.h"
+
 #include <export/hosts.h>
 #include "view_work.h"
 #include <read/event/runs.h>
+#include <read/event/select.h>
 
 #include <base/file.h>
 #include <base/vec.h>
@@ -23,7 +26,7 @@
 static bool wanted(const struct hodo_view_work *w, const struct hodo_read_process *process, uint32_t pid,
 		   uint32_t tid, const char *comm)
 {
-	return !w->view->wanted || w->view->wanted(w->view->wanted_data, process, pid, tid, comm);
+	return hodo_select_has_thread(w->view->select, process, pid, tid, comm);
 }
 
 static bool wants_event(const struct hodo_view_work *w, const struct hodo_read_event *e)

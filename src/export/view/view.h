@@ -6,6 +6,8 @@
 #include <base/text.h>
 #include <sym/recording_symbols.h>
 
+struct hodo_select;
+
 #define HODO_VIEW_LIMIT 2000000u /* slices and instants shown by default */
 
 /* The page without a recording; *len 0: hodo was built without it. */
@@ -22,10 +24,7 @@ struct hodo_view {
 	const char *version;  /* of hodo */
 	int64_t since_ns, until_ns; /* the limits, as in hodo_read_limit() */
 	uint32_t limit;       /* the most slices and instants to show: the others are only in figures */
-	/* Whose events; NULL: all. pid: where they happened, of the kernel's ones. */
-	bool (*wanted)(void *data, const struct hodo_read_process *process, uint32_t pid, uint32_t tid,
-		       const char *comm);
-	void *wanted_data;
+	const struct hodo_select *select; /* whose events; NULL: all */
 	const char *const *(*warnings)(void *data, uint32_t *n); /* called at the end; NULL: none */
 	void *warnings_data;
 	void (*progress)(void *data, uint64_t events); /* now and then; NULL: not asked */

@@ -4,12 +4,13 @@
 #define HODO_EXPORT_VIEW_VIEW_WORK_H
 
 #include <sym/recording_symbols.h>
-#include "view.h"
 #include "view_figures.h"
 #include "view_links.h"
 #include "view_rows.h"
 
 #include <read/time/timeline.h>
+
+struct hodo_view;
 
 struct hodo_view_track {
 	const struct hodo_track *track;

@@ -2,6 +2,7 @@
 /* view_write.c - writes what view.c has read into the page: docs/design/view.md. */
 #define _GNU_SOURCE
 #include <export/hosts.h>
+#include "view.h"
 #include "view_work.h"
 
 #include "view_container.h"
