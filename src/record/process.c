@@ -195,7 +195,7 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
 	hodo_process_read_threads(p, false);
 	hodo_process_refresh_threads(p);
-	if (p->threads_dirty && p->dirfd >= 0) /* tried again a second later if it fails */
+	if ((p->metadata_dirty || p->threads_dirty) && p->dirfd >= 0) /* tried again a second later if it fails */
 		hodo_process_metadata(p, false);
 	for (uint32_t i = 0; i < p->actives && !old; i++) {
 		uint64_t since = hodo_ring_open_since(&p->ring[p->active[i]]->reader);
@@ -294,8 +294,6 @@ static void write_own(struct hodo_process *p)
 {
 	struct hodo_own_stream own;
 
-	if (p->metadata_dirty && hodo_process_metadata(p, false) != 0)
-		return;
 	if (hodo_own_stream_begin(&own, p, p->layout.profile ? "profile" : "open") == 0) {
 		if (p->layout.profile)
 			hodo_process_write_profile(&own);
@@ -419,7 +417,7 @@ int hodo_process_join(struct hodo_process *p)
 	hodo_process_guard(p); /* before anybody can see that it has joined */
 	read_catalog(p);
 	hodo_process_read_threads(p, p->kernel);
-	hodo_process_metadata(p, false);
+	hodo_process_make_folder(p);
 	return 0;
 }
 

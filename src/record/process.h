@@ -65,6 +65,7 @@ struct hodo_process {
 	struct hodo_layout layout;
 	char dir[64];
 	int dirfd; /* -1: not made yet in this part of the recording */
+	bool described; /* there is metadata in it */
 
 	struct hodo_catalog catalog;
 	uint32_t warnings_told;

@@ -73,6 +73,8 @@ void hodo_process_count(const struct hodo_process *p, struct hodo_recorder_stats
 /* The image of this pid that is being recorded, or NULL. */
 struct hodo_process *hodo_process_find(struct hodo_recorder *s, pid_t pid);
 
+/* folder.c: of a process that joins. */
+void hodo_process_make_folder(struct hodo_process *p);
 /* folder.c: writes the metadata; ended: the final one, of a process that has exited or is let go. 0 or
  * negative errno, reported. */
 int hodo_process_metadata(struct hodo_process *p, bool ended);

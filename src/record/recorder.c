@@ -139,7 +139,7 @@ void hodo_recorder_take_reserve(struct hodo_recorder *s, uint64_t size)
 }
 
 /* The first completed folder says which images are missing besides it. */
-static int try_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text)
+static int try_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text, const char *held)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text more = { 0 };
 	int err;
@@ -150,18 +150,18 @@ static int try_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_te
 	hodo_wall_text(&s->wall_last, "end", &more);
 	if (!s->unrecorded_noted)
 		hodo_unrecorded_text(s, &more);
-	err = hodo_ctf_metadata_complete(dirfd, &s->clock_map, &more);
+	err = hodo_ctf_metadata_complete(dirfd, held, &s->clock_map, &more);
 	if (!err)
 		s->unrecorded_noted = true;
 	return err;
 }
 
-int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text)
+int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text, const char *held)
 {
-	int err = try_metadata(s, dirfd, text);
+	int err = try_metadata(s, dirfd, text, held);
 
 	while (hodo_recorder_make_room(s, err))
-		err = try_metadata(s, dirfd, text);
+		err = try_metadata(s, dirfd, text, held);
 	if (!err)
 		hodo_recorder_take_reserve(s, text ? 2 * text->len : 0);
 	return err;
@@ -178,10 +178,12 @@ void hodo_recorder_complete(struct hodo_recorder *s, struct hodo_text *folders)
 {
 	const char *end = folders->data + folders->len;
 
-	for (const char *dir = folders->data; dir < end; dir += strlen(dir) + 1) {
+	for (const char *dir = folders->data, *held; dir < end; dir = held + strlen(held) + 1) {
 		HODO_AUTO_CLOSE int fd = hodo_recorder_open_dir(s, dir);
-		int err = fd < 0 ? fd : hodo_recorder_write_metadata(s, fd, NULL);
+		int err;
 
+		held = dir + strlen(dir) + 1;
+		err = fd < 0 ? fd : hodo_recorder_write_metadata(s, fd, NULL, *held ? held : NULL);
 		if (err)
 			hodo_recorder_write_failed(s, dir, "metadata", err);
 	}

@@ -108,15 +108,15 @@ bool hodo_recorder_make_room(struct hodo_recorder *s, int err);
 /* Reserves the room again, before a packet takes it: at least that many bytes, if available. */
 void hodo_recorder_take_reserve(struct hodo_recorder *s, uint64_t bytes);
 
-/* Replaces metadata; on a full disk in the reserved room. text NULL: only completes it. */
-int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text);
+/* Replaces metadata; on a full disk in the reserved room. text NULL: completes what is there, or held. */
+int hodo_recorder_write_metadata(struct hodo_recorder *s, int dirfd, const struct hodo_text *text, const char *held);
 
 /*
  * Opens a directory in the recording's, freeing descriptors if necessary: its descriptor or negative errno.
  */
 int hodo_recorder_open_dir(struct hodo_recorder *s, const char *name);
 
-/* Gives the final clock to folders, whose NUL-terminated names are in the text; and frees the text. */
+/* Gives the final clock to folders (struct hodo_recorded_part), and frees the text. */
 void hodo_recorder_complete(struct hodo_recorder *s, struct hodo_text *folders);
 
 /*

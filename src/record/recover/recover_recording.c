@@ -172,7 +172,7 @@ static int copy_streams(struct folder *f)
 	f->c->complete += f->process->complete;
 	err = copy_all_streams(f, reader);
 	if (!err && f->damaged.len)
-		err = hodo_ctf_metadata_complete(f->out, NULL, &f->damaged);
+		err = hodo_ctf_metadata_complete(f->out, NULL, NULL, &f->damaged);
 	hodo_text_free(&f->damaged);
 	hodo_read_close(reader);
 	return err;
@@ -353,7 +353,7 @@ static int set_clocks(const struct copying *c)
 	for (const char *at = c->done.data, *end = at + c->done.len; !err && at < end; at += strlen(at) + 1) {
 		HODO_AUTO_CLOSE int fd = hodo_dir_open(c->r->out_fd, at);
 
-		err = fd < 0 ? fd : hodo_ctf_metadata_complete(fd, &map, NULL);
+		err = fd < 0 ? fd : hodo_ctf_metadata_complete(fd, NULL, &map, NULL);
 	}
 	return err;
 }

@@ -320,8 +320,9 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t autho
 
 	if (text->error)
 		return text->error;
-	unlinkat(dirfd, ".metadata.new", 0); /* left by a recorder that was killed */
 	fd = hodo_file_make(dirfd, ".metadata.new");
+	if (fd == -EEXIST && unlinkat(dirfd, ".metadata.new", 0) == 0) /* left by a recorder that was killed */
+		fd = hodo_file_make(dirfd, ".metadata.new");
 	if (fd < 0)
 		return fd;
 	err = hodo_file_write(fd, text->data, text->len);
@@ -347,12 +348,14 @@ static int read_metadata(int dirfd, struct hodo_text *text, uid_t *author)
 	return hodo_file_read(fd, METADATA_MAX, text);
 }
 
-int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, const struct hodo_text *more)
+int hodo_ctf_metadata_complete(int dirfd, const char *held, const struct hodo_read_clock *clock,
+			       const struct hodo_text *more)
 {
-	struct hodo_text old = { 0 }, text = { 0 };
-	uid_t author = 0;
-	int err = read_metadata(dirfd, &old, &author);
-	const char *at = old.data, *end = old.data + old.len, *line;
+	HODO_AUTO(hodo_text_free) struct hodo_text old = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	uid_t author = geteuid();
+	int err = held ? 0 : read_metadata(dirfd, &old, &author);
+	const char *at = held ? held : old.data, *end = at + (held ? strlen(held) : old.len), *line;
 	size_t len;
 
 	while (!err && (line = hodo_line_next(&at, end, &len)) != NULL)
@@ -362,9 +365,5 @@ int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, c
 		hodo_text_bytes(&text, more->data, more->len);
 		hodo_text_fail(&text, more->error);
 	}
-	if (!err)
-		err = hodo_ctf_metadata_write(dirfd, &text, author);
-	hodo_text_free(&old);
-	hodo_text_free(&text);
-	return err;
+	return err ? err : hodo_ctf_metadata_write(dirfd, &text, author);
 }

@@ -60,8 +60,9 @@ void hodo_ctf_metadata_text(const struct hodo_ctf_metadata *m, struct hodo_text 
  */
 int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t author);
 
-/* Rewrites the clock's lines (clock NULL: none) of the metadata file in dirfd, and appends more (or NULL). 0 or
- * negative errno. */
-int hodo_ctf_metadata_complete(int dirfd, const struct hodo_read_clock *clock, const struct hodo_text *more);
+/* Rewrites the clock's lines (clock NULL: none) of the metadata file in dirfd, or writes it (held: its text, or NULL),
+ * and appends more (or NULL). 0 or negative errno. */
+int hodo_ctf_metadata_complete(int dirfd, const char *held, const struct hodo_read_clock *clock,
+			       const struct hodo_text *more);
 
 #endif

@@ -141,10 +141,24 @@ static int write_metadata(struct hodo_process *p, enum folder_end end)
 		m.lost = &lost;
 	}
 	hodo_ctf_metadata_text(&m, &text);
-	err = hodo_recorder_write_metadata(s, p->dirfd, &text);
-	if (!err)
+	if (end == ENDS && !p->described && hodo_parts_folder_done(s, p->dir, &text))
+		return 0;
+	err = hodo_recorder_write_metadata(s, p->dirfd, &text, NULL);
+	if (!err) {
 		p->metadata_dirty = p->threads_dirty = false;
+		p->described = true;
+	}
 	return err;
+}
+
+/* Its metadata is written when it is needed: before its first packet, by the chores, or at its end. */
+void hodo_process_make_folder(struct hodo_process *p)
+{
+	int err = p->recorder->config.ops.packet || p->snapshots.withheld ? 0 : make_dir(p);
+
+	p->metadata_dirty = true;
+	if (err)
+		hodo_recorder_write_failed(p->recorder, p->dir, "metadata", err);
 }
 
 int hodo_process_metadata(struct hodo_process *p, bool ended)
@@ -156,8 +170,8 @@ int hodo_process_metadata(struct hodo_process *p, bool ended)
 	err = write_metadata(p, ended ? ENDS : GOES_ON);
 	if (err)
 		hodo_recorder_write_failed(p->recorder, p->dir, "metadata", err);
-	if (ended && p->dirfd >= 0)
-		hodo_parts_folder_done(p->recorder, p->dir);
+	if (ended && p->described)
+		hodo_parts_folder_done(p->recorder, p->dir, &(struct hodo_text){ 0 });
 	return err;
 }
 
@@ -211,9 +225,10 @@ static void next_part(struct hodo_process *p, bool named)
 		p->own_reported += p->own_reporting;
 		hodo_stream_file_next(&p->own);
 	}
-	hodo_parts_folder_done(p->recorder, p->dir);
+	hodo_parts_folder_done(p->recorder, p->dir, &(struct hodo_text){ 0 });
 	close(p->dirfd);
 	p->dirfd = -1;
+	p->described = false;
 }
 
 /*

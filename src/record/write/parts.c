@@ -21,6 +21,7 @@
 
 #define RETRY_NS 100000000
 #define NAME_SIZE 24
+#define HELD_MAX (4u << 20) /* bytes of metadata that a killed recorder may lose */
 
 static void part_name(char name[NAME_SIZE], uint32_t number)
 {
@@ -260,14 +261,22 @@ bool hodo_parts_due(struct hodo_recorder *s, int64_t now_ns)
 
 /* ------------------------------------------------------------------------- end */
 
-void hodo_parts_folder_done(struct hodo_recorder *s, const char *dir)
+bool hodo_parts_folder_done(struct hodo_recorder *s, const char *dir, const struct hodo_text *held)
 {
 	struct hodo_recorded_part *part = newest_of(&s->parts);
+	size_t len = part->done.len;
 	char name[NAME_SIZE];
 
+	if (held->len && (held->error || part->done.len + held->len > HELD_MAX))
+		return false;
 	part_name(name, part->number);
 	hodo_text_printf(&part->done, "%s%s%s", part->number ? name : "", part->number ? "/" : "", dir);
 	hodo_text_char(&part->done, 0);
+	hodo_text_bytes(&part->done, held->data, held->len);
+	hodo_text_char(&part->done, 0);
+	if (part->done.error)
+		part->done.len = len;
+	return !part->done.error;
 }
 
 void hodo_parts_complete(struct hodo_recorder *s)

@@ -19,7 +19,9 @@ struct hodo_recorder;
 struct hodo_recorded_part {
 	uint32_t number;        /* 0: no parts */
 	uint64_t bytes, events; /* of packets on disk */
-	struct hodo_text done;  /* folders that are complete but for the final clock, below the recording's directory */
+	/* Folders that are complete but for the final clock: each one's path below the recording's directory, and its
+	 * metadata, empty if that is on disk; both end in NUL. */
+	struct hodo_text done;
 };
 
 struct hodo_parts {
@@ -58,8 +60,9 @@ int hodo_parts_prepare(struct hodo_recorder *s);
 bool hodo_parts_name(struct hodo_recorder *s, int fd);
 void hodo_parts_begin(struct hodo_recorder *s, int fd);
 
-/* The folder of a process in the newest part is complete. */
-void hodo_parts_folder_done(struct hodo_recorder *s, const char *dir);
+/* The folder of a process in the newest part is complete. held: its metadata, or an empty text if that is on disk.
+ * False: too much is held, it must go to disk. */
+bool hodo_parts_folder_done(struct hodo_recorder *s, const char *dir, const struct hodo_text *held);
 
 /* The clock is fitted over the whole recording: gives it to all folders. */
 void hodo_parts_complete(struct hodo_recorder *s);

@@ -92,7 +92,7 @@ static void take(struct hodo_process *p, const char *why)
 		s->total.snapshot_events += result.events;
 		s->total.snapshot_bytes += result.bytes;
 		hodo_text_printf(&made->done, "%s/%s", name, result.dir);
-		hodo_text_char(&made->done, 0);
+		hodo_text_bytes(&made->done, "\0", 2); /* its metadata is on disk */
 	}
 	if (s->total.snapshots < number)
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);

@@ -216,7 +216,7 @@ TEST(test_set_clock)
 	dirfd = open(folder(), O_RDONLY | O_DIRECTORY);
 	hodo_ctf_metadata_text(&m, &out);
 	assert_int_equal(hodo_ctf_metadata_write(dirfd, &out, 0), 0);
-	assert_int_equal(hodo_ctf_metadata_complete(dirfd, &last, NULL), 0);
+	assert_int_equal(hodo_ctf_metadata_complete(dirfd, NULL, &last, NULL), 0);
 	m.clock = &last;
 	hodo_ctf_metadata_text(&m, &expected);
 	fd = openat(dirfd, "metadata", O_RDONLY);
@@ -225,7 +225,7 @@ TEST(test_set_clock)
 	close(fd);
 	assert_int_equal(faccessat(dirfd, ".metadata.new", F_OK, 0), -1);
 	unlinkat(dirfd, "metadata", 0);
-	assert_int_equal(hodo_ctf_metadata_complete(dirfd, &last, NULL), -ENOENT);
+	assert_int_equal(hodo_ctf_metadata_complete(dirfd, NULL, &last, NULL), -ENOENT);
 	close(dirfd);
 	hodo_text_free(&out);
 	hodo_text_free(&expected);
