@@ -20,6 +20,7 @@
 #define KTHREADD 2 /* the parent of all threads of the kernel */
 
 #define ENVIRON_MAX (4u << 20)
+#define STATUS_MAX (4u << 20)
 
 /* From <linux/pidfd.h>, which older systems lack; its first version. */
 struct pidfd_info {
@@ -38,46 +39,6 @@ ssize_t hodo_proc_file(pid_t pid, const char *name, char *text, size_t size)
 	return hodo_file_line(AT_FDCWD, path, text, size);
 }
 
-static unsigned long last_number(const char *line)
-{
-	return strtoul(strrchr(line, '\t') ? strrchr(line, '\t') : "", NULL, 10);
-}
-
-int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
-{
-	char line[1024], path[32];
-	bool memory = false;
-	pid_t parent = 0;
-	HODO_AUTO_FCLOSE FILE *f = NULL;
-
-	memset(status, 0, sizeof(*status));
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
-	status->vpid = (uint32_t)pid;
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "Tgid:", 5) == 0)
-			status->tgid = (pid_t)last_number(line);
-		else if (strncmp(line, "PPid:", 5) == 0)
-			parent = (pid_t)last_number(line);
-		else if (strncmp(line, "NSpid:", 6) == 0) {
-			status->vpid = (uint32_t)last_number(line);
-			status->nested = strchr(line, '\t') != strrchr(line, '\t');
-		}
-		else if (strncmp(line, "Uid:", 4) == 0)
-			sscanf(line + 4, "%u %u %u", &status->uid, &status->euid, &status->suid);
-		else if (strncmp(line, "Gid:", 4) == 0)
-			sscanf(line + 4, "%*u %u", &status->egid);
-		else if (strncmp(line, "VmSize:", 7) == 0)
-			memory = true;
-	}
-	/* A process about to end has no memory, either. */
-	status->kernel = !memory && (pid == KTHREADD || parent == KTHREADD);
-	/* If the process ends just then, reading stops early. */
-	return status->tgid ? 0 : -ESRCH;
-}
-
 const char *hodo_proc_field(const char *status, const char *name)
 {
 	size_t len = strlen(name);
@@ -86,6 +47,44 @@ const char *hodo_proc_field(const char *status, const char *name)
 		if (strncmp(line, name, len) == 0 && line[len] == ':')
 			return line + len + 1 + strspn(line + len + 1, " \t");
 	return NULL;
+}
+
+static const char *value(const char *status, const char *name)
+{
+	const char *found = hodo_proc_field(status, name);
+
+	return found ? found : "";
+}
+
+int hodo_proc_status(pid_t pid, struct hodo_proc_status *status)
+{
+	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	HODO_AUTO_CLOSE int fd = -1;
+	const char *all, *pids;
+	char path[32], *end;
+	pid_t parent;
+
+	memset(status, 0, sizeof(*status));
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	/* If the process ends just then, reading stops early. */
+	hodo_file_read(fd, STATUS_MAX, &text);
+	all = hodo_text_string(&text);
+	status->tgid = (pid_t)strtol(value(all, "Tgid"), NULL, 10);
+	status->vpid = (uint32_t)pid;
+	/* The last one is its own pid namespace's. */
+	for (pids = value(all, "NSpid"); strtoul(pids, &end, 10), end != pids; pids = end) {
+		status->nested = pids != value(all, "NSpid");
+		status->vpid = (uint32_t)strtoul(pids, NULL, 10);
+	}
+	sscanf(value(all, "Uid"), "%u %u %u", &status->uid, &status->euid, &status->suid);
+	sscanf(value(all, "Gid"), "%*u %u", &status->egid);
+	parent = (pid_t)strtol(value(all, "PPid"), NULL, 10);
+	/* A process about to end has no memory, either. */
+	status->kernel = !hodo_proc_field(all, "VmSize") && (pid == KTHREADD || parent == KTHREADD);
+	return status->tgid ? 0 : -ESRCH;
 }
 
 bool hodo_proc_environment(pid_t pid, const char *name, char *value, size_t size)
@@ -171,7 +170,7 @@ bool hodo_proc_other_root(pid_t pid)
 
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
-	return !(same_file(root, "/proc/self/root") && same_file(mounts, "/proc/self/ns/mnt"));
+	return !(same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt"));
 }
 
 bool hodo_proc_other_users(pid_t pid)

@@ -20,6 +20,7 @@
 #include <record/write/own_stream.h>
 #include <record/ring/shm.h>
 
+#define FEW_RINGS 16u /* a page each costs less than finding out, time and again, which are used */
 #define WARNINGS_TOLD_MAX 100u /* of one process on the terminal; the metadata has more */
 
 /* ---------------------------------------------------------------- catalogue */
@@ -126,9 +127,12 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 
 void hodo_process_find_rings(struct hodo_process *p)
 {
+	/* Many processes end before they have used one. */
+	bool few = p->actives && p->layout.rings <= FEW_RINGS;
+
 	for (uint32_t i = 0; p->actives < p->layout.rings && i < p->layout.rings; i++) {
 		if (!p->ring[i])
-			i = hodo_shm_next_ring(&p->layout, hodo_process_of_module(p) ? -1 : p->memfd, i);
+			i = hodo_shm_next_ring(&p->layout, few || hodo_process_of_module(p) ? -1 : p->memfd, i);
 		if (i < p->layout.rings)
 			activate_ring(p, i);
 	}

@@ -27,6 +27,7 @@
 #define MS 1000000ll
 #define INTERVAL_MIN_NS 100000
 #define INTERVAL_ACTIVE_NS (2 * MS) /* while events come: a burst must not fill a ring unseen */
+#define FILL_BYTES 4 /* of a ring, in a nanosecond: more than anybody writes */
 #define INTERVAL_IDLE_NS (50 * MS)
 #define ACTIVE_NS (1000 * MS)
 #define CHORES_NS (1000 * MS)
@@ -265,6 +266,15 @@ static void adapt(struct hodo_recorder *s, int used, int64_t now)
 	s->interval_ns = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > cap ? cap : t;
 }
 
+static void adapt_to_new(struct hodo_recorder *s)
+{
+	int64_t t = (int64_t)(s->config.ring_size / FILL_BYTES);
+
+	t = t < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : t > INTERVAL_ACTIVE_NS ? INTERVAL_ACTIVE_NS : t;
+	if (s->interval_ns > t)
+		s->interval_ns = t;
+}
+
 static void do_chores(struct hodo_recorder *s)
 {
 	uint64_t age = hodo_recorder_ticks_in(s, s->config.packet_age_ns);
@@ -423,7 +433,7 @@ int64_t hodo_recorder_step(struct hodo_recorder *s)
 	hodo_images_check(s, now);
 	hodo_folders_step(s, now);
 	if (s->live > live) /* a new one: it may begin with a burst */
-		s->interval_ns = INTERVAL_MIN_NS;
+		adapt_to_new(s);
 	return s->live ? s->interval_ns : INTERVAL_IDLE_NS;
 }
 

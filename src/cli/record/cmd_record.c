@@ -308,7 +308,6 @@ static void run_loop(struct recording *r)
 			ns = hodo_recorder_step(r->run.recorder);
 			show_progress(r);
 			hodo_record_otlp_say(r->otlp, &(struct hodo_reporter){ report, r });
-			hodo_run_reap(&r->run);
 			if (hodo_recorder_ended(r->run.recorder)) {
 				stop_recording(r, 0);
 				continue;

@@ -205,7 +205,7 @@ short hodo_run_wait(struct hodo_run *r, int64_t ns, int fd)
 	struct signalfd_siginfo info;
 
 	ppoll(fds, 3, ns < 0 ? NULL : &timeout, NULL);
-	while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (fds[0].revents && read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			r->take(r->reporter.arg, &info);
 		hodo_run_reap(r);

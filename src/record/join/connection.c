@@ -70,7 +70,7 @@ static void take_identity(struct hodo_connection *c, const struct hodo_msg_hello
 	c->id.vpid = hodo_proc_status(c->id.pid, &status) == 0 ? status.vpid : (uint32_t)c->id.pid;
 	c->id.nested = status.nested;
 	c->id.other_root = hodo_proc_other_root(c->id.pid);
-	if (c->recorder->config.roots)
+	if (c->id.other_root && c->recorder->config.roots)
 		hodo_roots_add(c->recorder->config.roots, c->id.pid);
 	hodo_config_describe(c->recorder, (uint64_t)c->id.pid << 32 | c->recorder->total.processes, f);
 	f->uid = c->uid;

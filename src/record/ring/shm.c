@@ -11,8 +11,6 @@
 
 #include <base/file.h>
 
-#define FEW_RINGS 16u /* a page each costs less than finding out which are used */
-
 const char *hodo_shm_flaw(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -32,7 +30,7 @@ uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t f
 {
 	uint64_t at;
 
-	if (layout->rings <= FEW_RINGS || fd < 0 || from >= layout->rings)
+	if (fd < 0 || from >= layout->rings)
 		return from;
 	at = hodo_file_data_at(fd, hodo_layout_ring(from), layout->data);
 	if (at >= layout->data)

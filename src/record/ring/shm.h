@@ -102,9 +102,8 @@ static inline bool hodo_shm_thread(const struct hodo_thread *from, struct hodo_t
 const char *hodo_shm_flaw(int fd);
 
 /*
- * The first ring from index `from` on that has memory; layout->rings: none. On a machine with many CPUs, it
- * asks the file for holes instead of reading them, which would allocate memory. fd -1: not possible, all
- * count.
+ * The first ring from index `from` on that has memory; layout->rings: none. It asks the file for holes instead of
+ * reading them, which would allocate memory. fd -1: not possible, all count.
  */
 uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from);
 
