@@ -8,7 +8,7 @@
  *	unwind.c     whether a thread's stack is free of such functions
  *	tracee.c     one stopped thread: registers, signals, restarting system calls, signal frames
  *	call.c       calls made in it that find their way back without us
- *	attach.c     all together
+ *	load.c       all together
  *	stop_threads.c  all threads, stopped while code is written
  *	without_terminal.c  in a process of its own: the threads go on if that one is killed
  */

@@ -15,7 +15,6 @@
 #include <record/write/ctf_metadata.h>
 #include <record/ring/ring_reader.h>
 #include <record/write/stream.h>
-#include <record/write/snapshots.h>
 #include "watch.h"
 
 struct hodo_recorder;
@@ -42,6 +41,13 @@ struct hodo_process_id {
 	bool nested;   /* in a pid namespace below ours */
 	bool other_root; /* its paths are not ours */
 	uint64_t came; /* images.c: its number among those that have connected */
+};
+
+/* The flight recorder's (write/snapshots.h). */
+struct hodo_snapshots_state {
+	uint32_t seen;  /* requests that were answered */
+	bool withheld;  /* nothing of it may be on disk yet */
+	bool asked;     /* a trigger has ended its recording: write its buffers */
 };
 
 struct hodo_process {

@@ -53,14 +53,8 @@ void hodo_process_close_line(struct hodo_process *p);
 
 /* Tells the process that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
-/* give_back.c: room in its rings, of waiting writers */
-void hodo_process_begin_room(const struct hodo_process *p, struct hodo_ring_reader *r); /* of a new reader */
 void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
-/* A ring no longer read never has room again: from now on nobody waits for it. */
-void hodo_process_let_go(struct hodo_process *p, const struct hodo_ring_reader *r);
-void hodo_process_add_waited(struct hodo_process *p); /* to the recorder's sum, at the end */
 uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see ring_size_hint.h */
-void hodo_process_add_room(struct hodo_process *p, const struct hodo_ring_reader *r); /* to the recorder's sum */
 
 /* Reads the rest, completes the folder, and frees the process. alive: the process may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);

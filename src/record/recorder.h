@@ -6,22 +6,86 @@
 #define HODO_RECORD_RECORDER_H
 
 #include <base/clock.h>
+#include <base/map.h>
+#include <base/text.h>
 
-#include <record/join/second_socket.h>
 #include "clock.h"
 #include <record/ring/drain.h>
-#include <record/join/images.h>
-#include <record/join/joining.h>
-#include <record/write/parts.h>
 #include "recording.h"
-#include <record/write/snapshots.h>
 #include <record/ring/give_back.h>
 #include "watch.h"
 
+struct hodo_connection;
 struct hodo_planning;
 struct hodo_process;
 struct hodo_server;
 struct hodo_switches;
+
+/* join/images.c */
+struct hodo_image_came {
+	uint32_t pid;
+	uint64_t number; /* of the latest */
+};
+
+struct hodo_images_awaited {
+	struct hodo_map came;    /* of struct hodo_image_came, by pid */
+	uint64_t number;         /* of images that have connected */
+	struct hodo_map awaited; /* those whose place in the process's memory is free again */
+	uint32_t next;           /* those below it are examined next */
+	uint64_t lost;           /* images of which nothing is known */
+	int64_t looked_ns;
+};
+
+/* join/joining.c */
+struct hodo_joining {
+	struct hodo_connection *first, **last;
+	uint32_t n;
+	uint32_t strangers; /* of them */
+	int answers_fd; /* epoll: of all who wait for an answer */
+};
+
+/* join/second_socket.c */
+struct hodo_second_socket {
+	struct hodo_watch watch; /* of the listening socket */
+	bool watched;
+	int fd;
+	uint64_t hello_key;  /* which a process must show */
+	uint64_t answer_key; /* which the recorder shows */
+	uint32_t refused;    /* in the present time window, for lack of the key */
+	int64_t window_ns;   /* its end */
+	char suffix[HODO_RECORDER_SUFFIX + 1]; /* #NAME-KEY; empty until it is open */
+};
+
+/* The contents of one part, or without parts, of the recording. */
+struct hodo_recorded_part {
+	uint32_t number;        /* 0: no parts */
+	uint64_t bytes, events; /* of packets on disk */
+	/* Folders that are complete but for the final clock: each one's path below the recording's directory, and its
+	 * metadata, empty if that is on disk; both end in NUL. */
+	struct hodo_text done;
+};
+
+struct hodo_parts {
+	int fd;                   /* where process folders are made; -1: nowhere */
+	struct hodo_recorded_part *part;   /* existing parts, oldest first; the last one is being written */
+	uint32_t n, room;
+	uint64_t events;          /* of them all */
+	uint64_t promised;        /* bytes of packets being written */
+	int64_t begun_ns;         /* the newest */
+	int64_t retry_ns;         /* when to retry after a new one could not be made */
+	bool no_room;             /* the disk was full at the last try to write a packet */
+	bool reported;                /* that a part cannot be removed */
+};
+
+/* write/snapshots.c */
+struct hodo_snapshots_made {
+	bool failed, too_many;   /* reported once */
+	bool ended;              /* a trigger has ended the recording */
+	bool crashed;            /* some process has, if crashes are of interest */
+	struct hodo_text done;   /* folders that get the final clock */
+	bool command_ended;
+	int command_status;      /* from wait() */
+};
 
 /* What each thread that drains rings owns. */
 struct hodo_recorder_thread {

@@ -12,7 +12,7 @@
  *	tables.c      targets of jumps through tables
  *	marks.c       what no probe may replace
  *	landings.c    functions by which calls are left
- *	object.c      all together
+ *	open.c        all together
  *
  * Slots that a compiler left for tracing (elf/slots.h) appear as libhodo leaves them while nobody traces:
  * no-ops.

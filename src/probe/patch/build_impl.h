@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* build_impl.h - the plan of one object, which build.c and the other build_….c make. */
+/* build_impl.h - the plan of one object, which build_object.c and the other build_….c make. */
 #ifndef HODO_PROBE_PATCH_BUILD_IMPL_H
 #define HODO_PROBE_PATCH_BUILD_IMPL_H
 
@@ -28,7 +28,7 @@ struct hodo_probe_piece {
 	struct hodo_probe_built built; /* counts */
 };
 
-/* ---------------------------------------------------------------------------- build.c */
+/* ---------------------------------------------------------------------------- build_object.c */
 
 /* Plans the target. Its pages are taken from the space. 0, -EBADMSG, -ENOMEM; -EOPNOTSUPP, with the system call in
  * b->built. Free it in any case. */

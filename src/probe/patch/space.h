@@ -46,7 +46,7 @@ void hodo_probe_space_free(struct hodo_probe_space *s);
 /* Frees a slot's bytes; its pages stay ours. */
 void hodo_probe_space_give(struct hodo_probe_space *s, uint64_t slot, uint32_t bytes);
 
-/* ------------------------------------------------------- for place.c and build.c */
+/* ------------------------------------------------------- for place.c and build_object.c */
 
 void hodo_probe_space_settle(struct hodo_probe_space *s);
 /* Whether nothing is mapped there, and nothing of ours. */

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "connection.h"
+#include <record/process_impl.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "images.h"
 #include "no_buffers.h"
 #include "second_socket.h"
 #include "control.h"

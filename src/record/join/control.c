@@ -9,6 +9,7 @@
 #include <base/scope.h>
 
 #include <record/ring/lend.h>
+#include "joining.h"
 #include "peer.h"
 #include "planning.h"
 #include <record/process_impl.h>

@@ -26,7 +26,7 @@
 #include "why_unrecorded.h"
 #include <record/process_impl.h>
 #include <proc/process.h>
-#include "server.h"
+#include <record/recorder.h>
 #include <record/ring/shm.h>
 #include <record/recorder.h>
 #include <read/file/metadata_line.h>

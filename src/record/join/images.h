@@ -9,27 +9,12 @@
 #ifndef HODO_RECORD_JOIN_IMAGES_H
 #define HODO_RECORD_JOIN_IMAGES_H
 
-#include <base/map.h>
 #include <base/text.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct hodo_process;
 struct hodo_recorder;
-
-struct hodo_image_came {
-	uint32_t pid;
-	uint64_t number; /* of the latest */
-};
-
-struct hodo_images_awaited {
-	struct hodo_map came;    /* of struct hodo_image_came, by pid */
-	uint64_t number;         /* of images that have connected */
-	struct hodo_map awaited; /* those whose place in the process's memory is free again */
-	uint32_t next;           /* those below it are examined next */
-	uint64_t lost;           /* images of which nothing is known */
-	int64_t looked_ns;
-};
 
 void hodo_images_begin(struct hodo_recorder *s);
 

@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include <record/recorder.h>
 #include "planning.h"
 
 #define SILENT_PID_MAX 4u /* connections of one process */

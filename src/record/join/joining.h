@@ -5,19 +5,34 @@
 #ifndef HODO_RECORD_JOIN_JOINING_H
 #define HODO_RECORD_JOIN_JOINING_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include <record/process.h>
 
-struct hodo_connection;
-struct hodo_recorder;
-struct hodo_watch;
+enum hodo_connection_state {
+	HODO_JOINING_SILENT,  /* it has not said hello */
+	HODO_JOINING_GREETED, /* it has its configuration */
+	HODO_JOINING_READY    /* we have its buffers; it has continued, and may even have ended */
+};
 
-struct hodo_joining {
-	struct hodo_connection *first, **last;
-	uint32_t n;
-	uint32_t strangers; /* of them */
-	int answers_fd; /* epoll: of all who wait for an answer */
+struct hodo_connection {
+	struct hodo_watch watch; /* first */
+	struct hodo_recorder *recorder;
+	struct hodo_connection *next; /* came later */
+	enum hodo_connection_state state;
+	int fd;
+	int pidfd; /* -1 until it has said hello */
+	int memfd; /* -1 until it is ready */
+	int plan;  /* the one it was sent; -1: none */
+	bool adopted;    /* it stays */
+	bool stranger;   /* it came through the abstract address, and has not shown the key */
+	bool stood;      /* its threads were stopped for its plan */
+	bool loaded;     /* it was asked to load libraries */
+	unsigned plans;  /* how often it has asked for one */
+	bool due;        /* it has yet to report on the last one */
+	bool opened;     /* it is already recorded, and asks for a plan for libraries that it has opened */
+	bool superseded; /* another image of the same process has said hello since: exec */
+	int64_t deadline_ns; /* none if it is ready */
+	uid_t uid;
+	struct hodo_process_id id; /* only pid, until it has said hello */
 };
 
 /* Adds or removes descriptors at which somebody waits for an answer. 0 or negative errno. */

@@ -21,7 +21,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "connection.h"
+#include <record/recorder.h>
+#include "images.h"
+#include "joining.h"
 #include "socket.h"
 
 #define REFUSED_MAX 32u /* some 10 us each */

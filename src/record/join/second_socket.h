@@ -16,17 +16,6 @@
 struct hodo_connection;
 struct hodo_recorder;
 
-struct hodo_second_socket {
-	struct hodo_watch watch; /* of the listening socket */
-	bool watched;
-	int fd;
-	uint64_t hello_key;  /* which a process must show */
-	uint64_t answer_key; /* which the recorder shows */
-	uint32_t refused;    /* in the present time window, for lack of the key */
-	int64_t window_ns;   /* its end */
-	char suffix[HODO_RECORDER_SUFFIX + 1]; /* #NAME-KEY; empty until it is open */
-};
-
 /* ready: somebody has connected. 0 or negative errno. */
 int hodo_second_socket_open(struct hodo_recorder *s, void (*ready)(struct hodo_watch *w));
 void hodo_second_socket_close(struct hodo_recorder *s);

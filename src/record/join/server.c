@@ -21,7 +21,10 @@
 #include <base/file.h>
 #include <base/scope.h>
 
+#include "connection.h"
+#include "images.h"
 #include "second_socket.h"
+#include <record/process_impl.h>
 #include <proc/process.h>
 #include "runtime_dir.h"
 #include "socket.h"

@@ -12,6 +12,7 @@
 
 #include <record/conditions.h>
 #include "out_dir.h"
+#include "parts.h"
 #include <record/ring/shm.h>
 
 static int make_dir(struct hodo_process *p)

@@ -11,30 +11,7 @@
 #ifndef HODO_RECORD_WRITE_PARTS_H
 #define HODO_RECORD_WRITE_PARTS_H
 
-#include <base/text.h>
-
-struct hodo_recorder;
-
-/* The contents of one part, or without parts, of the recording. */
-struct hodo_recorded_part {
-	uint32_t number;        /* 0: no parts */
-	uint64_t bytes, events; /* of packets on disk */
-	/* Folders that are complete but for the final clock: each one's path below the recording's directory, and its
-	 * metadata, empty if that is on disk; both end in NUL. */
-	struct hodo_text done;
-};
-
-struct hodo_parts {
-	int fd;                   /* where process folders are made; -1: nowhere */
-	struct hodo_recorded_part *part;   /* existing parts, oldest first; the last one is being written */
-	uint32_t n, room;
-	uint64_t events;          /* of them all */
-	uint64_t promised;        /* bytes of packets being written */
-	int64_t begun_ns;         /* the newest */
-	int64_t retry_ns;         /* when to retry after a new one could not be made */
-	bool no_room;             /* the disk was full at the last try to write a packet */
-	bool reported;                /* that a part cannot be removed */
-};
+#include <record/recorder.h>
 
 /* Makes the first part, if the recording has parts. 0 or negative errno. */
 int hodo_parts_open(struct hodo_recorder *s);

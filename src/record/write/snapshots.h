@@ -10,29 +10,13 @@
 #ifndef HODO_RECORD_WRITE_SNAPSHOTS_H
 #define HODO_RECORD_WRITE_SNAPSHOTS_H
 
-#include <base/text.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct hodo_process;
 
 #define HODO_SNAPSHOTS_MAX 9999u /* of one recording */
 #define HODO_SNAPSHOTS_LOOK_NS 2000000
-
-/* The recorder's state. */
-struct hodo_snapshots_made {
-	bool failed, too_many;   /* reported once */
-	bool ended;              /* a trigger has ended the recording */
-	bool crashed;            /* some process has, if crashes are of interest */
-	struct hodo_text done;   /* folders that get the final clock */
-	bool command_ended;
-	int command_status;      /* from wait() */
-};
-
-/* A process's state. */
-struct hodo_snapshots_state {
-	uint32_t seen;  /* requests that were answered */
-	bool withheld;  /* nothing of it may be on disk yet */
-	bool asked;     /* a trigger has ended its recording: write its buffers */
-};
 
 /*
  * Handles requests of the process and its triggers. Returns the triggers' HODO_WANTS_*: only STOP ends its

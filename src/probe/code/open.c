@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c - opens a file as probes see it. */
+/* open.c - opens a file as probes see it. */
 #include "object.h"
 
 #include <errno.h>

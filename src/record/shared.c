@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.c - what the parts of a recording share: its clock, its output, and its messages to the user.
+ * shared.c - what the parts of a recording share: its clock, its output, and its messages to the user.
  */
 #define _GNU_SOURCE
 #include "recorder.h"
@@ -16,6 +16,7 @@
 #include <base/scope.h>
 
 #include "conditions.h"
+#include <record/join/images.h>
 #include <record/write/ctf_metadata.h>
 #include <record/write/snapshot.h>
 #include "process_impl.h"

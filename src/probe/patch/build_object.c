@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build.c - the plan of one object in one process, a piece of a plan: windows first, then places for all of them at
- * once; and the code of their hooks.
+ * build_object.c - the plan of one object in one process, a piece of a plan: windows first, then places for all of
+ * them at once; and the code of their hooks.
  */
 #include "build.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - a recording: what to do next, and when to look again.
+ * rounds.c - a recording: what to do next, and when to look again.
  */
 #define _GNU_SOURCE
 #include "recording.h"
@@ -19,10 +19,14 @@
 #include "conditions.h"
 #include <record/kernel/kernel.h>
 #include <proc/process.h>
+#include <record/join/images.h>
+#include <record/join/joining.h>
 #include <record/join/planning.h>
 #include "process_impl.h"
 #include <record/join/server.h>
 #include <record/kernel/switches.h>
+#include <record/write/parts.h>
+#include <record/write/snapshots.h>
 
 #define MS 1000000ll
 #define INTERVAL_MIN_NS 100000

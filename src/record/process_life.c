@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - one traced process image, from its memory to its folder.
+ * process_life.c - one traced process image, from its memory to its folder.
  */
 #define _GNU_SOURCE
 #include "process_impl.h"
@@ -19,6 +19,8 @@
 #include "conditions.h"
 #include <record/write/own_stream.h>
 #include <record/ring/shm.h>
+#include <record/join/images.h>
+#include <record/write/snapshots.h>
 
 #define FEW_RINGS 16u /* a page each costs less than finding out, time and again, which are used */
 #define WARNINGS_TOLD_MAX 100u /* of one process on the terminal; the metadata has more */
@@ -61,6 +63,53 @@ static void read_catalog(struct hodo_process *p)
 		if (p->recorder->config.conditions)
 			hodo_conditions_see(p->recorder->config.conditions, &p->catalog, events);
 	}
+}
+
+/* ------------------------------------------------------- a process's waiting writers */
+
+/* The recorder's side of user/ring/wait.c, and how much room would have been enough. */
+
+static void begin_room(const struct hodo_process *p, struct hodo_ring_reader *r)
+{
+	r->waits = p->recorder->config.wait_ns != 0;
+	r->pages.round = &p->recorder->give_back;
+}
+
+void hodo_process_wake(struct hodo_process *p)
+{
+	for (uint32_t i = 0; i < p->actives; i++)
+		hodo_ring_wake(p->ring[p->active[i]]->reader.ring);
+}
+
+static void let_go(struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	uint32_t *waits_not = &((struct hodo_shm *)p->shm)->waits_not;
+
+	if (!r->waits || !r->broken || hodo_shm_load32(waits_not))
+		return;
+	__atomic_store_n(waits_not, 1, __ATOMIC_SEQ_CST);
+	hodo_process_wake(p);
+}
+
+static void add_waited(struct hodo_process *p)
+{
+	uint64_t ns = p->kernel ? 0 : hodo_ring_count(&((const struct hodo_shm *)p->shm)->waited_ns);
+	uint64_t *sum = &p->recorder->total.waited_ns;
+
+	*sum = ns < HODO_RING_COUNT_MAX - *sum ? *sum + ns : HODO_RING_COUNT_MAX;
+}
+
+uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	return hodo_ring_size_hint_bytes(&r->size_hint, p->layout.ring_size, p->layout.packet_size);
+}
+
+static void add_room(struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	uint64_t room = hodo_process_room(p, r);
+
+	if (room > p->recorder->total.room)
+		p->recorder->total.room = room;
 }
 
 /* ------------------------------------------------------------------ rings */
@@ -118,7 +167,7 @@ static void activate_ring(struct hodo_process *p, uint32_t i)
 	if (hodo_process_of_module(p))
 		r->reader.consume = consume_in_kernel;
 	else
-		hodo_process_begin_room(p, &r->reader);
+		begin_room(p, &r->reader);
 	hodo_stream_file_init(&r->stream, p->id.flight.uuid, i, p->layout.rings - 1);
 	r->stream.drain = p->recorder->drain;
 	p->ring[i] = r;
@@ -155,7 +204,7 @@ int hodo_process_poll(struct hodo_process *p, uint32_t i, uint32_t thread)
 	int used = hodo_ring_poll(r, &sink);
 
 	tell_damage(p, r);
-	hodo_process_let_go(p, r);
+	let_go(p, r);
 	return used;
 }
 
@@ -352,7 +401,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		hodo_report(&s->config.reporter, "there were more than %u threads: later ones have no names",
 			    p->threads.n);
 	hodo_functions_see((const struct hodo_shm *)p->shm, &p->functions);
-	hodo_process_add_waited(p);
+	add_waited(p);
 	hodo_functions_sum(&s->total.functions, &p->functions);
 	finish_all_rings(p, alive);
 	for (uint32_t i = 0; i < p->actives; i++) {
@@ -365,7 +414,7 @@ void hodo_process_finish(struct hodo_process *p, bool alive)
 		if (p->ours) /* these are reported elsewhere */
 			continue;
 		hodo_lost_add(&s->total.lost, &r->reader.lost);
-		hodo_process_add_room(p, &r->reader);
+		add_room(p, &r->reader);
 	}
 	tell_untrue(p);
 	if (p->layout.profile || p->layout.open)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attach.c - brings libhodo into a running process: inspects it from outside, then briefly stops one thread
+ * load.c - brings libhodo into a running process: inspects it from outside, then briefly stops one thread
  * after the other until one is at a place where it can be made to call.
  *
  * A child of the caller does all of this (without_terminal.c). If the tracer is killed anyway, the thread finds its way
