@@ -84,7 +84,7 @@ static struct hodo_probe_choice choice_of(const struct planning *p, struct hodo_
 		f->by_default |= p->by_default;
 		choice.by_default = f->by_default && !hodo_plan_file_has_slots(f, mapped->ours);
 	}
-	if (hodo_probe_select_by_source(&choice))
+	if (hodo_probe_choice_by_source(&choice))
 		choice.has_slots = hodo_plan_file_has_slots(f, mapped->ours);
 	/* A slot's call does not have arguments. */
 	if (p->planner->arguments->n && hodo_plan_file_has_slots(f, mapped->ours)) {
@@ -114,7 +114,7 @@ static struct hodo_plan_file *file_of(const struct planning *p, const struct hod
 static bool is_meant(const struct planning *p, const struct hodo_probe_choice *choice,
 		     const struct hodo_process_file *mapped)
 {
-	return hodo_probe_select_means(choice) || p->planner->sdt->n ||
+	return hodo_probe_choice_wants_functions(choice) || p->planner->sdt->n ||
 	       hodo_planner_probes_may_be_in(p->planner->probes, choice->path, choice->soname) ||
 	       hodo_planner_replacements_may_be_in(p->planner->replacements, mapped, choice->soname);
 }
@@ -127,7 +127,7 @@ static void look_for_landings(struct planning *p, struct hodo_plan_file *f, cons
 
 	if (!p->planner->traces)
 		return;
-	p->traced = p->traced || hodo_probe_select_means(choice) || hodo_plan_file_has_slots(f, mapped->ours);
+	p->traced = p->traced || hodo_probe_choice_wants_functions(choice) || hodo_plan_file_has_slots(f, mapped->ours);
 	p->lands = p->lands || hodo_plan_file_landings(f, mapped->ours) & how;
 }
 
@@ -141,7 +141,7 @@ static void look_at_file(struct planning *p, const struct hodo_process_file *map
 	if (f) {
 		choice = choice_of(p, f, mapped);
 		p->meant |= is_meant(p, &choice, mapped);
-		p->chosen |= hodo_probe_select_means_slots(&choice);
+		p->chosen |= hodo_probe_choice_wants_slots(&choice);
 		look_for_landings(p, f, mapped, &choice);
 	}
 }
@@ -253,7 +253,7 @@ static int find_wanted(struct planning *p, struct hodo_plan_file *f, const struc
 		err = add_probes(p, f, mapped, t);
 	if (!err)
 		err = see_probed(p, f, mapped, t, choice);
-	if (!err && (hodo_probe_select_means(choice) || hodo_probe_select_means_slots(choice)))
+	if (!err && (hodo_probe_choice_wants_functions(choice) || hodo_probe_choice_wants_slots(choice)))
 		err = choose(p, f, mapped, choice, t);
 	free((void *)choice->probed);
 	return err ? err : add_arguments(p, f, mapped, t);
@@ -315,7 +315,7 @@ static int add_file(struct planning *p, const struct hodo_process_file *mapped)
 	if (!f)
 		return 0;
 	choice = choice_of(p, f, mapped);
-	functions = hodo_probe_select_means(&choice) || hodo_probe_select_means_slots(&choice);
+	functions = hodo_probe_choice_wants_functions(&choice) || hodo_probe_choice_wants_slots(&choice);
 	landings = p->landings && hodo_plan_file_landings(f, mapped->ours) & HODO_PROBE_LANDS_DEFINES;
 	if (!functions && !is_meant(p, &choice, mapped) && !landings && !may_ask_again(p, f) &&
 	    !(p->meant && hodo_plan_file_may_call(f, mapped->ours)))

@@ -14,7 +14,7 @@
 #include "spec.h"
 
 /* The last word of a C++ name, which the mangled name contains: "get" of "ns::cache<int>::get(int)". */
-static void find_part(struct hodo_names *n)
+static void find_part(struct hodo_probe_name *n)
 {
 	const char *wanted = n->wanted, *end = wanted + strcspn(wanted, "(<");
 	const char *from = end;
@@ -27,9 +27,9 @@ static void find_part(struct hodo_names *n)
 		memcpy(n->part, from, (size_t)(end - from));
 }
 
-void hodo_names_begin(struct hodo_names *n, const char *wanted, bool whole)
+void hodo_probe_name_begin(struct hodo_probe_name *n, const char *wanted, bool whole)
 {
-	*n = (struct hodo_names){ .wanted = wanted, .whole = whole, .glob = !whole && hodo_spec_is_glob(wanted) };
+	*n = (struct hodo_probe_name){ .wanted = wanted, .whole = whole, .glob = !whole && hodo_spec_is_glob(wanted) };
 	find_part(n);
 }
 
@@ -55,7 +55,7 @@ static bool is_same(const char *a, const char *b, bool spaces)
 	}
 }
 
-static bool is(const struct hodo_names *n, const char *name)
+static bool is(const struct hodo_probe_name *n, const char *name)
 {
 	if (n->glob)
 		return hodo_glob_name(n->wanted, strlen(n->wanted), name, strlen(name));
@@ -63,7 +63,7 @@ static bool is(const struct hodo_names *n, const char *name)
 }
 
 /* … or its short form is. */
-static bool is_either(const struct hodo_names *n, const char *name)
+static bool is_either(const struct hodo_probe_name *n, const char *name)
 {
 	HODO_AUTO_FREE char *brief = NULL;
 	size_t len;
@@ -84,7 +84,7 @@ static bool is_part(const char *name, size_t whole)
 	return strstr(name + whole, ".cold") || strstr(name + whole, ".part");
 }
 
-bool hodo_names_match(const struct hodo_names *n, const char *symbol)
+bool hodo_probe_name_match(const struct hodo_probe_name *n, const char *symbol)
 {
 	HODO_AUTO_FREE char *full = NULL;
 	HODO_AUTO_FREE char *original = NULL;
@@ -113,13 +113,13 @@ bool hodo_names_match(const struct hodo_names *n, const char *symbol)
 	return false;
 }
 
-bool hodo_names_match_function(const struct hodo_names *n, const struct hodo_elf_symbols *s, uint32_t first,
+bool hodo_probe_name_match_function(const struct hodo_probe_name *n, const struct hodo_elf_symbols *s, uint32_t first,
 			       const char **name)
 {
 	uint32_t next = hodo_elf_symbols_next(s, first);
 
 	for (uint32_t i = first; i < next; i++)
-		if (hodo_names_match(n, s->list[i].name)) {
+		if (hodo_probe_name_match(n, s->list[i].name)) {
 			*name = s->list[i].name;
 			return true;
 		}

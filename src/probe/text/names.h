@@ -6,20 +6,20 @@
 
 #include <elf/symbols.h>
 
-struct hodo_names {
+struct hodo_probe_name {
 	const char *wanted;
 	bool glob;
 	bool whole;      /* only the C++ name with parameters */
 	char part[64];   /* a part of its mangled names; "": not known */
 };
 
-void hodo_names_begin(struct hodo_names *n, const char *wanted, bool whole);
+void hodo_probe_name_begin(struct hodo_probe_name *n, const char *wanted, bool whole);
 /* Whether a symbol's name, or a linkage name in debug information, matches. A part of a function only matches
  * by its own name (f.part.0). */
-bool hodo_names_match(const struct hodo_names *n, const char *symbol);
+bool hodo_probe_name_match(const struct hodo_probe_name *n, const char *symbol);
 /* Whether a function matches, given its first symbol's index, as in hodo_elf_symbols_next(). *name: the name
  * that matches. */
-bool hodo_names_match_function(const struct hodo_names *n, const struct hodo_elf_symbols *s, uint32_t first,
+bool hodo_probe_name_match_function(const struct hodo_probe_name *n, const struct hodo_elf_symbols *s, uint32_t first,
 			       const char **name);
 
 #endif

@@ -57,14 +57,14 @@ static struct hodo_probe_choice in_slots(const struct hodo_probe_choice *c)
 	return all;
 }
 
-bool hodo_probe_select_means(const struct hodo_probe_choice *c)
+bool hodo_probe_choice_wants_functions(const struct hodo_probe_choice *c)
 {
 	const struct hodo_probe_choice all = in_slots(c);
 
 	return some_mean(c) || ((c->nin_slots || c->nprobed) && some_mean(&all));
 }
 
-bool hodo_probe_select_by_source(const struct hodo_probe_choice *c)
+bool hodo_probe_choice_by_source(const struct hodo_probe_choice *c)
 {
 	for (uint32_t i = 0; i < c->npatterns; i++)
 		if (take_apart(c->patterns[i]).source)
@@ -72,11 +72,11 @@ bool hodo_probe_select_by_source(const struct hodo_probe_choice *c)
 	return false;
 }
 
-bool hodo_probe_select_means_slots(const struct hodo_probe_choice *c)
+bool hodo_probe_choice_wants_slots(const struct hodo_probe_choice *c)
 {
 	const struct hodo_probe_choice all = in_slots(c);
 
-	return c->has_slots && hodo_probe_select_by_source(c) && some_mean(&all);
+	return c->has_slots && hodo_probe_choice_by_source(c) && some_mean(&all);
 }
 
 /* ------------------------------------------------------------------------- names */
@@ -304,9 +304,9 @@ int hodo_probe_select(struct hodo_probe_choice *c, const struct hodo_probe_objec
 
 	*n = 0;
 	*list = calloc(o->nfunctions + 1, sizeof(**list));
-	if (hodo_probe_select_means_slots(c))
+	if (hodo_probe_choice_wants_slots(c))
 		c->slotted = calloc(o->nfunctions + 1, sizeof(*c->slotted));
-	if (!*list || (!c->slotted && hodo_probe_select_means_slots(c)))
+	if (!*list || (!c->slotted && hodo_probe_choice_wants_slots(c)))
 		return -ENOMEM;
 	/* Without symbols, functions have no names, which is no error. */
 	if ((needs_names(c) || by_source) && hodo_elf_object_open(&names, path, NULL, 0, NULL) == 0)

@@ -29,10 +29,10 @@ struct hodo_probe_choice {
 };
 
 /* Whether any of the file's functions can be selected for patching. */
-bool hodo_probe_select_means(const struct hodo_probe_choice *choice);
+bool hodo_probe_choice_wants_functions(const struct hodo_probe_choice *choice);
 /* Whether some pattern names a source; and whether functions with slots can be selected by it. */
-bool hodo_probe_select_by_source(const struct hodo_probe_choice *choice);
-bool hodo_probe_select_means_slots(const struct hodo_probe_choice *choice);
+bool hodo_probe_choice_by_source(const struct hodo_probe_choice *choice);
+bool hodo_probe_choice_wants_slots(const struct hodo_probe_choice *choice);
 /*
  * Indexes of the selected functions, including their moved parts. path: to find the file's symbols or its
  * debug file. 0 or -ENOMEM; the caller frees *list.

@@ -16,7 +16,7 @@ struct origin {
 
 struct walk {
 	const struct hodo_probe_image *image;
-	const struct hodo_names *names;
+	const struct hodo_probe_name *names;
 	hodo_inlined_fn each;
 	void *arg;
 	struct hodo_map origins; /* functions already checked */
@@ -47,7 +47,8 @@ static int origin_of(struct walk *w, Dwarf_Die *copy, const char **name)
 	if (added) {
 		const char *linkage = linkage_name(&die), *plain = dwarf_diename(&die);
 
-		if ((linkage && hodo_names_match(w->names, linkage)) || (plain && hodo_names_match(w->names, plain)))
+		if ((linkage && hodo_probe_name_match(w->names, linkage)) ||
+		    (plain && hodo_probe_name_match(w->names, plain)))
 			o->name = plain ? plain : linkage;
 	}
 	*name = o->name;
@@ -105,7 +106,7 @@ static int descend(struct walk *w, Dwarf_Die *die, unsigned depth)
 	return err;
 }
 
-int hodo_inlined_each(const struct hodo_probe_image *i, const struct hodo_names *names, hodo_inlined_fn each,
+int hodo_inlined_each(const struct hodo_probe_image *i, const struct hodo_probe_name *names, hodo_inlined_fn each,
 		      void *arg)
 {
 	struct walk w = { .image = i, .names = names, .each = each, .arg = arg,

@@ -97,7 +97,7 @@ static void settle(struct hodo_probe_points *p)
 /* ------------------------------------------------------------------------- functions */
 
 /* Functions with these names; cold: counts parts without an entry, which are left out. */
-static int add_functions(struct resolving *r, const struct hodo_names *names, unsigned *cold)
+static int add_functions(struct resolving *r, const struct hodo_probe_name *names, unsigned *cold)
 {
 	const struct hodo_elf_symbols *s = &r->image->object.symbols;
 	int err = 0;
@@ -105,7 +105,7 @@ static int add_functions(struct resolving *r, const struct hodo_names *names, un
 	for (uint32_t i = 0; i < s->n && !err; i = hodo_elf_symbols_next(s, i)) {
 		const char *name;
 
-		if (!hodo_names_match_function(names, s, i, &name))
+		if (!hodo_probe_name_match_function(names, s, i, &name))
 			continue;
 		if (strstr(s->list[i].name, ".cold"))
 			++*cold;
@@ -143,12 +143,12 @@ static int no_function(struct resolving *r, const char *name, unsigned cold)
 static int find_functions(struct resolving *r)
 {
 	const struct hodo_spec *s = r->spec;
-	struct hodo_names names;
+	struct hodo_probe_name names;
 	unsigned cold = 0;
 	int err = 0;
 
 	if (s->whole) {
-		hodo_names_begin(&names, s->whole, true);
+		hodo_probe_name_begin(&names, s->whole, true);
 		err = add_functions(r, &names, &cold);
 	}
 	if (!err && r->points->n && s->whole && r->values == s->values)
@@ -156,7 +156,7 @@ static int find_functions(struct resolving *r)
 	if (!err && !r->points->n) {
 		if (s->flaw.text[0])
 			return hodo_why(r->why, -EINVAL, "%s", s->flaw.text);
-		hodo_names_begin(&names, s->name, false);
+		hodo_probe_name_begin(&names, s->name, false);
 		err = add_functions(r, &names, &cold);
 	}
 	if (!err && s->place == HODO_SPEC_OFFSET) {
