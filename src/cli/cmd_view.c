@@ -73,7 +73,7 @@ static void show_progress(void *output, uint64_t events)
 
 static int write_page(void *view, struct hodo_output *output, struct hodo_text *text, struct hodo_symbols *symbols)
 {
-	struct hodo_view *v = view;
+	struct hodo_view_input *v = view;
 
 	v->out = text;
 	v->symbols = symbols;
@@ -90,7 +90,7 @@ static int write_page(void *view, struct hodo_output *output, struct hodo_text *
 struct shown {
 	struct hodo_args args;
 	struct kept kept;
-	struct hodo_view view;
+	struct hodo_view_input view;
 	struct hodo_read *reader;
 	char *title;
 	/* Of the one that is compared; the other's are the output's. */
@@ -111,7 +111,7 @@ static int open_shown(struct shown *s, const struct args *a, const char *dir)
 	if (status)
 		return status;
 	s->title = hodo_must(a->title ? strdup(a->title) : title_of(s->reader));
-	s->view = (struct hodo_view){ .version = HODO_VERSION, .warnings = warnings, .warnings_data = &s->kept,
+	s->view = (struct hodo_view_input){ .version = HODO_VERSION, .warnings = warnings, .warnings_data = &s->kept,
 				      .dir = dir, .limit = a->limit, .reader = s->reader, .title = s->title,
 				      .select = hodo_selection_of(&s->args), .since_ns = s->args.since_ns,
 				      .until_ns = s->args.until_ns };

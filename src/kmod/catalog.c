@@ -120,7 +120,7 @@ uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *
 }
 
 /* A module that is loaded again brings its labels again. */
-int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_labels *labels)
+int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_kernel_labels *labels)
 {
 	struct builder b = begin(memory, sizeof(struct hodo_record_labels));
 

@@ -104,15 +104,15 @@ int hodo_event_filter(struct hodo_event *event, char *text, uint8_t *code, uint3
 
 /* Names for the values of a field, for all events of the provider; the caller keeps the texts. Under
  * hodo_lock. */
-struct hodo_labels {
+struct hodo_kernel_labels {
 	struct list_head list;
 	const char *provider, *field;
 	uint32_t n;
 	const int64_t *values;
 	const char *const *names;
 };
-void hodo_labels_add(struct hodo_labels *labels);
-void hodo_labels_remove(struct hodo_labels *labels);
+void hodo_labels_add(struct hodo_kernel_labels *labels);
+void hodo_labels_remove(struct hodo_kernel_labels *labels);
 
 /* Waits until no writer of an event switched off before is inside. Sleeps. */
 void hodo_quiesce(void);

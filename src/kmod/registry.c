@@ -313,7 +313,7 @@ void hodo_events_remove(struct hodo_event *const *events, size_t n)
 void hodo_registry_begin(void)
 {
 	struct hodo_event *e;
-	struct hodo_labels *l;
+	struct hodo_kernel_labels *l;
 
 	bitmap_zero(ids, HODO_EVENTS_MAX);
 	some_retired = false;
@@ -346,14 +346,14 @@ void hodo_registry_off(void)
 		hodo_rules_free(e);
 }
 
-void hodo_labels_add(struct hodo_labels *labels)
+void hodo_labels_add(struct hodo_kernel_labels *labels)
 {
 	list_add_tail(&labels->list, &all_labels);
 	if (recording_runs())
 		hodo_catalog_labels(hodo_recording.memory, labels);
 }
 
-void hodo_labels_remove(struct hodo_labels *labels)
+void hodo_labels_remove(struct hodo_kernel_labels *labels)
 {
 	list_del(&labels->list);
 }

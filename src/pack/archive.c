@@ -174,7 +174,7 @@ static bool is_in_file(const struct hodo_archive *a, const char *path)
 /* Takes a member with a valid path, and skips others. 0 or -ENOMEM. */
 static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uint64_t size, uint64_t left)
 {
-	struct hodo_member m = { .at = at, .bytes = size < left ? size : left };
+	struct hodo_archive_entry m = { .at = at, .bytes = size < left ? size : left };
 	char path[PATH_ROOM + 1] = "";
 	size_t len;
 
@@ -196,7 +196,7 @@ static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uin
 
 static int by_path(const void *a, const void *b)
 {
-	const struct hodo_member *x = a, *y = b;
+	const struct hodo_archive_entry *x = a, *y = b;
 	int order = strcmp(x->path, y->path);
 
 	return order ? order : x->at < y->at ? -1 : x->at > y->at;
@@ -210,7 +210,7 @@ static void settle(struct hodo_archive *a)
 	if (a->n)
 		qsort(a->members, a->n, sizeof(*a->members), by_path);
 	for (uint32_t i = 0, n = a->n; i < n; i++) {
-		const struct hodo_member m = a->members[i];
+		const struct hodo_archive_entry m = a->members[i];
 
 		a->n = kept; /* for the search among those */
 		if (kept && strcmp(a->members[kept - 1].path, m.path) == 0)

@@ -12,14 +12,14 @@
 #define HODO_ARCHIVE_DEPTH   4u /* names in a path */
 #define HODO_ARCHIVE_MEMBERS (1u << 20)
 
-struct hodo_member {
+struct hodo_archive_entry {
 	const char *path; /* without .zst */
 	uint64_t at, bytes;
 };
 
 struct hodo_archive {
 	struct hodo_arena memory;
-	struct hodo_member *members; /* by path */
+	struct hodo_archive_entry *members; /* by path */
 	uint32_t n;
 	struct hodo_frames_fault fault;
 };

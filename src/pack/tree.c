@@ -179,7 +179,7 @@ bool hodo_tree_packs(const struct hodo_tree *t, const char *path)
 }
 
 /* NULL: there is none. */
-static const struct hodo_member *find_member(const struct hodo_archive *a, const char *path)
+static const struct hodo_archive_entry *find_member(const struct hodo_archive *a, const char *path)
 {
 	uint32_t i = hodo_archive_search(a, path);
 
@@ -211,7 +211,7 @@ static int list_packed(const struct hodo_archive *a, const char *dir,
 static int file_packed(const struct hodo_tree *t, const struct hodo_archive *a, const struct part *part,
 		       const char *path, struct hodo_tree_file *file)
 {
-	const struct hodo_member *m = find_member(a, path);
+	const struct hodo_archive_entry *m = find_member(a, path);
 	char name[NAME_MAX + sizeof(HODO_PACKED_SUFFIX)];
 	HODO_AUTO_CLOSE int fd = -1;
 	struct stat st;

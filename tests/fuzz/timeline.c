@@ -130,7 +130,7 @@ static void view(struct hodo_read *r, struct hodo_symbols *symbols)
 	hodo_view_page(&len);
 	for (unsigned i = 0; len > 0 && i < 2; i++) {
 		struct hodo_text out;
-		struct hodo_view v = { .reader = r, .symbols = symbols, .out = &out, .title = "t", .dir = "d",
+		struct hodo_view_input v = { .reader = r, .symbols = symbols, .out = &out, .title = "t", .dir = "d",
 				       .version = "0", .since_ns = INT64_MIN, .until_ns = INT64_MAX,
 				       .limit = limits[i] };
 

@@ -326,7 +326,7 @@ static int take_in(struct hodo_view_work *w, struct hodo_timeline **timeline)
 	return err ? err : hodo_view_lanes(w);
 }
 
-static int put_recording(struct hodo_view *v, bool after)
+static int put_recording(struct hodo_view_input *v, bool after)
 {
 	struct hodo_view_work *w = calloc(1, sizeof(*w));
 	struct hodo_timeline *timeline = NULL;
@@ -371,7 +371,7 @@ bool hodo_view_is(int fd)
 	return n > 0 && memmem(head, (size_t)n, mark, sizeof(mark) - 1) != NULL;
 }
 
-int hodo_view_write(struct hodo_view *v)
+int hodo_view_write(struct hodo_view_input *v)
 {
 	int err = hodo_view_write_head(v->out, v->title);
 

@@ -15,7 +15,7 @@ const char *hodo_view_page(size_t *len);
 /* Whether a file begins like such a page. */
 bool hodo_view_is(int fd);
 
-struct hodo_view {
+struct hodo_view_input {
 	struct hodo_read *reader; /* at its first event; limits, if there are any, are set */
 	struct hodo_symbols *symbols;
 	struct hodo_text *out; /* flushed by the caller */
@@ -29,14 +29,14 @@ struct hodo_view {
 	void *warnings_data;
 	void (*progress)(void *data, uint64_t events); /* now and then; NULL: not asked */
 	void *progress_data;
-	struct hodo_view *after; /* a recording that is compared with this one, on the same page; NULL: none. Its out is
-				  * this one's */
+	struct hodo_view_input *after; /* a recording that is compared with this one, on the same page; NULL: none. Its
+					* out is this one's */
 
 	/* Set by hodo_view_write(). */
 	uint64_t events, rows, shown; /* rows: slices and points that there are */
 };
 
 /* 0, or a negative errno. */
-int hodo_view_write(struct hodo_view *view);
+int hodo_view_write(struct hodo_view_input *view);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <read/time/timeline.h>
 
-struct hodo_view;
+struct hodo_view_input;
 
 struct hodo_view_track {
 	const struct hodo_track *track;
@@ -29,7 +29,7 @@ struct hodo_view_loss {
 };
 
 struct hodo_view_work {
-	struct hodo_view *view;
+	struct hodo_view_input *view;
 	struct hodo_strings names;
 	struct hodo_view_rows rows;
 	struct hodo_view_figures figures;

@@ -112,7 +112,7 @@ static void put_tracks(struct hodo_json *j, const struct page *page)
 
 static void put_warnings(struct hodo_json *j, const struct hodo_view_work *w)
 {
-	const struct hodo_view *v = w->view;
+	const struct hodo_view_input *v = w->view;
 	uint32_t n = 0;
 	const char *const *warnings = v->warnings ? v->warnings(v->warnings_data, &n) : NULL;
 	char text[128];
@@ -159,7 +159,7 @@ static void put_header(struct hodo_json *j, void *data)
 {
 	const struct page *page = data;
 	const struct hodo_view_work *w = page->w;
-	const struct hodo_view *v = w->view;
+	const struct hodo_view_input *v = w->view;
 	int64_t end_ns = w->last_ns;
 
 	for (uint32_t i = 0; i < w->nlosses; i++)

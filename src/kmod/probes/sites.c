@@ -37,7 +37,7 @@ static LIST_HEAD(modules);
 struct site_labels {
 	struct list_head list;
 	const struct hodo_desc *desc;
-	struct hodo_labels labels;
+	struct hodo_kernel_labels labels;
 	const char *names[HODO_FIELDS_MAX];
 	char text[];
 };
@@ -244,7 +244,7 @@ static void labels_add(struct site_module *m, const struct hodo_desc *desc, cons
 		return; /* numbers are shown */
 	l->desc = desc;
 	at = memcpy(l->text, texts[TEXT_ARGS], len);
-	l->labels = (struct hodo_labels){ .provider = texts[TEXT_PROVIDER], .field = texts[TEXT_NAME],
+	l->labels = (struct hodo_kernel_labels){ .provider = texts[TEXT_PROVIDER], .field = texts[TEXT_NAME],
 					  .n = desc->nlabels, .names = l->names,
 					  .values = (const int64_t *)((const char *)desc + desc->labels) };
 	for (unsigned int i = 0; i < desc->nlabels; i++) {

@@ -165,7 +165,7 @@ def table(kdir):
 		f"/* Made by syscalls/generate.py from the headers of {os.path.basename(os.path.normpath(kdir))}. */",
 		f"#define HODO_CALLS_END {last + 1}", f"#define HODO_CALL_TEXTS {max(texts_max, 1)}", "",
 		"static const struct hodo_call_arg hodo_call_args[] = {", *arguments, "};", "",
-		"static const struct hodo_call hodo_calls[] = {", *calls, "};", ""])
+		"static const struct hodo_syscall hodo_calls[] = {", *calls, "};", ""])
 
 
 def main():

@@ -29,7 +29,7 @@
 
 #define TEXT_MAX 4095u /* bytes of a caller's text: PATH_MAX without the NUL */
 
-static struct hodo_event **calls; /* each in a struct hodo_call_event */
+static struct hodo_event **calls; /* each in a struct hodo_syscall_event */
 static size_t ncalls;
 static struct hodo_event *compat[2], *unknown[2]; /* enter, exit; NULL: off */
 static struct tracepoint *points[2];
@@ -342,7 +342,7 @@ static int make_buffers(void)
 	return 0;
 }
 
-static bool has_texts(const struct hodo_call_event *e)
+static bool has_texts(const struct hodo_syscall_event *e)
 {
 	return !e->exit && e->nr < HODO_CALLS_END && hodo_call_shapes[e->nr].ntexts;
 }
@@ -363,7 +363,7 @@ static int use(bool exit, bool on)
 	return 0;
 }
 
-static struct hodo_event **place_of(const struct hodo_call_event *e)
+static struct hodo_event **place_of(const struct hodo_syscall_event *e)
 {
 	switch (e->nr) {
 	case HODO_CALLS_COMPAT:
@@ -376,7 +376,7 @@ static struct hodo_event **place_of(const struct hodo_call_event *e)
 
 static int set(struct hodo_event *event, bool on)
 {
-	struct hodo_call_event *e = container_of(event, struct hodo_call_event, event);
+	struct hodo_syscall_event *e = container_of(event, struct hodo_syscall_event, event);
 	int err = on && has_texts(e) ? make_buffers() : 0;
 
 	if (err)

@@ -15,7 +15,7 @@ struct hodo_call_arg {
 	const char *ctype;
 	uint8_t type; /* enum hodo_type */
 };
-struct hodo_call {
+struct hodo_syscall {
 	uint16_t nr;
 	uint16_t first; /* of hodo_call_args */
 	uint8_t nargs;  /* HODO_CALL_ARGS of unsigned long: not known */
@@ -53,7 +53,7 @@ HODO_ASSERT_SIZE_(struct hodo_call_shape, 32);
 
 extern struct hodo_call_shape hodo_call_shapes[];
 
-struct hodo_call_event {
+struct hodo_syscall_event {
 	struct hodo_event event;
 	uint16_t nr; /* or one of these */
 #define HODO_CALLS_COMPAT 0xfffe

@@ -25,7 +25,7 @@ struct hodo_call_shape hodo_call_shapes[HODO_CALLS_END];
 
 /* One call while it is looked at. */
 struct call {
-	const struct hodo_call *declared;
+	const struct hodo_syscall *declared;
 	unsigned int nargs;
 	struct hodo_call_arg arg[HODO_CALL_ARGS];
 };
@@ -60,7 +60,7 @@ static uint8_t type_by_name(const char *ctype)
 }
 
 /* By the table. */
-static void by_header(const struct hodo_call *entry, struct call *call)
+static void by_header(const struct hodo_syscall *entry, struct call *call)
 {
 	call->declared = entry;
 	call->nargs = entry->nargs;
@@ -122,7 +122,7 @@ static uint8_t place(unsigned int i)
 }
 
 /* The event's fields and the number's shape: first what has a fixed size, then the texts. */
-static void shape(const struct call *call, struct hodo_call_event *e)
+static void shape(const struct call *call, struct hodo_syscall_event *e)
 {
 	struct hodo_call_shape *s = &hodo_call_shapes[call->declared->nr];
 	unsigned int i, n = 0, texts;
@@ -153,7 +153,7 @@ static void shape(const struct call *call, struct hodo_call_event *e)
 	}
 }
 
-static void name_event(struct hodo_call_event *e, const struct hodo_source *source, uint16_t nr, bool exit,
+static void name_event(struct hodo_syscall_event *e, const struct hodo_source *source, uint16_t nr, bool exit,
 		       const char *name)
 {
 	e->nr = nr;
@@ -167,7 +167,7 @@ static void name_event(struct hodo_call_event *e, const struct hodo_source *sour
 	e->event.source = source;
 }
 
-static void other(struct hodo_call_event *e, const struct hodo_source *source, uint16_t nr, const char *name)
+static void other(struct hodo_syscall_event *e, const struct hodo_source *source, uint16_t nr, const char *name)
 {
 	unsigned int i;
 
@@ -179,7 +179,8 @@ static void other(struct hodo_call_event *e, const struct hodo_source *source, u
 }
 
 /* Of one number, both. */
-static void make_call(const struct hodo_call *declared, const struct hodo_source *source, struct hodo_call_event *e)
+static void make_call(const struct hodo_syscall *declared, const struct hodo_source *source,
+		      struct hodo_syscall_event *e)
 {
 	struct call call;
 
@@ -197,7 +198,7 @@ int hodo_calls_make(const struct hodo_source *source, struct hodo_event ***event
 {
 	size_t count = 2 * (ARRAY_SIZE(hodo_calls) + 2), i;
 	struct hodo_event **all = kvcalloc(count, sizeof(**events), GFP_KERNEL);
-	struct hodo_call_event *e = kvcalloc(count, sizeof(*e), GFP_KERNEL);
+	struct hodo_syscall_event *e = kvcalloc(count, sizeof(*e), GFP_KERNEL);
 
 	if (!e || !all) {
 		kvfree(all);
@@ -221,6 +222,6 @@ void hodo_calls_free(struct hodo_event **events)
 {
 	if (!events)
 		return;
-	kvfree(container_of(events[0], struct hodo_call_event, event));
+	kvfree(container_of(events[0], struct hodo_syscall_event, event));
 	kvfree(events);
 }

@@ -255,7 +255,7 @@ static inline void give_thread(struct hodo_read_event *e, struct hodo_stream *s)
 /* The fields of an event that has a context, or names of threads in its fields. 0 or -ENOMEM. */
 static int give_more(struct hodo_read *r, struct hodo_stream *s, const struct hodo_class *c)
 {
-	struct hodo_names *names = &s->trace->names;
+	struct hodo_thread_names *names = &s->trace->names;
 	struct hodo_read_event *e = &r->event;
 	int err = 0;
 

@@ -121,7 +121,7 @@ static struct thread *thread_of(struct host *s, uint32_t tid)
 /* Its name at this time. */
 static const char *name_of(const struct host *s, uint32_t tid)
 {
-	struct hodo_names *names = &hodo_trace_of(s->kernel)->names;
+	struct hodo_thread_names *names = &hodo_trace_of(s->kernel)->names;
 	const char *name = tid ? hodo_read_known_thread(names, s->kernel, tid)->comm : "swapper";
 
 	return name ? name : "?";

@@ -79,7 +79,7 @@ static struct hodo_read_value name_of_file(const struct hodo_read_value *path)
 	return v;
 }
 
-struct hodo_known_thread *hodo_read_know_thread(struct hodo_names *names, const struct hodo_read_process *p,
+struct hodo_known_thread *hodo_read_know_thread(struct hodo_thread_names *names, const struct hodo_read_process *p,
 						uint32_t tid)
 {
 	struct hodo_known_thread *known = &names->recent[tid % 32];
@@ -91,7 +91,7 @@ struct hodo_known_thread *hodo_read_know_thread(struct hodo_names *names, const 
 	return known;
 }
 
-static int learn(struct hodo_names *names, const struct hodo_read_process *p, uint32_t tid,
+static int learn(struct hodo_thread_names *names, const struct hodo_read_process *p, uint32_t tid,
 		 const struct hodo_read_value *v)
 {
 	struct hodo_known_thread *known = hodo_read_known_thread(names, p, tid);
@@ -112,8 +112,8 @@ static int learn(struct hodo_names *names, const struct hodo_read_process *p, ui
 	return 0;
 }
 
-int hodo_read_names_learn(struct hodo_names *names, const struct hodo_read_process *p, const struct hodo_class *c,
-			  const struct hodo_read_value *values)
+int hodo_read_names_learn(struct hodo_thread_names *names, const struct hodo_read_process *p,
+			  const struct hodo_class *c, const struct hodo_read_value *values)
 {
 	int err = 0;
 
@@ -132,7 +132,7 @@ int hodo_read_names_learn(struct hodo_names *names, const struct hodo_read_proce
 	return err;
 }
 
-void hodo_read_names_clear(struct hodo_names *names)
+void hodo_read_names_clear(struct hodo_thread_names *names)
 {
 	hodo_hash_seed();
 	memset(names->recent, 0, sizeof(names->recent));
@@ -142,7 +142,7 @@ void hodo_read_names_clear(struct hodo_names *names)
 	names->changes++;
 }
 
-void hodo_read_names_free(struct hodo_names *names)
+void hodo_read_names_free(struct hodo_thread_names *names)
 {
 	hodo_map_free(&names->by_tid);
 	hodo_strings_free(&names->texts);

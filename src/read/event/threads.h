@@ -21,7 +21,7 @@ struct hodo_known_thread {
 };
 
 /* Names of a process's threads, as seen in events: those of the kernel. */
-struct hodo_names {
+struct hodo_thread_names {
 	struct hodo_known_thread recent[32]; /* by the last digits of the tid */
 	struct hodo_map by_tid;
 	struct hodo_strings texts;
@@ -30,11 +30,12 @@ struct hodo_names {
 
 /* Notes which of the fields of a class have names. */
 void hodo_read_names_bind(struct hodo_class *c);
-struct hodo_known_thread *hodo_read_know_thread(struct hodo_names *names, const struct hodo_read_process *process,
-						uint32_t tid); /* none of the last ones */
+/* A thread that is none of the last ones. */
+struct hodo_known_thread *hodo_read_know_thread(struct hodo_thread_names *names,
+						const struct hodo_read_process *process, uint32_t tid);
 
 /* What is known of a thread; valid until the next call. */
-static inline struct hodo_known_thread *hodo_read_known_thread(struct hodo_names *names,
+static inline struct hodo_known_thread *hodo_read_known_thread(struct hodo_thread_names *names,
 							       const struct hodo_read_process *process,
 							       uint32_t tid)
 {
@@ -43,10 +44,10 @@ static inline struct hodo_known_thread *hodo_read_known_thread(struct hodo_names
 	return known->is && known->tid == tid ? known : hodo_read_know_thread(names, process, tid);
 }
 
-void hodo_read_names_clear(struct hodo_names *names); /* when reading begins */
+void hodo_read_names_clear(struct hodo_thread_names *names); /* when reading begins */
 /* Takes them from the values of a class with names. 0 or -ENOMEM. */
-int hodo_read_names_learn(struct hodo_names *names, const struct hodo_read_process *process, const struct hodo_class *c,
-			  const struct hodo_read_value *values);
-void hodo_read_names_free(struct hodo_names *names);
+int hodo_read_names_learn(struct hodo_thread_names *names, const struct hodo_read_process *process,
+			  const struct hodo_class *c, const struct hodo_read_value *values);
+void hodo_read_names_free(struct hodo_thread_names *names);
 
 #endif

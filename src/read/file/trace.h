@@ -48,7 +48,7 @@ struct hodo_trace {
 	uint32_t nfiles; /* the first ones; the others appear only in lost lines */
 	struct hodo_context context;
 	struct hodo_labels labels;
-	struct hodo_names names;
+	struct hodo_thread_names names;
 	struct hodo_strings bases; /* base names of classes */
 	struct hodo_arena memory;  /* of classes and their texts */
 	struct hodo_read_object *objects;
