@@ -54,7 +54,11 @@ void hodo_process_close_line(struct hodo_process *p);
 /* Tells the process that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
 void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
-uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r); /* see ring_size_hint.h */
+/* See ring_size_hint.h. */
+static inline uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
+{
+	return hodo_ring_size_hint_bytes(&r->size_hint, p->layout.ring_size, p->layout.packet_size);
+}
 
 /* Reads the rest, completes the folder, and frees the process. alive: the process may still write. */
 void hodo_process_finish(struct hodo_process *p, bool alive);

@@ -99,11 +99,6 @@ static void add_waited(struct hodo_process *p)
 	*sum = ns < HODO_RING_COUNT_MAX - *sum ? *sum + ns : HODO_RING_COUNT_MAX;
 }
 
-uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
-{
-	return hodo_ring_size_hint_bytes(&r->size_hint, p->layout.ring_size, p->layout.packet_size);
-}
-
 static void add_room(struct hodo_process *p, const struct hodo_ring_reader *r)
 {
 	uint64_t room = hodo_process_room(p, r);
