@@ -401,14 +401,17 @@ static const char **texts_of(const struct hodo_pattern_list *list)
 	return texts;
 }
 
-/* For the next process. Replacements lead to libraries, which are elsewhere there. */
+/* For the next process. Replacements lead to libraries, which are elsewhere there; only some ask for a first stop. */
 static void keep(const struct planning *p, uint32_t i, bool good)
 {
-	struct hodo_plan_kept k = { .target = p->targets[i], .path = strdup(p->origins[i].mapped->path),
+	const struct hodo_process_file *mapped = p->origins[i].mapped;
+	struct hodo_plan_kept k = { .target = p->targets[i], .path = strdup(mapped->path),
 				    .by_default = p->origins[i].by_default, .changes = p->planner->changes };
 	struct hodo_plan_file *f = p->origins[i].file;
 
-	if (!good || p->planner->replacements->n || !k.path)
+	if (!good || !k.path || k.target.start ||
+	    hodo_planner_replacements_may_be_in(p->planner->replacements, mapped,
+						hodo_plan_file_soname(f, mapped->ours)))
 		f = NULL;
 	hodo_plan_kept_free(f ? &f->kept : &k);
 	if (f)

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include <lib/unit.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +135,31 @@ TEST(another_probe_is_looked_for)
 	assert_int_equal(p.files.resolved, 3 * resolved);
 	assert_int_equal(p.files.decoded, decoded);
 	hodo_planner_free(&p);
+	hodo_planner_probes_free(&probes);
+	hodo_pattern_free(&patterns);
+}
+
+TEST(only_files_with_replacements_are_looked_at_again)
+{
+	struct hodo_planner_replacements replacements = { 0 };
+	struct hodo_planner_probes probes = { 0 };
+	struct hodo_pattern_list patterns = { 0 };
+	struct hodo_planner p = planner_of(&probes, &patterns);
+	struct hodo_why why;
+	char text[PATH_MAX];
+	Dl_info library;
+
+	setenv("HODO_CACHE", "", 1);
+	assert_true(dladdr((void *)getenv, &library));
+	snprintf(text, sizeof(text), "cat!main=%s:getpid", library.dli_fname);
+	p.replacements = &replacements;
+	assert_int_equal(hodo_planner_replacements_add(&replacements, text, &why), 0);
+	assert_int_equal(hodo_planner_add_probe(&p, "probe:libc.so.6!write"), 0);
+	plan_all(&p);
+	assert_true(p.files.moved > 0);
+	assert_int_equal(p.files.moved, (PROCESSES - 1) * (p.files.resolved - PROCESSES));
+	hodo_planner_free(&p);
+	hodo_planner_replacements_free(&replacements);
 	hodo_planner_probes_free(&probes);
 	hodo_pattern_free(&patterns);
 }
