@@ -3,9 +3,9 @@
  * events.c - events in unprepared code: each has a state, like a site's, in the plan's data pages, and its
  * windows are on during a recording.
  */
-#include <user/event/emit.h>
 #include "engine.h"
 #include <user/event/event.h>
+#include <user/objects/objects.h>
 #include <user/user.h>
 
 static struct hodo_state *state_of(const struct hodo_plan_event *e)

@@ -11,7 +11,7 @@
 struct hodo_event {
 	const struct hodo_filter *filter; /* 0: refuse.S knows */
 	struct hodo_probes *probes; /* 8: site.S knows. NULL or the current list, read inside probe_enter/leave */
-	uint16_t room, id;          /* 16: room and plan (emit.h), writer.S knows */
+	uint16_t room, id;          /* 16: room and plan (steps.h), writer.S knows */
 	uint8_t plan[HODO_TRACE_FIELDS_MAX + 1], varying; /* varying: how many texts and arrays */
 	uint8_t kind;
 	uint8_t nfields;
@@ -24,6 +24,8 @@ struct hodo_event {
 	uint32_t nprobes;
 	uint32_t record; /* offset of its record in the private catalogue */
 };
+
+HODO_HIDDEN void hodo_gather_init(void); /* gather.c: in the constructor */
 
 /* emit.c */
 HODO_HIDDEN void hodo_emit_init(void);

@@ -7,6 +7,7 @@
  * much stack as the event's fields need.
  */
 #include "emit.h"
+#include "steps.h"
 #include <user/objects/objects.h>
 #include "event.h"
 

@@ -2,9 +2,8 @@
 /* labels.c - names for the values of fields, for all events of a provider (HODO_LABELS) or for one event. See
  * user.h. */
 #include <core/labels.h>
-#include "emit.h"
-#include <user/libc/libc.h>
 #include "event.h"
+#include <user/libc/libc.h>
 
 #define LABEL_SETS_MAX 1024
 static uint32_t label_sets[LABEL_SETS_MAX];

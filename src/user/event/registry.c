@@ -11,7 +11,7 @@
 #include <core/fields.h>
 #include <core/glob.h>
 #include <core/kind.h>
-#include "emit.h"
+#include "steps.h"
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
 #include <user/user.h>
@@ -194,7 +194,7 @@ static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *recor
 	event->record = at;
 	event->filter = &hodo_filter_none;
 	__builtin_memcpy(event->types, record + 1, record->nfields);
-	hodo_plan_make(event);
+	hodo_steps_make(event);
 	hash_table[slot] = event->id;
 	return event;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* steps.c - how the values that a site passes become an event's payload; made once for each event, see emit.h.
- * */
+/* steps.c - how the values that a site passes become an event's payload; made once for each event. */
 #include <core/fields.h>
-#include "emit.h"
-#include "event.h"
+#include "steps.h"
 
-void hodo_plan_make(struct hodo_event *event)
+void hodo_steps_make(struct hodo_event *event)
 {
 	uint8_t *step = event->plan;
 	unsigned numbers = 0;

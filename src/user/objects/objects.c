@@ -5,7 +5,6 @@
  * Runs under the control lock, and inside the loader's while it maps or unmaps something.
  */
 #include <core/note.h>
-#include "opened.h"
 #include <user/process/process.h>
 #include "objects.h"
 

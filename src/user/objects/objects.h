@@ -32,6 +32,7 @@ HODO_HIDDEN struct hodo_object *hodo_objects_look_at(const struct dl_phdr_info *
 HODO_SHARED bool hodo_objects_idle(void); /* its slots were made no-ops here */
 HODO_SHARED size_t hodo_objects_room(uintptr_t p, uint32_t flags); /* bytes from p to the end of its segment */
 HODO_SHARED const char *hodo_objects_path(const struct dl_phdr_info *info);
+HODO_HIDDEN void hodo_objects_set_planned(void); /* the present objects are in the requested plan */
 HODO_SHARED void hodo_objects_notes(const struct dl_phdr_info *info, const char *name,
 				    void (*found)(const struct dl_phdr_info *info, uint32_t type, const void *desc,
 						  size_t size, void *data),
@@ -43,6 +44,7 @@ HODO_SHARED void hodo_objects_notes(const struct dl_phdr_info *info, const char 
 HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the loader's */
 HODO_SHARED void hodo_objects_scan(void);
 HODO_HIDDEN void hodo_objects_scan_once(void); /* if they are not known yet */
+HODO_SHARED void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc);
 /* Another libhodo serves an object (linked, beside a preloaded one); an object has events of another version.
  * */
 extern HODO_HIDDEN bool hodo_objects_foreign, hodo_objects_refused;

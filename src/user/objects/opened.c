@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <user/talk/talk.h>
 #include "opened.h"
 #include <user/libc/sys.h>
 #include <user/event/event.h>

@@ -6,7 +6,6 @@
  * relocated yet, so only self-relative addresses are used.
  */
 #include <dlfcn.h>
-#include <user/event/emit.h>
 #include "extension.h"
 #include "imports.h"
 #include <user/event/event.h>
@@ -14,6 +13,10 @@
 #include <user/process/process.h>
 #include <user/user.h>
 #include "objects.h"
+
+/* hodo_state.how of tracepoints, and of events whose payload has texts or arrays besides values. */
+#define HOW_GATHER 1u
+#define HOW_PROBES 2u
 
 bool hodo_objects_foreign, hodo_objects_refused;
 
@@ -35,8 +38,8 @@ void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const s
 	if (!event->states && hodo_recording.on)
 		hodo_rules_select(event);
 	state->values = event->varying ? desc->nlabels : event->room;
-	state->how = event->varying ? HODO_HOW_GATHER : 0;
-	state->how |= event->kind == HODO_KIND_TRACEPOINT ? HODO_HOW_PROBES : 0;
+	state->how = event->varying ? HOW_GATHER : 0;
+	state->how |= event->kind == HODO_KIND_TRACEPOINT ? HOW_PROBES : 0;
 	state->event = event;
 	state->id = event->id;
 	state->on = hodo_recording.on ? &hodo_on_words()[event->id] : &hodo_zero_on;

@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <user/event/emit.h>
 #include <user/objects/extension.h>
 #include "images.h"
 #include "root.h"

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <user/objects/extension.h>
-#include <user/objects/opened.h>
 #include <user/libc/sys.h>
 #include <user/event/event.h>
 #include <user/libc/libc.h>

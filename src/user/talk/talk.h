@@ -5,6 +5,7 @@
 #ifndef HODO_USER_TALK_TALK_H
 #define HODO_USER_TALK_TALK_H
 
+#include <user/objects/extension.h>
 #include <user/user.h>
 
 /* recording.c: beginning and ending; under the control lock. */
@@ -34,6 +35,8 @@ HODO_HIDDEN int hodo_session_start(enum hodo_start start); /* on the socket in t
 HODO_HIDDEN int hodo_session_converse(int fd, enum hodo_start start, uint32_t recorder);
 /* Copies of the recorder's libraries for the root directory that the caller has: it waits for them. Signal safe. */
 HODO_HIDDEN int hodo_session_libraries(struct hodo_msg_libraries *answer);
+/* Takes a plan; the caller sets n and object of `ask`. The lock is free in between. */
+HODO_HIDDEN int hodo_session_plan(struct hodo_msg_ask *ask, enum hodo_plan_step step);
 HODO_HIDDEN void hodo_session_join(const char *path); /* where fork children join; "": nowhere */
 HODO_HIDDEN bool hodo_session_dead(void); /* the recorder of the present recording has exited */
 
