@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.c - see arena.h. */
 #include "arena.h"
 
 #include <stdint.h>

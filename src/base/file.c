@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c - see file.h. */
 #include "file.h"
 
 #include <errno.h>

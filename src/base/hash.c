@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* hash.c - see hash.h. */
 #include "hash.h"
 
 #include <pthread.h>

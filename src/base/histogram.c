@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c - see histogram.h. */
 #include "histogram.h"
 
 #include <float.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* intern.c - see intern.h. */
 #include "intern.h"
 
 #include "text.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - see json.h. */
 #include "json.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* near.c - see near.h. */
 #include "near.h"
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c - see number.h. */
 #include "number.h"
 
 #include <float.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* quantity.c - see quantity.h. */
 #include "quantity.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* rights.c - see rights.h. */
 #include "rights.h"
 
 #include <errno.h>

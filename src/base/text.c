@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - see text.h. */
 #include "text.h"
 
 #include <errno.h>

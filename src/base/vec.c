@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* vec.c - see vec.h. */
 #include "vec.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* fail_if.c - see fail_if.h. */
 #include "fail_if.h"
 
 #include <base/scope.h>

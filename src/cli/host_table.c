@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* host_table.c - see hosts.h. */
 #include "host_table.h"
 
 #include <inttypes.h>

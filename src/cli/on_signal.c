@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* on_signal.c - see on_signal.h. */
 #define _GNU_SOURCE
 #include "on_signal.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* selection.c - see selection.h. */
 #define _GNU_SOURCE
 #include "selection.h"
 

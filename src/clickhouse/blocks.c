@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - see blocks.h. */
 #include "blocks.h"
 
 #include "names.h"

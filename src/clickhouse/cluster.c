@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster.c - see cluster.h. */
 #include "cluster.h"
 
 #include "names.h"

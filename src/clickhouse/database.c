@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c - see database.h. */
 #include "database.h"
 
 #include "names.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* row.c - see row.h. */
 #include "row.h"
 
 #include <base/number.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - see server.h. */
 #include "server.h"
 
 #include <base/escape.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* condition.c - see condition.h. */
 #include "condition.h"
 
 static bool head_valid(const struct hodo_condition *c)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* symbol_name.c - see symbol_name.h. */
 #include "symbol_name.h"
 
 #include "bounded_text.h"

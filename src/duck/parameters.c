@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* parameters.c - see parameters.h. */
 #include "parameters.h"
 
 #include <errno.h>

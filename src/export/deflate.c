@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* deflate.c - see deflate.h. */
 #include "deflate.h"
 
 #include <errno.h>

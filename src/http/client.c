@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* client.c - see client.h. */
 #include "client_impl.h"
 
 #include <errno.h>

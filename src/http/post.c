@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* post.c - see post.h. */
 #include "post.h"
 
 #include "client_impl.h"

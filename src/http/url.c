@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* url.c - see url.h. */
 #include "url.h"
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* bounds.c - see bounds.h. */
 #include "bounds.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c - see messages.h. */
 #define _GNU_SOURCE
 #include "messages.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* compress.c - see compress.h. */
 #include "compress.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* frames.c - see frames.h. */
 #include "frames_impl.h"
 
 #include <errno.h>

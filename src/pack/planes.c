@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* planes.c - see planes.h. */
 #include "planes.h"
 
 #include <string.h>

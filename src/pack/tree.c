@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - see tree.h. */
 #include "tree.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* leftover.c - see leftover.h. */
 #include "leftover.h"
 
 #include <errno.h>

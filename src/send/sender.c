@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* sender.c - see sender.h. */
 #include "sender.h"
 
 #include <errno.h>

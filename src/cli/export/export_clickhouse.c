@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* export_clickhouse.c - see export_clickhouse.h. */
 #define _GNU_SOURCE
 #include "export_clickhouse.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* export_otlp.c - see export_otlp.h. */
 #define _GNU_SOURCE
 #include "export_otlp.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* recorders.c - see recorders.h. */
 #define _GNU_SOURCE
 #include "recorders.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* query_notes.c - see query_notes.h. */
 #include "query_notes.h"
 
 #define LOST_SHOWN 20u /* recordings: the question `lost` has all */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* record_send.c - see record_send.h. */
 #include "record_send.h"
 
 #include <fcntl.h>

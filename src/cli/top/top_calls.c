@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* top_calls.c - see top_calls.h. */
 #include "top_calls.h"
 
 #include <stdlib.h>

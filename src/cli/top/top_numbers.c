@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* top_numbers.c - see top_numbers.h. */
 #include "top_numbers.h"
 
 #include <inttypes.h>

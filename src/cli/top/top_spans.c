@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* top_spans.c - see top_spans.h. */
 #include "top_calls.h"
 #include "top_spans.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* call_tree.c - see call_tree.h. */
 #define _GNU_SOURCE
 #include "call_tree.h"
 

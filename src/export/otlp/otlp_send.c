@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp_send.c - see otlp_send.h. */
 #define _GNU_SOURCE
 #include "otlp_send.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* otlp_sent.c - see otlp_sent.h. */
 #define _GNU_SOURCE
 #include "otlp_sent.h"
 

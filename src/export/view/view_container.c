@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* view_container.c - see view_container.h. */
 #include "view_container.h"
 
 #include <base/scope.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* view_figures.c - see view_figures.h. */
 #include "view_figures.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* view_links.c - see view_links.h. */
 #include "view_links.h"
 
 #include <base/vec.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* key.c - see key.h. */
 #include "key.h"
 
 #include <core/fields.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - see select.h. */
 #include "select.h"
 #include "event_filter.h"
 

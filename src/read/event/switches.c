@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* switches.c - see switches.h. */
 #include "switches.h"
 #include "fields.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.c - see layout.h. */
 #include "layout.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* slice_rows.c - see slice_rows.h. */
 #include "slice_rows.h"
 #include <read/file/identity.h>
 

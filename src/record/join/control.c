@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - see control.h. */
 #define _GNU_SOURCE
 #include "control.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* planning.c - see planning.h. */
 #define _GNU_SOURCE
 #include "planning.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.c - see perf.h. */
 #define _GNU_SOURCE
 #include "perf.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* drain.c - see drain.h. */
 #define _GNU_SOURCE
 #include "drain.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* give_back.c - see give_back.h. */
 #define _GNU_SOURCE
 #include "give_back.h"
 

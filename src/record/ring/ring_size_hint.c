@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* ring_size_hint.c - see ring_size_hint.h. */
 #include "ring_size_hint.h"
 
 void hodo_ring_size_hint_look(struct hodo_ring_size_hint *s, uint64_t lost, bool caught_up)

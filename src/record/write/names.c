@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - see names.h. */
 #include "names.h"
 
 #include <pwd.h>

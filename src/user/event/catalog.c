@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* catalog.c - see user.h. */
 #include <core/fields.h>
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
