@@ -54,7 +54,8 @@ void hodo_report(const struct hodo_reporter *r, const char *format, ...)
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
 	hodo_printable(line, sizeof(line), raw);
-	r->report(r->arg, line);
+	if (r->report)
+		r->report(r->arg, line);
 }
 
 /* Returns how much of the text is used. */

@@ -138,8 +138,7 @@ static int read_all(struct args *a, const char *out)
 	if (lstat(out, &st) == 0)
 		return hodo_error("%s exists: name another directory with -o", out);
 
-	m->warn = warn;
-	m->warn_data = a;
+	m->reporter = (struct hodo_reporter){ warn, a };
 	m->messages.one_way = a->one_way;
 	for (int i = 0; i < a->args.n; i++) {
 		const char *name, *path = split_name(a->args.words[i], &name);

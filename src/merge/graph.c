@@ -371,8 +371,8 @@ static int reconcile(struct hodo_merge *m, const struct hodo_merge_graph *g, str
 	if (!err && returned && exchanged == HODO_NO_PAIR) {
 		err = try_slack(&e->bounds, bound, n, 0, false, HODO_NO_PAIR);
 		if (!err && e->bounds.n && e->bounds.least + e->bounds.most > 0) {
-			hodo_merge_warn(m, "spans of %s and %s end before what they sent arrived: only their begins are used, "
-					"as --one-way has it", a, b);
+			hodo_report(&m->reporter, "spans of %s and %s end before what they sent arrived: only their "
+				    "begins are used, as --one-way has it", a, b);
 			return 0;
 		}
 	}
@@ -382,8 +382,8 @@ static int reconcile(struct hodo_merge *m, const struct hodo_merge_graph *g, str
 	*use = e->bounds.n && e->slack_ns <= SLACK_BELIEVED_NS &&
 	       !(walls && (double)(from->error_ns + to->error_ns) < e->slack_ns);
 	if (!err)
-		hodo_merge_warn(m, "messages between %s and %s contradict each other by %s: %s", a, b, size,
-				advice(m, exchanged, *use, text, sizeof(text)));
+		hodo_report(&m->reporter, "messages between %s and %s contradict each other by %s: %s", a, b, size,
+			    advice(m, exchanged, *use, text, sizeof(text)));
 	return err;
 }
 

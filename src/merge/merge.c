@@ -4,7 +4,6 @@
 #include "merge.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +21,6 @@ struct folder_uuid {
 	uint8_t uuid[16];
 	uint32_t recording; /* its index + 1 */
 };
-
-void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...)
-{
-	struct hodo_why said;
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(said.text, sizeof(said.text), fmt, args);
-	va_end(args);
-	if (m->warn)
-		m->warn(m->warn_data, said.text);
-}
 
 const char *hodo_merge_by_text(enum hodo_merge_by by)
 {
@@ -163,7 +150,8 @@ static int note(struct hodo_merge *m, struct hodo_merge_recording *r, struct hod
 
 static int open_recording(struct hodo_merge *m, const char *path, struct hodo_read **reader)
 {
-	struct hodo_read_options o = { .size = sizeof(o), .warn = m->warn, .data = m->warn_data, .error = m->why.text,
+	struct hodo_read_options o = { .size = sizeof(o), .warn = m->reporter.report,
+				       .data = m->reporter.arg, .error = m->why.text,
 				       .error_bytes = sizeof(m->why.text) };
 
 	return hodo_read_open(reader, path, &o);
@@ -340,7 +328,7 @@ static void tell_unmatched(struct hodo_merge *m)
 
 	for (uint32_t i = 0; i < m->messages.npairs && m->n > 1; i++)
 		if (hodo_sides_unmatched(&m->messages.pair[i], &why))
-			hodo_merge_warn(m, "%s", why.text);
+			hodo_report(&m->reporter, "%s", why.text);
 }
 
 int hodo_merge_solve(struct hodo_merge *m)

@@ -60,8 +60,7 @@ struct hodo_merge {
 	struct hodo_messages messages;
 	uint64_t ambiguous; /* messages whose key is none */
 	struct hodo_why why; /* what went wrong, for the user */
-	void (*warn)(void *data, const char *text);
-	void *warn_data;
+	struct hodo_reporter reporter; /* of warnings */
 	struct hodo_map *uuids; /* of folders */
 	struct hodo_merge_graph *graph;
 };
@@ -84,7 +83,6 @@ int hodo_merge_write(struct hodo_merge *m, uint32_t i, int out_fd, bool copy, st
 
 /* -------------------------------------------------------------------- between the files */
 
-void hodo_merge_warn(struct hodo_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* names.c: gives each recording its host's name, its node and its folder. 0 or -ENOMEM. */
 int hodo_merge_name(struct hodo_merge *m);
 /* metadata.c: a folder's metadata for the new timeline. 0 or a negative errno. */

@@ -249,7 +249,7 @@ static int end(struct hodo_stats_events *ev, const struct action *a, const struc
 		row->ends++;
 		return 0;
 	}
-	ev->rows.failed |= !times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
+	ev->rows.failed |= !series_times_add(&row->times, (uint64_t)e->ts_ns - (uint64_t)begin.begin_ns);
 	if (!a->pair && e->off_cpu) {
 		row->off_n++;
 		row->off_ns += e->off_cpu->ns;
@@ -316,8 +316,9 @@ int events_take(struct hodo_stats_events *ev, const struct hodo_read_event *e)
 static void add_thread(struct hodo_stats_events *ev, uint32_t series, const struct hodo_sched_off *off, uint64_t ns)
 {
 	const struct hodo_stats_who who = { off->kernel, off->comm, off->pid, off->tid, off->cpu };
+	struct hodo_stats_row *row = series_row(&ev->rows, series, series_group_of(&ev->rows, &who));
 
-	ev->rows.failed |= !times_add(&series_row(&ev->rows, series, series_group_of(&ev->rows, &who))->times, ns);
+	ev->rows.failed |= !series_times_add(&row->times, ns);
 }
 
 static void on_ran(void *data, const struct hodo_sched_ran *ran)

@@ -31,7 +31,7 @@ void series_start(struct hodo_stats_rows *r, const struct hodo_stats_options *o)
 void series_free(struct hodo_stats_rows *r)
 {
 	for (uint32_t i = 0; i < r->rows.n; i++)
-		times_free(&((struct hodo_stats_row *)hodo_map_at(&r->rows, i))->times);
+		series_times_free(&((struct hodo_stats_row *)hodo_map_at(&r->rows, i))->times);
 	hodo_map_free(&r->series);
 	hodo_map_free(&r->groups);
 	hodo_map_free(&r->rows);
@@ -56,7 +56,7 @@ uint32_t series_number(struct hodo_stats_rows *r, enum hodo_stats_section sectio
 
 /* ------------------------------------------------------------------------ times */
 
-bool times_measure(struct hodo_stats_times *t)
+bool series_times_measure(struct hodo_stats_times *t)
 {
 	t->histogram = malloc(sizeof(*t->histogram));
 	if (t->histogram)
@@ -64,7 +64,7 @@ bool times_measure(struct hodo_stats_times *t)
 	return t->histogram;
 }
 
-bool times_add(struct hodo_stats_times *t, uint64_t ns)
+bool series_times_add(struct hodo_stats_times *t, uint64_t ns)
 {
 	t->min_ns = t->n && t->min_ns < ns ? t->min_ns : ns;
 	t->max_ns = t->max_ns > ns ? t->max_ns : ns;
@@ -80,7 +80,7 @@ uint64_t hodo_stats_times_at(const struct hodo_stats_times *t, double q)
 	return ns < t->min_ns ? t->min_ns : ns > t->max_ns ? t->max_ns : ns;
 }
 
-void times_free(struct hodo_stats_times *t)
+void series_times_free(struct hodo_stats_times *t)
 {
 	if (t->histogram)
 		hodo_histogram_free(t->histogram);
@@ -115,7 +115,7 @@ struct hodo_stats_row *series_row_slow(struct hodo_stats_rows *r, uint32_t serie
 		return series_row(r, series, HODO_STATS_OTHERS);
 	}
 	row = hodo_map_add_u64(&r->rows, key, NULL);
-	r->failed = !row || (measured && !times_measure(&row->times));
+	r->failed = !row || (measured && !series_times_measure(&row->times));
 	if (!row)
 		return &r->nowhere;
 	r->unmeasured |= measures && !measured;

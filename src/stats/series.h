@@ -92,11 +92,11 @@ struct hodo_stats_times {
 };
 
 /* false: no memory. measure: from now on with a histogram. */
-bool times_measure(struct hodo_stats_times *times);
-bool times_add(struct hodo_stats_times *times, uint64_t ns);
+bool series_times_measure(struct hodo_stats_times *times);
+bool series_times_add(struct hodo_stats_times *times, uint64_t ns);
 /* A quantile, within the observed minimum and maximum; 0: none. */
 uint64_t hodo_stats_times_at(const struct hodo_stats_times *times, double q);
-void times_free(struct hodo_stats_times *times); /* what it points to */
+void series_times_free(struct hodo_stats_times *times); /* what it points to */
 
 struct hodo_stats_row {
 	struct hodo_stats_times times; /* of spans, those with begin and end */

@@ -43,7 +43,7 @@ static struct hodo_stats_function *find_row(struct hodo_stats *s, uint64_t key, 
 	if (s->functions.n >= FUNCTIONS_MAX && key != OTHERS)
 		return find_row(s, OTHERS, &others);
 	f = hodo_map_add_u64(&s->functions, key, NULL);
-	if (!f || !times_measure(&f->times)) {
+	if (!f || !series_times_measure(&f->times)) {
 		s->events.rows.failed = true;
 		return NULL;
 	}
@@ -172,7 +172,7 @@ static bool count_call(struct hodo_stats *s, struct hodo_stats_function *f, cons
 	} else {
 		f->left += !!(call->flags & HODO_READ_CALL_LEFT);
 		f->self_ns += call->self_ns;
-		s->events.rows.failed |= !times_add(&f->times, (uint64_t)(call->end_ns - call->entry_ns));
+		s->events.rows.failed |= !series_times_add(&f->times, (uint64_t)(call->end_ns - call->entry_ns));
 		return true;
 	}
 	return false;
@@ -344,7 +344,7 @@ void hodo_stats_free(struct hodo_stats *s)
 {
 	hodo_read_calls_free(s->calls);
 	for (uint32_t i = 0; i < s->functions.n; i++)
-		times_free(&((struct hodo_stats_function *)hodo_map_at(&s->functions, i))->times);
+		series_times_free(&((struct hodo_stats_function *)hodo_map_at(&s->functions, i))->times);
 	hodo_map_free(&s->functions);
 	hodo_strings_free(&s->names);
 	hodo_map_free(&s->inside);

@@ -98,3 +98,21 @@ bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const c
 			return true;
 	return false;
 }
+
+bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line)
+{
+	if (sym->saved) {
+		uint32_t i = hodo_elf_symbols_at(&sym->object.symbols, address);
+
+		if (i == HODO_ELF_NONE || !sym->functions[i].file)
+			return false;
+		*file = sym->files[sym->functions[i].file - 1];
+		*line = sym->functions[i].line;
+		return true;
+	}
+	if (!sym->lines_tried && sym->object.lines) {
+		sym->lines_tried = true;
+		sym->lines = hodo_sym_lines_open(sym);
+	}
+	return sym->lines && hodo_sym_lines_find(sym->lines, address, file, line);
+}

@@ -32,18 +32,6 @@ int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_i
 	return 0;
 }
 
-int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
-{
-	char **kept = hodo_vec_add(sym->object.symbols.texts, sym->object.symbols.ntexts);
-
-	if (!kept) {
-		free(text);
-		return -ENOMEM;
-	}
-	*kept = text;
-	return 0;
-}
-
 void hodo_sym_forget(struct hodo_sym *s)
 {
 	for (uint32_t i = 0; s->functions && i < s->object.symbols.n; i++) {
@@ -94,24 +82,6 @@ bool hodo_sym_find(struct hodo_sym *sym, uint64_t address, struct hodo_symbol *s
 bool hodo_sym_has_lines(const struct hodo_sym *sym)
 {
 	return sym->saved ? sym->nfiles > 0 : sym->object.lines != NULL;
-}
-
-bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, uint32_t *line)
-{
-	if (sym->saved) {
-		uint32_t i = hodo_elf_symbols_at(&sym->object.symbols, address);
-
-		if (i == HODO_ELF_NONE || !sym->functions[i].file)
-			return false;
-		*file = sym->files[sym->functions[i].file - 1];
-		*line = sym->functions[i].line;
-		return true;
-	}
-	if (!sym->lines_tried && sym->object.lines) {
-		sym->lines_tried = true;
-		sym->lines = hodo_sym_lines_open(sym);
-	}
-	return sym->lines && hodo_sym_lines_find(sym->lines, address, file, line);
 }
 
 /* ----------------------------------------------------------------------- where they come from */

@@ -11,6 +11,8 @@
 
 #include "sym.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <base/vec.h>
@@ -40,7 +42,17 @@ struct hodo_sym {
 /* Empty. 0, -EINVAL: the build-id is too long, -ENOMEM. */
 int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_id, size_t len);
 /* Takes the text, which is freed even on failure. 0 or -ENOMEM. */
-int hodo_sym_keep_text(struct hodo_sym *sym, char *text);
+static inline int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
+{
+	char **kept = hodo_vec_add(sym->object.symbols.texts, sym->object.symbols.ntexts);
+
+	if (!kept) {
+		free(text);
+		return -ENOMEM;
+	}
+	*kept = text;
+	return 0;
+}
 /* Empties the table. */
 void hodo_sym_forget(struct hodo_sym *sym);
 

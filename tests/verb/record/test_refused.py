@@ -3,6 +3,7 @@
 import os
 import pathlib
 import resource
+import sys
 
 from hodo_test import HODO, LIBHODO, SOURCE, Case, main, program, run, wait_for
 
@@ -106,10 +107,10 @@ class Refused(Case):
         self.assertEqual(done.events(), (100, 2), done.stderr)
 
     def test_all_open_when_it_forks(self):
-        done = self.record("python3", "-c", ALL_OPEN, "soft")
+        done = self.record(sys.executable, "-c", ALL_OPEN, "soft")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.events(), (0, 2), done.stderr)
-        done = self.record("python3", "-c", ALL_OPEN, "hard")
+        done = self.record(sys.executable, "-c", ALL_OPEN, "hard")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_one_that_runs(self):
