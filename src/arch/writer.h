@@ -25,8 +25,7 @@ enum hodo_thread_mode {
 	HODO_THREAD_SHARED = 3 /* likewise, for good: another process uses its thread-local storage */
 };
 
-/* table points to hodo_no_views until the thread's first event, and whenever it must not take the fast path.
- * */
+/* table points to hodo_no_views until the thread's first event, and whenever it must not take the fast path. */
 struct hodo_tls {
 	struct hodo_view *table; /* 0: the assembly knows the offsets */
 	uint32_t tid;            /* 8 */

@@ -141,8 +141,7 @@ bool hodo_attach_tracee_set_mask(const struct hodo_attach_tracee *e, uint64_t ma
 #define HODO_ATTACH_VECTORS_USED 512
 bool hodo_attach_tracee_set_vectors(const struct hodo_attach_tracee *e, const uint8_t *xstate);
 int hodo_attach_tracee_save(struct hodo_attach_tracee *e); /* the vector registers */
-/* Registers with which the thread continues by itself, as the kernel would set them for a handler's return.
- * */
+/* Registers with which the thread continues by itself, as the kernel would set them for a handler's return. */
 void hodo_attach_tracee_resumed(const struct hodo_attach_tracee *e, struct user_regs_struct *regs);
 bool hodo_attach_tracee_in_rseq(const struct hodo_attach_tracee *e);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h - reads and writes whole files: interrupted and partial transfers are continued. Lists directories.
- * */
+/* file.h - reads and writes whole files: interrupted and partial transfers are continued. Lists directories. */
 #ifndef HODO_BASE_FILE_H
 #define HODO_BASE_FILE_H
 

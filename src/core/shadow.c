@@ -462,8 +462,7 @@ struct hodo_frame *hodo_shadow_enter(struct hodo_shadow *s, uint64_t at, uint64_
 
 typedef bool same_function(struct hodo_shadow *s, const struct hodo_frame *frame, uint64_t function);
 
-/* The innermost frame of this function that contains it: the stack pointer may be lower at the exit (alloca).
- * */
+/* The innermost frame of this function that contains it: the stack pointer may be lower at the exit (alloca). */
 static uint32_t find_sp(struct hodo_shadow *s, uint64_t at, uint64_t function, same_function *same)
 {
 	uint32_t end = s->n;

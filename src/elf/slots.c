@@ -333,7 +333,7 @@ static int add_load(struct hodo_elf_slots *f, uint64_t addr, enum hodo_elf_role 
 }
 
 /* As src/user/objects/imports.c switches them. If gprof profiles the program, which a library cannot know, they stay.
- * */
+ */
 static int add_code(struct hodo_elf_slots *f, const struct code *c, size_t at, enum hodo_elf_role role)
 {
 	const uint8_t *p = c->bytes + at;

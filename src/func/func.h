@@ -302,8 +302,7 @@ HODO_HIDDEN uint64_t hodo_dispatch_sets(uint64_t function);
 HODO_HIDDEN struct hodo_func_thread *hodo_func_thread_get(__typeof__(((struct hodo_shadow *)0)->closed) closed);
 /* Makes a thread's second shadow. False: there is no memory. */
 HODO_HIDDEN bool hodo_func_thread_calls(struct hodo_func_thread *t);
-/* Whether another thread sleeps where it cannot be in the dispatch that it began, since a longjmp left that.
- * */
+/* Whether another thread sleeps where it cannot be in the dispatch that it began, since a longjmp left that. */
 HODO_HIDDEN bool hodo_func_thread_left(const struct hodo_func_thread *t);
 /* Whether the address is on the thread's own stack. */
 static inline bool hodo_func_own_stack(const struct hodo_func_thread *t, uintptr_t at)

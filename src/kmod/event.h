@@ -75,8 +75,7 @@ struct hodo_event {
 int hodo_event_add(struct hodo_event *event);
 /* Switches it off and forgets it; no writer is inside afterwards. Under hodo_lock; sleeps. */
 void hodo_event_remove(struct hodo_event *event);
-/* Adds or removes n at once: removing waits once for all. Those that cannot be added are logged and left out.
- * */
+/* Adds or removes n at once: removing waits once for all. Those that cannot be added are logged and left out. */
 void hodo_events_add(struct hodo_event *const *events, size_t n);
 void hodo_events_remove(struct hodo_event *const *events, size_t n);
 /* No longer absent: records it if the present recording wants it. */
@@ -89,8 +88,7 @@ struct hodo_event *hodo_event_find(const char *provider, const char *name);
 /* Of all events. Under hodo_lock. */
 extern struct list_head hodo_events;
 
-/* Control tree: whether the event is in the recording that `enabled` starts or has started. Under hodo_lock.
- * */
+/* Control tree: whether the event is in the recording that `enabled` starts or has started. Under hodo_lock. */
 int hodo_event_enable(struct hodo_event *event, bool on);
 /* All of a provider, NULL: all events, except functions, which are switched one by one. Waits once. Returns
  * the first error. */

@@ -210,8 +210,7 @@ static void flush(struct hodo_writer *w, uint64_t age)
 		if (age == 0 || now - p->timestamp_begin > age)
 			next_packet(w);
 	} else if (now - p->timestamp_begin > age && w->at == (uint8_t *)(p + 1)) {
-		/* Restarts it, so that its age counts from its first event. After an anchor it is too late.
-		 * */
+		/* Restarts it, so that its age counts from its first event. After an anchor it is too late. */
 		WRITE_ONCE(p->timestamp_begin, now);
 	}
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unpack.c - restores the files of a recording. No path leads out of the directory, and no link is followed.
- * */
+/* unpack.c - restores the files of a recording. No path leads out of the directory, and no link is followed. */
 #include "pack.h"
 
 #include <errno.h>

@@ -28,8 +28,7 @@ struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo
 int hodo_process_join(struct hodo_process *p);
 void hodo_process_guard(struct hodo_process *p); /* names it to the recording's guard once, if it asks for that */
 
-/* Maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno.
- * */
+/* Maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno. */
 int hodo_process_map(struct hodo_process *p, const char **why);
 
 /* Reports something about it to the user. */

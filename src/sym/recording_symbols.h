@@ -49,8 +49,7 @@ const char *hodo_symbols_name_at(struct hodo_symbols *symbols, const struct hodo
 bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 		       uint64_t address, const char **file, uint32_t *line);
 
-/* For hodo_read_symbols(); data is a struct hodo_symbols. NULL if there is nothing better than the address.
- * */
+/* For hodo_read_symbols(); data is a struct hodo_symbols. NULL if there is nothing better than the address. */
 const char *hodo_function_name_at(void *symbols, const struct hodo_read_process *process, int64_t ts_ns,
 				  uint64_t address);
 /* Whether two addresses lie in one function, as far as that is known. */

@@ -196,8 +196,7 @@ void graph_spans_close(struct graph *g, struct graph_thread *t, const struct gra
 /* graph_values.c */
 /* False: the event is none of those. */
 bool graph_values_keep(struct graph *g, struct graph_thread *t, const struct hodo_read_event *e);
-/* The text if it belongs to that function, valid until the thread's next one, or NULL. Then nothing is kept.
- * */
+/* The text if it belongs to that function, valid until the thread's next one, or NULL. Then nothing is kept. */
 const char *graph_values_take(struct graph_values *v, const char *function);
 void graph_values_free(struct graph_thread *t);
 

@@ -284,8 +284,7 @@ static void see_files(struct hodo_pattern_list *list, const struct hodo_read *re
 	}
 }
 
-/* Reports that none of that many functions matches the patterns, with some similar names. found: with slots.
- * */
+/* Reports that none of that many functions matches the patterns, with some similar names. found: with slots. */
 static void put_unmatched(const char *recording, struct hodo_pattern_list *patterns, uint64_t found,
 			  uint64_t unprepared)
 {

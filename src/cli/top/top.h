@@ -113,8 +113,7 @@ struct hodo_top_model {
 void hodo_top_model_init(struct hodo_top_model *m, int64_t now_ns);
 void hodo_top_model_free(struct hodo_top_model *m);
 
-/* The row's number, created if necessary; HODO_TOP_NONE if there is no room. Valid until the model is freed.
- * */
+/* The row's number, created if necessary; HODO_TOP_NONE if there is no room. Valid until the model is freed. */
 uint32_t hodo_top_event(struct hodo_top_model *m, const char *name);
 uint32_t hodo_top_thread(struct hodo_top_model *m, uint32_t pid, uint32_t tid);
 /* HODO_TOP_NONE if there is none. */

@@ -48,8 +48,7 @@ struct hodo_view_work {
 /* view_lanes.c: gives the overlapping slices of async tracks separate rows; counts all tracks' rows. 0 or
  * -ENOMEM. */
 int hodo_view_lanes(struct hodo_view_work *work);
-/* view_losses.c: adds a loss; many of one stream and cause are merged into fewer, longer ones. 0 or -ENOMEM.
- * */
+/* view_losses.c: adds a loss; many of one stream and cause are merged into fewer, longer ones. 0 or -ENOMEM. */
 int hodo_view_loss(void *work, const struct hodo_read_loss *loss);
 int hodo_view_losses_finish(struct hodo_view_work *work);
 /* view_write.c: the page up to the recording's data, the data, the rest of the page. after: the data of the

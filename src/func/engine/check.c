@@ -40,8 +40,7 @@ static bool in_pages(const struct hodo_engine_plan *p, uint64_t addr, uint64_t l
 	return n && x->flags == flags && addr - x->addr < x->bytes && len <= x->bytes - (addr - x->addr);
 }
 
-/* int3, or a byte that begins no instruction in 64-bit mode: otherwise, nobody could tell where a thread was.
- * */
+/* int3, or a byte that begins no instruction in 64-bit mode: otherwise, nobody could tell where a thread was. */
 static bool traps(uint8_t byte)
 {
 	static const uint8_t list[] = { 0xcc, 0x06, 0x0e, 0x16, 0x1e, 0x1f, 0x27, 0x2f, 0x37,

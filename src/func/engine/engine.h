@@ -113,8 +113,7 @@ HODO_HIDDEN bool hodo_engine_is_about(uintptr_t start, uintptr_t end);
 /* NULL: it is refused. */
 HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uint32_t i);
 
-/* By its address: whether the next apply switches it on for HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT.
- * */
+/* By its address: whether the next apply switches it on for HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT. */
 HODO_HIDDEN void hodo_engine_want(uintptr_t window, uint8_t what, bool on);
 /* Likewise, for all windows at which a thread lands, of present plans: call it after functions. off:
  * functions no longer want them either. */
@@ -192,8 +191,7 @@ HODO_HIDDEN uint32_t hodo_engine_window_index(const struct hodo_engine_plan *p, 
 HODO_HIDDEN int hodo_engine_arm(void);
 HODO_HIDDEN void hodo_engine_disarm(void);
 HODO_HIDDEN bool hodo_engine_alone(void); /* there is one thread */
-/* hot_traps.c: a thread has come to the window after its first byte. Between any two instructions of the program.
- * */
+/* hot_traps.c: a thread has come to the window after its first byte. Between any two instructions of the program. */
 HODO_HIDDEN void hodo_engine_heated(struct hodo_engine_plan *p, uint32_t window);
 /* handlers.c: removes our signals from the masks of the program's handlers. Its system calls already go
  * through us. */

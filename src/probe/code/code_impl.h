@@ -48,8 +48,7 @@ void hodo_probe_exits_settle(struct hodo_probe_object *o);
 /* Marks what must not be replaced, marks.c. 0 or -ENOMEM. */
 int hodo_probe_mark_own(struct hodo_probe_object *o, const struct hodo_elf *e);
 
-/* Marks addresses within functions that are relocated in data, tables.c. 0 or -EBADMSG: some may be missing.
- * */
+/* Marks addresses within functions that are relocated in data, tables.c. 0 or -EBADMSG: some may be missing. */
 int hodo_probe_mark_labels(struct hodo_probe_object *o, const struct hodo_elf *e);
 
 /* Marks the targets in the tables that a function reads. */

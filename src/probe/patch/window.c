@@ -84,8 +84,7 @@ static bool is_filler(const struct hodo_probe_segment *s, uint64_t addr, uint64_
 	       (i.kind == HODO_INSTRUCTION_NOP || i.kind == HODO_INSTRUCTION_BREAKPOINT);
 }
 
-/* Whole instructions from start on that cover five bytes, and the one at `last`, before which the probe is.
- * */
+/* Whole instructions from start on that cover five bytes, and the one at `last`, before which the probe is. */
 static enum hodo_probe_reason scan(const struct hodo_probe_object *o, const struct hodo_probe_segment *s,
 				   const struct hodo_probe_function *f, uint64_t start, uint64_t last,
 				   struct hodo_probe_window *w)

@@ -54,8 +54,7 @@ struct hodo_fetch_step {
 struct hodo_fetch {
 	struct hodo_fetch_step step[HODO_FETCH_STEPS_MAX];
 	uint8_t n;
-	/* While steps are added: the number's distance from where it started, and which distances are mapped.
-	 * */
+	/* While steps are added: the number's distance from where it started, and which distances are mapped. */
 	int64_t distance, low, high;
 };
 

@@ -28,8 +28,7 @@ static inline bool hodo_layouts_have(const struct hodo_read_layouts *l, uint32_t
 	return id < l->n && l->event[id];
 }
 
-/* Bytes of the event at p, whose header is there; a result above room is a lower bound. 0: the id is unknown.
- * */
+/* Bytes of the event at p, whose header is there; a result above room is a lower bound. 0: the id is unknown. */
 static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint32_t id, const uint8_t *p,
 					 uint64_t room)
 {

@@ -57,8 +57,7 @@ static void give_back(struct hodo_shadow *s, const struct hodo_frame *f, uint64_
 }
 
 /* What became of a call without an exit, if nothing was lost between two times; else it may have returned. If
- * an event shows that it is over, until is before that event, which may itself be the last one before a loss.
- * */
+ * an event shows that it is over, until is before that event, which may itself be the last one before a loss. */
 static uint32_t unless_lost(const struct calls_thread *t, uint64_t from, uint64_t until, uint32_t flag)
 {
 	return hodo_losses_between(t->process->pub, HODO_LOSSES_ANY_CPU, (int64_t)from, (int64_t)until) ?

@@ -14,8 +14,7 @@
 #include <record/process_impl.h>
 #include "socket.h"
 
-/* The next-th recorded process, the kernel excluded; of those with that pid, unless pid is 0. NULL: no more.
- * */
+/* The next-th recorded process, the kernel excluded; of those with that pid, unless pid is 0. NULL: no more. */
 static const struct hodo_process *find_process(const struct hodo_recorder *s, pid_t pid, uint32_t next)
 {
 	for (const struct hodo_process *p = s->processes; p; p = p->next)

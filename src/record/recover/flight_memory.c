@@ -165,8 +165,7 @@ static void repair(struct hodo_flight_memory *m, uint32_t i, const struct hodo_r
 	hodo_layouts_walk(table, (const uint8_t *)(h + 1), m->layout.packet_size - HEADER, h->timestamp_begin,
 			  h->content_size ? UINT64_MAX : h->timestamp_begin + OPEN_TICKS_MAX,
 			  h->content_size ? h->events : HODO_WORD_COUNT_MASK, &w);
-	/* After its last anchor, an open packet's events cannot be told from those of an earlier lap, if any.
-	 * */
+	/* After its last anchor, an open packet's events cannot be told from those of an earlier lap, if any. */
 	if (!h->content_size && (newest >= slots(m) || !is_unwritten(m, h, w.walk.bytes))) {
 		w.walk.bytes = w.anchor_bytes;
 		w.walk.events = w.anchor_events;

@@ -39,8 +39,7 @@ HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, s
 HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 /* The n-th text of a descriptor of which room bytes may be read; "" if missing. */
 HODO_HIDDEN const char *hodo_registry_text(const struct hodo_desc *desc, size_t room, unsigned n);
-/* labels.c, also the next: takes the labels of a HODO_LABELS, and of an event's descriptor (core/labels.h).
- * */
+/* labels.c, also the next: takes the labels of a HODO_LABELS, and of an event's descriptor (core/labels.h). */
 HODO_HIDDEN void hodo_registry_labels(const struct hodo_desc *desc, size_t room);
 HODO_HIDDEN void hodo_registry_event_labels(const struct hodo_event *event, const struct hodo_desc *desc,
 					    size_t room);

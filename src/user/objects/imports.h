@@ -51,8 +51,7 @@ HODO_SHARED void hodo_imports_scan(const struct dl_phdr_info *info, const struct
 HODO_HIDDEN void hodo_imports_places(void);
 /* Fills in the stubs of the current object, which gcc's slots call; false: the note is not valid. */
 HODO_SHARED bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2]);
-/* Fills in those of -finstrument-functions; false: their calls do not lead to libhodo, and stay as they are.
- * */
+/* Fills in those of -finstrument-functions; false: their calls do not lead to libhodo, and stay as they are. */
 HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
 
 #endif

@@ -45,8 +45,7 @@ HODO_HIDDEN void hodo_objects_prepare(void); /* without the lock: takes the load
 HODO_SHARED void hodo_objects_scan(void);
 HODO_HIDDEN void hodo_objects_scan_once(void); /* if they are not known yet */
 HODO_SHARED void hodo_state_bind(struct hodo_state *state, struct hodo_event *event, const struct hodo_desc *desc);
-/* Another libhodo serves an object (linked, beside a preloaded one); an object has events of another version.
- * */
+/* Another libhodo serves an object (linked, beside a preloaded one); an object has events of another version. */
 extern HODO_HIDDEN bool hodo_objects_foreign, hodo_objects_refused;
 
 /* sites.c; under the control lock */

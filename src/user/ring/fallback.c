@@ -74,8 +74,7 @@ static enum outcome fallback(struct hodo_state *state, const struct hodo_piece *
 	if (!fallback_lock(ring, tid))
 		return BUSY;
 	HODO_INJECT(HODO_INJECT_FALLBACK_LOCKED);
-	/* The lock orders this load after the disabler's store if the disabler has since seen the lock free.
-	 * */
+	/* The lock orders this load after the disabler's store if the disabler has since seen the lock free. */
 	on = hodo_load_seq(state->on);
 	if (!(on & HODO_ON_RECORD))
 		goto out;

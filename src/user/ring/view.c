@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - views: what a writer needs to know of a ring, one for each ring and process. With signals blocked.
- * */
+/* view.c - views: what a writer needs to know of a ring, one for each ring and process. With signals blocked. */
 #include <user/libc/sys.h>
 #include <user/flight/flight.h>
 #include <user/user.h>
@@ -17,8 +16,7 @@ static uint8_t *ring_data(uint32_t ring)
 
 static void populate(void *start, uint64_t len)
 {
-	/* First touches cost about 30 ns an event; one call for each packet costs a third of that. May fail.
-	 * */
+	/* First touches cost about 30 ns an event; one call for each packet costs a third of that. May fail. */
 	hodo_sys3(SYS_madvise, start, len, MADV_POPULATE_WRITE);
 }
 
