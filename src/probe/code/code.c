@@ -33,13 +33,6 @@ const struct hodo_probe_segment *hodo_probe_segment_at(const struct hodo_probe_o
 	return NULL;
 }
 
-uint8_t hodo_probe_marks_at(const struct hodo_probe_object *o, uint64_t address)
-{
-	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, address);
-
-	return s ? s->marks[address - s->start] : 0;
-}
-
 void hodo_probe_mark(const struct hodo_probe_object *o, uint64_t start, uint64_t end, uint8_t marks)
 {
 	const struct hodo_probe_segment *s = hodo_probe_segment_at(o, start);
@@ -53,13 +46,6 @@ const struct hodo_probe_function *hodo_probe_function_at(const struct hodo_probe
 	uint32_t i = hodo_search(k, o->nfunctions, o->functions[k].end > address);
 
 	return i < o->nfunctions && o->functions[i].start <= address ? &o->functions[i] : NULL;
-}
-
-const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object *o, uint64_t address)
-{
-	uint32_t i = hodo_search(k, o->nexits, o->exits[k].addr >= address);
-
-	return i < o->nexits && o->exits[i].addr == address ? &o->exits[i] : NULL;
 }
 
 /* Adds a segment, whose bytes are filled in later. */

@@ -126,10 +126,6 @@ uint64_t hodo_probe_entry_slot_end(const struct hodo_probe_object *o, uint64_t s
 bool hodo_probe_is_slot(const struct hodo_probe_object *o, uint64_t addr);
 /* From now on windows may be where the function's slots are. */
 void hodo_probe_function_take_slots(const struct hodo_probe_object *o, const struct hodo_probe_function *f);
-/* The exit that is at the address; NULL: none. */
-const struct hodo_probe_exit *hodo_probe_exit_at(const struct hodo_probe_object *o, uint64_t address);
-/* Its marks; 0: not code. */
-uint8_t hodo_probe_marks_at(const struct hodo_probe_object *o, uint64_t address);
 /* Sets bits of the bytes from start to end, those that are code. */
 void hodo_probe_mark(const struct hodo_probe_object *o, uint64_t start, uint64_t end, uint8_t marks);
 
