@@ -95,11 +95,12 @@ static void end_elsewhere(long id)
 static void burn(long ms)
 {
 	HODO_SPAN(tops, burn, ms);
-	struct timespec t;
+	struct timespec from, t;
 
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms);
+	while ((t.tv_sec - from.tv_sec) * 1000 + (t.tv_nsec - from.tv_nsec) / 1000000 < ms);
 }
 
 __attribute__((noinline)) long work(long i)
