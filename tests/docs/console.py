@@ -115,7 +115,7 @@ class Shell:
 
     def __init__(self, environment):
         self.directory = tempfile.TemporaryDirectory(prefix="hodo-docs.")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("HODO_", "LD_"))}
+        kept = {k: v for k, v in os.environ.items() if k == "HODO_CLOCK" or not k.startswith(("HODO_", "LD_"))}
         home = self.directory.name + "/home"
         work = self.directory.name + "/work"
         os.mkdir(home)
