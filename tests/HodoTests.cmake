@@ -24,7 +24,9 @@
 # All tests go through hodo_test(), which gives each of them its labels.
 
 # Tests that `scripts/test` leaves to `scripts/test --all`: a label, then a pattern for names. No other list says so.
+# `newest` is left out there, too: hodo.ko for a second kernel takes as long as half of all other tests.
 set(hodo_labels
+  newest "^world\\.kernel\\.newest$"
   kernel "^world\\.kernel\\.|^bench\\.kernel_cost$"      # a virtual machine
   server "^world\\.(servers|programs)\\.|^verb\\.send\\.ssh\\.|^verb\\.export\\.clickhouse$" # installed or built
   browser "^world\\.browser\\.|^docs\\.pictures$"       # chromium, npm

@@ -4,8 +4,8 @@
 
 Makes a root of Debian with git alone, clones the tree into it, and does what a newcomer does: as a plain user without
 npm, who has root install exactly the packages that scripts/demo and scripts/test name; then as root, below a home
-that nobody else may enter, with npm. scripts/demo runs whole; scripts/test up to a list of its tests and some quick
-ones, of which those that lack something there say so.
+that nobody else may enter, with npm. scripts/demo runs whole; scripts/test, as the user, up to a list of its tests and
+some quick ones, of which those that lack something there say so (--tests-as-root: as root, too).
 
 What was compiled for the user is not compiled again for root, nor is what has not changed since the last time: of that,
 ccache, which comes when the packages for building have been named, knows the outcome.
@@ -242,7 +242,7 @@ def install_named(root, user, command):
     done = root.need("root", f"DEBIAN_FRONTEND=noninteractive apt-get -qq -y install {found.group(1)} >/dev/null", "/")
 
 
-def check(root, source):
+def check(root, source, tests_as_root):
     root.need("root", "apt-get -q update && useradd -m -s /bin/bash user && chmod 0700 /root", "/")
     clone(source, root.folder / "home/user/hodoscope")
     root.need("root", "chown -R user:user /home/user", "/")
@@ -258,13 +258,15 @@ def check(root, source):
     # With npm installed, but its registry may be out of reach.
     reachable = shutil.which("npm") and run("npm", "ping", "--fetch-retries=0", "--fetch-timeout=10000").returncode == 0
     check_demo(root, "root", True if reachable else None)
-    check_tests(root, "root")
+    if tests_as_root:
+        check_tests(root, "root")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("--keep", metavar="FOLDER", help="make the root there, and leave it")
+    parser.add_argument("--tests-as-root", action="store_true", help="run scripts/test as root, too")
     args = parser.parse_args()
     try:
         check_place()
@@ -275,7 +277,7 @@ def main():
             pathlib.Path(folder).mkdir(exist_ok=True)
             os.chmod(folder, 0o755)
             root = Root(pathlib.Path(folder), packages)
-            check(root, args.source.resolve())
+            check(root, args.source.resolve(), args.tests_as_root)
     except Skip as why:
         print(f"skipped: {why}")
         return 77
