@@ -41,7 +41,7 @@ set(hodo_labels
 
 # What each test has in its environment: the command, the library, the sources, the program that compares a recording
 # with babeltrace2, and lib/hodo_test.py; and no cache, which would be the user's. An invariant TSC
-# is the clock, even if the kernel of a virtual machine was told not to use it: other clocks have tests of their own.
+# is the clock, even if a virtual machine is configured not to use it: other clocks have tests of their own.
 file(STRINGS /proc/cpuinfo hodo_invariant_tsc REGEX "^flags.* constant_tsc .*nonstop_tsc" LIMIT_COUNT 1)
 set(hodo_test_environment
   HODO=$<TARGET_FILE:hodo_cli>

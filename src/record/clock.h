@@ -21,7 +21,7 @@ struct hodo_clock_sample {
 
 /*
  * Whether the TSC is invariant, and the kernel trusts it as its own clock source. HODO_CLOCK overrides the kernel:
- * virtual machines may be told to distrust a TSC that is none the worse for it.
+ * a virtual machine may be configured to distrust a TSC that is reliable.
  */
 bool hodo_clock_tsc_usable(void);
 /* The clock of a recording for which `asked` was asked, 0 if none was. -EINVAL and why: HODO_CLOCK is no clock. */
