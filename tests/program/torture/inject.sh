@@ -25,13 +25,13 @@ for mode in "" --overwrite; do
 			echo -n "seed $seed $mode $size loops $loops: "
 			# shellcheck disable=SC2086
 			HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$loops run exact 0 -m $size $mode -- \
-				"$TARGET" "$dir/shared" 4 100000 100 1
+				"$TARGET" "$dir/shared" 4 100000 100 1 5
 		done
 	done
 	echo -n "seed $seed $mode fallback: "
 	# shellcheck disable=SC2086
 	HODO_INJECT_SEED=$seed run exact 0 -m 64K $mode -- \
-		env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$TARGET" "$dir/shared" 4 20000 200 1
+		env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$TARGET" "$dir/shared" 4 20000 200 1 5
 done
 
 # Where an anchor is written, and where the ring learns of it: in the sequences, and between them (8). The rings
@@ -39,7 +39,7 @@ done
 for point in 5 6 7 8; do
 	seed=$((seed + 1))
 	echo -n "seed $seed point $point: "
-	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- "$TARGET" "$dir/shared" 4 20000 50 2
+	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- "$TARGET" "$dir/shared" 4 20000 50 2 5
 done
 
 # This program does not pass HODO_INJECT_PROBE_ENTER (7), and passes HODO_INJECT_PATCHED (6) only before it writes.
@@ -53,7 +53,7 @@ for ((point = 0; point < points; point++)); do
 				export HODO_INJECT_KILL=$point:$nth
 				timeout -k 5 20 "$HODO" record -q -o "$dir/trace" -m 16K -- \
 					env GLIBC_TUNABLES=glibc.pthread.rseq=$tunable \
-					"$TARGET" "$dir/shared" 3 20000 50 1
+					"$TARGET" "$dir/shared" 3 20000 50 1 5
 				exit $?
 			) || status=$?
 			if [ $status -eq 137 ] && [ -s "$dir/shared" ]; then

@@ -3,13 +3,12 @@
  * target.c - a program that is hard to trace: threads at full speed, signal
  * handlers that trace in the middle of events, forced migration.
  *
- *	target FILE THREADS EVENTS SIGNAL_US MIGRATE
+ *	target FILE THREADS EVENTS SIGNAL_US MIGRATE [SECONDS]
  *
- * FILE is a mapped struct shared. EVENTS 0: run until killed. SIGNAL_US: each
- * thread gets a signal every so many microseconds, 0: none. MIGRATE 1: some
- * threads move themselves from CPU to CPU; 2: in addition, all yield
- * after few events and in each signal handler, so that a ring's events come from
- * many threads; 3: they rest at times, for longer than an epoch (hodo/abi.h).
+ * FILE is a mapped struct shared. EVENTS 0: run until killed. SIGNAL_US: each thread gets a signal every so many
+ * microseconds, 0: none. MIGRATE 1: some threads move themselves from CPU to CPU; 2: in addition, all yield after few
+ * events and in each signal handler, so that a ring's events come from many threads; 3: they rest at times, for longer
+ * than an epoch (hodo/abi.h). SECONDS: all threads end when these have passed, however few events they have written.
  */
 #define _GNU_SOURCE
 #include <hodo/trace.h>
@@ -21,6 +20,7 @@
 
 static struct shared *shared;
 static uint64_t events, signal_us;
+static volatile sig_atomic_t time_is_up;
 static int migrate;
 static __thread int me = -1;
 static __thread uint32_t tid;
@@ -46,7 +46,7 @@ static void put(uint32_t stream, uint64_t seq)
 
 static void handler(int sig)
 {
-	if (me < 0)
+	if (me < 0 || time_is_up) /* a thread that is always in its handler must come to its end, too */
 		return;
 	if (migrate == 2) {
 		sched_yield();
@@ -55,6 +55,8 @@ static void handler(int sig)
 	}
 	put(HANDLER + (uint32_t)me, ++handler_seq);
 }
+
+static void end_all(int sig) { time_is_up = 1; }
 
 static void move(uint64_t n)
 {
@@ -81,7 +83,7 @@ static void *run(void *arg)
 	tid = (uint32_t)syscall(SYS_gettid);
 	me = (int)(intptr_t)arg;
 	start_timer(&timer, signal_us);
-	for (uint64_t seq = 1; !events || seq <= events; seq++) {
+	for (uint64_t seq = 1; (!events || seq <= events) && !time_is_up; seq++) {
 		put((uint32_t)me, seq);
 		if (migrate && seq % 4096 == 0 && me % 3 == 0)
 			move(seq / 4096);
@@ -97,6 +99,7 @@ static void *run(void *arg)
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct sigaction end = { .sa_handler = end_all, .sa_flags = SA_RESTART };
 	int n;
 
 	if (argc < 6 || (n = atoi(argv[2])) < 1 || n > HANDLER)
@@ -108,6 +111,9 @@ int main(int argc, char **argv)
 	if (!shared)
 		return 1;
 	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGALRM, &end, NULL);
+	if (argc > 6)
+		alarm((unsigned)atoi(argv[6]));
 	run_threads(n, run);
 	return 0;
 }

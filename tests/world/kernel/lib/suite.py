@@ -12,7 +12,7 @@ import tempfile
 from guest import ROOT, BuildError, run_build, takes_turns
 from kernels import cache, locked
 
-TESTS = ROOT / "tests" / "kernel"
+TESTS = ROOT / "tests/world/kernel"
 # Like src/kmod/Makefile, since the headers are unpacked without the packages that they need.
 NO_BTF = [] if shutil.which("pahole") else ["CONFIG_DEBUG_INFO_BTF_MODULES="]
 KEPT = 4  # builds of hodo.ko to keep for a kernel
@@ -90,6 +90,8 @@ def find(names):
     for name in names:
         if name not in known:
             raise BuildError(f"there is no test {name}: there are {' '.join(known)}")
+    if not known:
+        raise BuildError(f"there are no tests below {TESTS}")
     tests = [Test(known[name]) for name in (names or known)]
     return tests if names else [test for test in tests if not test.long]
 
