@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* writer.h - the ring's writers in assembly: their state of a thread, and how to call them. */
-#ifndef HODO_ARCH_WRITER_H
-#define HODO_ARCH_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <core/filter.h>
@@ -92,5 +91,3 @@ extern HODO_HIDDEN uint64_t hodo_x86_xsave_bytes;
 extern HODO_HIDDEN uint32_t hodo_x86_xsave_mask;
 extern HODO_HIDDEN uint32_t hodo_x86_moves; /* keep.S: 0 xsave or fxsave, 1 ymm, 2 zmm and k */
 HODO_HIDDEN void hodo_x86_keep_init(void);
-
-#endif

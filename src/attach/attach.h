@@ -6,8 +6,7 @@
  * allocator, and made to load the library and to listen; then it continues as if nothing had happened. All
  * other threads run on.
  */
-#ifndef HODO_ATTACH_ATTACH_H
-#define HODO_ATTACH_ATTACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ struct hodo_attach_still {
  */
 int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *still, struct hodo_attach_done *done,
 		      struct hodo_why *why);
-
-#endif

@@ -12,8 +12,7 @@
  *	stop_threads.c  all threads, stopped while code is written
  *	without_terminal.c  in a process of its own: the threads go on if that one is killed
  */
-#ifndef HODO_ATTACH_ATTACH_IMPL_H
-#define HODO_ATTACH_ATTACH_IMPL_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -219,5 +218,3 @@ int hodo_attach_places_find(struct hodo_attach_target *t, struct hodo_attach_pla
  */
 int hodo_attach_call(struct hodo_attach_tracee *e, const struct hodo_attach_places *p,
 		     const struct hodo_attach_stack *stack, int64_t answer[3]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* arena.h - many small pieces of memory that stay where they are and are freed together. */
-#ifndef HODO_BASE_ARENA_H
-#define HODO_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void *hodo_arena_zero(struct hodo_arena *a, size_t len); /* the same, zeroed */
 char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len);
 void hodo_arena_clear(struct hodo_arena *a); /* frees all pieces, and keeps a block of memory for more */
 void hodo_arena_free(struct hodo_arena *a);  /* all of it; the arena is empty then */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h - the time for waits and limits. */
-#ifndef HODO_BASE_CLOCK_H
-#define HODO_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -26,5 +25,3 @@ static inline int64_t hodo_now_ns(void)
 {
 	return hodo_clock_ns(CLOCK_MONOTONIC);
 }
-
-#endif

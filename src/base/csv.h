@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* csv.h - cells of a table of comma separated values (RFC 4180). */
-#ifndef HODO_BASE_CSV_H
-#define HODO_BASE_CSV_H
+#pragma once
 
 #include "text.h"
 
@@ -11,5 +10,3 @@
  * for numbers, which may begin with a minus.
  */
 void hodo_csv_text(struct hodo_text *out, const char *text, size_t len);
-
-#endif

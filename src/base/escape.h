@@ -3,8 +3,7 @@
  * escape.h - makes foreign text harmless. A traced program may put any bytes into a name: these functions
  * decide which characters reach a terminal or a JSON string unchanged.
  */
-#ifndef HODO_BASE_ESCAPE_H
-#define HODO_BASE_ESCAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ char *hodo_escape_plain(char *to, const void *text, size_t len, bool quoted);
 void hodo_printable(char *to, size_t size, const char *s);
 /* For a message, in place: a question mark for each byte that is not UTF-8 and each invisible character. */
 void hodo_mask_unseen(char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file.h - reads and writes whole files: interrupted and partial transfers are continued. Lists directories. */
-#ifndef HODO_BASE_FILE_H
-#define HODO_BASE_FILE_H
+#pragma once
 
 #include <dirent.h>
 #include <limits.h>
@@ -47,5 +46,3 @@ int hodo_dir_open(int dirfd, const char *name);
 DIR *hodo_dir_list(int dirfd, const char *name);
 /* The next name in it, without "." and ".."; NULL: no more. dir may be NULL. */
 const char *hodo_dir_next(DIR *dir);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Any thread may call these.
  */
-#ifndef HODO_BASE_HASH_H
-#define HODO_BASE_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ static inline bool hodo_hash_same(const void *a, const void *b, size_t len)
 			return false;
 	return hodo_hash_load(p + len - 8) == hodo_hash_load(q + len - 8);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * read from it is within 1 % of the true one; integers up to 127 have their own buckets. Only buckets that
  * occur take memory.
  */
-#ifndef HODO_BASE_HISTOGRAM_H
-#define HODO_BASE_HISTOGRAM_H
+#pragma once
 
 #include "map.h"
 
@@ -34,5 +33,3 @@ double hodo_histogram_at(struct hodo_histogram *h, double q);
 const struct hodo_bucket *hodo_histogram_sorted(struct hodo_histogram *h);
 double hodo_bucket_low(int64_t key); /* its bound towards zero */
 void hodo_histogram_free(struct hodo_histogram *h); /* NULL is allowed */
-
-#endif

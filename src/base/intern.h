@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* intern.h - strings stored once and numbered from 0 in the order of their first use. */
-#ifndef HODO_BASE_INTERN_H
-#define HODO_BASE_INTERN_H
+#pragma once
 
 #include "map.h"
 
@@ -26,5 +25,3 @@ static inline const char *hodo_strings_at(const struct hodo_strings *s, uint32_t
 	return ((const struct hodo_bytes *)s->map.entries)[number].data;
 }
 void hodo_strings_free(struct hodo_strings *s);
-
-#endif

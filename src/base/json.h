@@ -14,8 +14,7 @@
  * Compact, with no spaces, and line breaks only from hodo_json_line(). The key is NULL in arrays and at the
  * top. Failures are in text->error.
  */
-#ifndef HODO_BASE_JSON_H
-#define HODO_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void hodo_json_double(struct hodo_json *j, const char *key, double v, int decima
 struct hodo_text *hodo_json_value(struct hodo_json *j, const char *key);
 /* The next value, or the next closing bracket, begins on a new line. */
 void hodo_json_line(struct hodo_json *j);
-
-#endif

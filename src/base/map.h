@@ -15,8 +15,7 @@
  * Pointers to entries are valid until the next one is added or removed; numbers of entries (hodo_map_index())
  * until the next one is removed. Maps are not thread safe.
  */
-#ifndef HODO_BASE_MAP_H
-#define HODO_BASE_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,5 +132,3 @@ static inline void *hodo_map_keep_u64(struct hodo_map *m, uint64_t key, size_t b
 
 	return kept ? kept : hodo_map_keep(m, &key, bytes);
 }
-
-#endif

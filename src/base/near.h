@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* near.h - the names most similar to a missing one: what the user may have meant. */
-#ifndef HODO_BASE_NEAR_H
-#define HODO_BASE_NEAR_H
+#pragma once
 
 #define HODO_NEAR_NAMES 3u
 #define HODO_NEAR_BYTES 128u /* of a name, with its NUL; longer ones are not similar to anything */
@@ -19,5 +18,3 @@ struct hodo_near {
 void hodo_near_look(struct hodo_near *n, const char *name);
 /* ": did you mean a, b or c?"; "" if nothing is near. */
 const char *hodo_near_text(struct hodo_near *n);
-
-#endif

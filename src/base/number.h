@@ -3,8 +3,7 @@
  * number.h - fast formatting of numbers. Each function writes at `to` unchecked, without a NUL, and returns
  * the end.
  */
-#ifndef HODO_BASE_NUMBER_H
-#define HODO_BASE_NUMBER_H
+#pragma once
 
 #include <locale.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ char *hodo_format_decimal(char *to, int64_t v, unsigned decimals);
  * json: "NaN", "Infinity" and "-Infinity" are in quotes. c: a locale with C's number format.
  */
 char *hodo_format_float(char *to, double v, bool single, bool json, locale_t c);
-
-#endif

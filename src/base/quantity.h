@@ -5,8 +5,7 @@
  * One grammar each, for all options and variables. The parsers take a whole text: 0, or -EINVAL if it is
  * something else or too large. The caller checks, and reports, bounds.
  */
-#ifndef HODO_BASE_QUANTITY_H
-#define HODO_BASE_QUANTITY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ const char *hodo_size_text(uint64_t n, char buf[32]);   /* as hodo_parse_size() 
 const char *hodo_human_bytes(uint64_t n, char buf[32]); /* 1.5 MiB */
 const char *hodo_duration(uint64_t ns, char buf[32]);   /* in 10 columns: "  1.234 us" */
 const char *hodo_duration_plain(uint64_t ns, char buf[32]); /* as hodo_parse_time() reads it: 1.234us */
-
-#endif

@@ -11,8 +11,7 @@
  *	if (!err)
  *		fd = open(…);
  */
-#ifndef HODO_BASE_RIGHTS_H
-#define HODO_BASE_RIGHTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -37,5 +36,3 @@ int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid);
 void hodo_rights_end(struct hodo_rights *rights); /* may be called twice */
 /* After hodo_rights_end(): goes on as that user. As hodo_rights_of(). */
 int hodo_rights_again(struct hodo_rights *rights);
-
-#endif

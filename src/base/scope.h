@@ -13,8 +13,7 @@
  *
  * To pass ownership on, take it out of the variable first: hodo_take_fd(), or store NULL in it.
  */
-#ifndef HODO_BASE_SCOPE_H
-#define HODO_BASE_SCOPE_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -57,5 +56,3 @@ static inline void hodo_scope_closedir(DIR *const *dir)
 	if (*dir)
 		closedir(*dir);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * The functions that add return nothing: the first failure stays in `error`, and later additions are dropped,
  * so that it only needs to be checked once, at the end.
  */
-#ifndef HODO_BASE_TEXT_H
-#define HODO_BASE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ const char *hodo_text_string(struct hodo_text *t);
 /* Writes out what is left. 0, or the first failure's negative errno. */
 int hodo_text_flush(struct hodo_text *t);
 void hodo_text_free(struct hodo_text *t); /* all zero then */
-
-#endif

@@ -5,8 +5,7 @@
  * An array is an ordinary pointer and a number of elements in the user's struct; free() frees it. If elements
  * are added one at a time, its capacity needs no member: it is the number, rounded up to a power of two.
  */
-#ifndef HODO_BASE_VEC_H
-#define HODO_BASE_VEC_H
+#pragma once
 
 #include <errno.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ static inline void *hodo_vec_extend(void *array, size_t n, size_t element_bytes)
 {
 	return n & (n - 1) ? array : hodo_vec_extend_slow(array, n, element_bytes);
 }
-
-#endif

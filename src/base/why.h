@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* why.h - messages to the user: why something failed, and what to do about it. */
-#ifndef HODO_BASE_WHY_H
-#define HODO_BASE_WHY_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct hodo_reporter {
 };
 
 void hodo_report(const struct hodo_reporter *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

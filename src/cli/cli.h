@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli.h - what most verbs of the hodo command need: options, messages, output and recordings; and the verbs. */
-#ifndef HODO_CLI_H
-#define HODO_CLI_H
+#pragma once
 
 #include "options.h"
 #include "recording.h"
@@ -22,5 +21,3 @@ void hodo_overview(FILE *f, const char *dir, char **command);
 int hodo_complete(int argc, char **argv);
 extern const struct hodo_verb *const hodo_verbs[]; /* in the order of --help; ends with NULL */
 const struct hodo_verb *hodo_verb_find(const char *name); /* NULL: there is no such verb */
-
-#endif

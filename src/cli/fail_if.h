@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fail_if.h - --fail-if for comparisons of recordings: which changes make them fail. */
-#ifndef HODO_CLI_FAIL_IF_H
-#define HODO_CLI_FAIL_IF_H
+#pragma once
 
 #include <cli/output/table.h>
 
@@ -41,5 +40,3 @@ void hodo_fail_if_row(struct hodo_fail_ifs *f, const struct hodo_table t[2], con
  * reported: a test of nothing must not pass.
  */
 int hodo_fail_if_status(const struct hodo_show *look, int status);
-
-#endif

@@ -3,8 +3,7 @@
  * options.h - a verb and its options, as data: one table for parsing, --help, the shells' completion and the
  * heads of the manual page's OPTIONS (docs/design/cli.md).
  */
-#ifndef HODO_CLI_OPTIONS_H
-#define HODO_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -178,5 +177,3 @@ const struct hodo_option *hodo_option_find(const struct hodo_verb *verb, const c
 void hodo_verb_help(FILE *f, const struct hodo_verb *verb, bool all);
 /* For scripts/man-options: "-e, --event EVENT" and the headings, a line each. */
 void hodo_verb_heads(FILE *f, const struct hodo_verb *verb);
-
-#endif

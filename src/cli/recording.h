@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h - the recordings that verbs show: opened, and what is missing in them. */
-#ifndef HODO_CLI_RECORDING_H
-#define HODO_CLI_RECORDING_H
+#pragma once
 
 #include <base/json.h>
 #include <base/scope.h>
@@ -62,5 +61,3 @@ void hodo_ask_debuginfod(const struct hodo_args *a, struct hodo_symbols *symbols
 void hodo_tell_unnamed(const struct hodo_symbols *symbols);
 /* The names of functions of that object, or of none if "", could not be kept in a recording, and what to do. */
 void hodo_tell_unkept(const char *recording, const char *object, int err);
-
-#endif

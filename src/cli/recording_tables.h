@@ -3,8 +3,7 @@
  * recording_tables.h - a recording as tables: its events, counted (hodo stat, and what hodo PROGRAM shows at the end),
  * and its processes (hodo info, hodo stat).
  */
-#ifndef HODO_CLI_RECORDING_TABLES_H
-#define HODO_CLI_RECORDING_TABLES_H
+#pragma once
 
 #include <cli/cli.h>
 #include <cli/output/table.h>
@@ -50,5 +49,3 @@ extern const struct hodo_columns hodo_process_columns, hodo_lost_columns;
 struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct hodo_read_process *p);
 /* The snapshot, libraries and warnings of a process: hodo_table.below. */
 void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, const void *row);
-
-#endif

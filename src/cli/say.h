@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say.h - messages of the hodo command, and exit statuses. */
-#ifndef HODO_CLI_SAY_H
-#define HODO_CLI_SAY_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ const char *hodo_find_program(const char *word, char path[PATH_MAX]);
 
 /* "3 processes", "the kernel", "the kernel and 1 process"; n counts the kernel. */
 const char *hodo_whom(bool kernel, uint32_t n, char buf[48]);
-
-#endif

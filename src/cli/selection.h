@@ -3,8 +3,7 @@
  * selection.h - which events of a recording a verb reads: -e, --host, --process, --thread, --since, --until and
  * --filter mean the same on each (docs/man/hodo.1).
  */
-#ifndef HODO_CLI_SELECTION_H
-#define HODO_CLI_SELECTION_H
+#pragma once
 
 #include "options.h"
 
@@ -58,5 +57,3 @@ bool hodo_selection_names(const struct hodo_args *args); /* … but those that -
 void hodo_selection_end(const struct hodo_args *args);
 struct hodo_selection *hodo_selection_new(void); /* initially takes all events */
 void hodo_selection_free(struct hodo_selection *selection); /* NULL is allowed */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* target.h - a running process that a verb communicates with. */
-#ifndef HODO_CLI_TARGET_H
-#define HODO_CLI_TARGET_H
+#pragma once
 
 #include <base/why.h>
 #include <record/record.h>
@@ -67,5 +66,3 @@ uint32_t hodo_attach_find(struct hodo_attach_options *o);
  * Reports those that cannot be recorded. Returns how many are recorded.
  */
 uint32_t hodo_attach_record(struct hodo_attach_options *o, struct hodo_recorder *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* values.h - values of options that several verbs take. */
-#ifndef HODO_CLI_VALUES_H
-#define HODO_CLI_VALUES_H
+#pragma once
 
 #include <base/quantity.h>
 
@@ -11,5 +10,3 @@ int hodo_set_time(int64_t *ns, const char *verb, const char *option, const char 
 /* The value of --compress, which is optional: a level for pack/compress.h. 0, or HODO_EXIT_USAGE after a
  * message. */
 int hodo_compress_level(const char *verb, const char *value, int *level);
-
-#endif

@@ -6,8 +6,7 @@
  * A block is rows with consecutive numbers; its first row's number is in all of its rows. So what the server has of a
  * recording is known, and a row that is there is not sent again, wherever an earlier run ended its blocks.
  */
-#ifndef HODO_CLICKHOUSE_BLOCKS_H
-#define HODO_CLICKHOUSE_BLOCKS_H
+#pragma once
 
 #include "row.h"
 #include "table.h"
@@ -31,5 +30,3 @@ int clickhouse_blocks_open(struct clickhouse_blocks *b);
 void clickhouse_blocks_close(struct clickhouse_blocks *b);
 int clickhouse_blocks_add(struct clickhouse_blocks *b, const struct hodo_rows_batch *batch);
 int clickhouse_blocks_end(struct clickhouse_blocks *b); /* sends what is left, and looks whether all is there */
-
-#endif

@@ -8,8 +8,7 @@
  * is not ours, or of another version, and the line says what helps; -EREMOTEIO: the server refused it; -ENOMEM, or one
  * of the reader's.
  */
-#ifndef HODO_CLICKHOUSE_CLICKHOUSE_H
-#define HODO_CLICKHOUSE_CLICKHOUSE_H
+#pragma once
 
 #include <sym/recording_symbols.h>
 #include <hodo/read.h>
@@ -54,5 +53,3 @@ struct hodo_clickhouse_load {
 };
 
 int hodo_clickhouse_load(struct hodo_clickhouse *c, struct hodo_clickhouse_load *load);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cluster.h - tables over all servers of a cluster, in a database beside ours. */
-#ifndef HODO_CLICKHOUSE_CLUSTER_H
-#define HODO_CLICKHOUSE_CLUSTER_H
+#pragma once
 
 #include "server.h"
 
@@ -11,5 +10,3 @@ void clickhouse_cluster_database(const struct hodo_clickhouse *c, struct hodo_te
 int clickhouse_cluster_open(struct hodo_clickhouse *c);
 /* Makes the table there that is this one of all servers, with the columns that this one has now. */
 int clickhouse_cluster_table(struct hodo_clickhouse *c, const char *table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* database.h - the database, of which version it is, and which recordings it has. */
-#ifndef HODO_CLICKHOUSE_DATABASE_H
-#define HODO_CLICKHOUSE_DATABASE_H
+#pragma once
 
 #include "server.h"
 
@@ -19,5 +18,3 @@ struct clickhouse_load {
 /* Notes that the recording comes, or, with complete, that it is there. -ESTALE: another selection of it is there. */
 int clickhouse_database_begin(struct hodo_clickhouse *c, const struct clickhouse_load *l);
 int clickhouse_database_complete(struct hodo_clickhouse *c, const struct clickhouse_load *l);
-
-#endif

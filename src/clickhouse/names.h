@@ -3,8 +3,7 @@
  * names.h - names and types of a recording as those of ClickHouse. A recording may call an event or a field anything:
  * what is in a statement is quoted, and what is a name there is one of which ClickHouse can make a file's name.
  */
-#ifndef HODO_CLICKHOUSE_NAMES_H
-#define HODO_CLICKHOUSE_NAMES_H
+#pragma once
 
 #include <base/text.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ uint64_t clickhouse_number(const char *text);
 
 /* "Nullable(Int64)". null: whether it can have no value. Not of HODO_ROWS_FIELDS. */
 const char *clickhouse_type(uint32_t type, bool null, char to[32]);
-
-#endif

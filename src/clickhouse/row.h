@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* row.h - a row as RowBinary. */
-#ifndef HODO_CLICKHOUSE_ROW_H
-#define HODO_CLICKHOUSE_ROW_H
+#pragma once
 
 #include <base/text.h>
 #include <locale.h>
@@ -19,5 +18,3 @@ struct clickhouse_row_form {
 /* Appends a row's columns, those that each table begins with excepted. */
 void clickhouse_row_put(struct hodo_text *to, const struct clickhouse_row_form *form,
 			const struct hodo_rows_batch *batch, uint32_t row);
-
-#endif

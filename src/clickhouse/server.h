@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* server.h - statements and rows to a server, and what it says. */
-#ifndef HODO_CLICKHOUSE_SERVER_H
-#define HODO_CLICKHOUSE_SERVER_H
+#pragma once
 
 #include "clickhouse.h"
 
@@ -37,5 +36,3 @@ struct clickhouse_answer clickhouse_answer(struct hodo_clickhouse *c);
 bool clickhouse_answer_number(struct clickhouse_answer *a, unsigned bytes, uint64_t *number);
 bool clickhouse_answer_text(struct clickhouse_answer *a, const char **text, size_t *len);
 int clickhouse_answer_bad(struct hodo_clickhouse *c);
-
-#endif

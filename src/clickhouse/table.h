@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h - one table of a recording, and the one of the server that takes its rows. */
-#ifndef HODO_CLICKHOUSE_TABLE_H
-#define HODO_CLICKHOUSE_TABLE_H
+#pragma once
 
 #include "server.h"
 
@@ -37,5 +36,3 @@ int clickhouse_table_open(struct hodo_clickhouse *c, struct clickhouse_table *t,
 void clickhouse_table_close(struct clickhouse_table *t);
 /* Whether the server has as many rows of the recording as there are. */
 int clickhouse_table_verify(struct hodo_clickhouse *c, struct clickhouse_table *t, uint64_t load);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* views.h - the questions that have names (duck/named_queries.c), as views in a database. */
-#ifndef HODO_CLICKHOUSE_VIEWS_H
-#define HODO_CLICKHOUSE_VIEWS_H
+#pragma once
 
 #include "server.h"
 
@@ -10,5 +9,3 @@
 
 /* Makes all of them in the database, new. */
 int clickhouse_views_make(struct hodo_clickhouse *c, const char *database);
-
-#endif

@@ -3,8 +3,7 @@
  * atomic.h - every access to shared words goes through here. Each interesting place between two accesses is a
  * named injection point, where a torture build (HODO_INJECT_HOOK) delays, yields, raises a signal or kills.
  */
-#ifndef HODO_CORE_ATOMIC_H
-#define HODO_CORE_ATOMIC_H
+#pragma once
 
 #define hodo_load(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 #define hodo_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
@@ -42,6 +41,4 @@ void hodo_inject(enum hodo_inject_point point);
 #define HODO_INJECT(point) hodo_inject(point)
 #else
 #define HODO_INJECT(point) ((void)0)
-#endif
-
 #endif

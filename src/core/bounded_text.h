@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* bounded_text.h - builds short messages where there is no printf, and cuts what does not fit. */
-#ifndef HODO_CORE_BOUNDED_TEXT_H
-#define HODO_CORE_BOUNDED_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ static inline bool hodo_bounded_is(const char *p, size_t n, const char *word)
 {
 	return hodo_bounded_len(word) == n && memcmp(p, word, n) == 0;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * Any number of looks run at once, in any context: only atomic operations change how often a trigger was met
  * and when a rate's next event is due.
  */
-#ifndef HODO_CORE_CONDITION_H
-#define HODO_CORE_CONDITION_H
+#pragma once
 
 #include "atomic.h"
 #include "filter.h"
@@ -163,5 +162,3 @@ static inline bool hodo_look_rates(struct hodo_look *look, const struct hodo_loo
 
 /* HODO_WANTS_* of a verdict. */
 uint32_t hodo_verdict_wants(uint32_t verdict);
-
-#endif

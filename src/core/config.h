@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* config.h - what a recorder wants of a recording, as it is sent to libhodo and hodo.ko: struct hodo_msg_config. */
-#ifndef HODO_CORE_CONFIG_H
-#define HODO_CORE_CONFIG_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ size_t hodo_config_check(const struct hodo_msg_config *c, size_t len);
 /* Whether a pattern includes the event, or no pattern includes anything, and no "!pattern" excludes it. */
 bool hodo_config_wants(const struct hodo_msg_config *c, bool (*matches)(const char *pattern, const void *event),
 		       const void *event);
-
-#endif

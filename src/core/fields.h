@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* fields.h - an event's fields: their names, from the source text of its arguments, and their types. */
-#ifndef HODO_CORE_FIELDS_H
-#define HODO_CORE_FIELDS_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -65,5 +64,3 @@ static inline int64_t hodo_fields_integer(uint8_t type, const void *p)
 	__builtin_memcpy(&whole, p, sizeof(whole));
 	return whole;
 }
-
-#endif

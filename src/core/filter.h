@@ -17,8 +17,7 @@
  * Values are absent, a 64-bit integer (signed or unsigned), a double, or a
  * text. docs/design/filter.md says what each operation gives.
  */
-#ifndef HODO_CORE_FILTER_H
-#define HODO_CORE_FILTER_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -200,5 +199,3 @@ bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *piece
 /* The same for libhodo, where hodo_filter_run() preserves the vector registers. */
 bool hodo_filter_run_floats(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars);
-
-#endif

@@ -3,8 +3,7 @@
  * filter_impl.h - what verification (filter.c), binding (filter_bind.c) and the machine (filter_run.c)
  * share and nobody else needs.
  */
-#ifndef HODO_CORE_FILTER_IMPL_H
-#define HODO_CORE_FILTER_IMPL_H
+#pragma once
 
 #include "filter.h"
 
@@ -70,5 +69,3 @@ void hodo_filter_make_steps(struct hodo_filter *f);
 
 /* filter.c: bytes of header and names of a verified program. */
 size_t hodo_filter_header_len(const uint8_t *code, size_t len);
-
-#endif

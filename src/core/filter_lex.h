@@ -2,8 +2,7 @@
 /*
  * filter_lex.h - the tokens of a filter expression. Only filter_parse.c uses it.
  */
-#ifndef HODO_CORE_FILTER_LEX_H
-#define HODO_CORE_FILTER_LEX_H
+#pragma once
 
 #include "bounded_text.h"
 
@@ -55,5 +54,3 @@ int hodo_filter_lex(const struct hodo_filter_lexer *lexer, const char *p, struct
  * escapes were checked when it was read.
  */
 size_t hodo_filter_lex_text(const struct hodo_filter_token *token, char *out);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * filter_parse.h - compiles a filter expression into a program of the filter machine (filter.h).
  */
-#ifndef HODO_CORE_FILTER_PARSE_H
-#define HODO_CORE_FILTER_PARSE_H
+#pragma once
 
 #include "filter.h"
 #include "filter_lex.h"
@@ -67,5 +66,3 @@ struct hodo_filter_parser {
  */
 int hodo_filter_parse(struct hodo_filter_parser *p, const char *expr, uint8_t *code, size_t size, size_t *len,
 		      char *error, size_t error_size);
-
-#endif

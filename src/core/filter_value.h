@@ -3,8 +3,7 @@
  * filter_value.h - the filter machine's values and operators. Part of
  * filter_run.c, which alone includes it, so that the loop can inline them.
  */
-#ifndef HODO_CORE_FILTER_VALUE_H
-#define HODO_CORE_FILTER_VALUE_H
+#pragma once
 
 #include "filter.h"
 #include "glob.h"
@@ -323,5 +322,3 @@ static void unary(uint8_t op, struct value *a)
 	else
 		set_absent(a);
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Freestanding; any thread. Texts may be hostile.
  */
-#ifndef HODO_CORE_FUNCTION_PATTERN_H
-#define HODO_CORE_FUNCTION_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ size_t hodo_function_file(const char *text, size_t len);
  * ("libz.so" is libz.so.1). soname: "" if it has none.
  */
 bool hodo_function_file_is(const char *text, size_t len, const char *path, const char *soname);
-
-#endif

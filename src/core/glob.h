@@ -5,8 +5,7 @@
  * One matcher for event patterns ("kv:*") and for `=~` in filters. Freestanding;
  * runs in the traced process, in signal handlers too.
  */
-#ifndef HODO_CORE_GLOB_H
-#define HODO_CORE_GLOB_H
+#pragma once
 
 #ifdef __KERNEL__
 #include <linux/types.h>
@@ -44,5 +43,3 @@ size_t hodo_glob_tag(const char *name, size_t len);
  * one. A bracket that nothing closes is a byte like others, as are those of operator<, operator-> and the like.
  */
 size_t hodo_glob_first(const char *list, size_t len);
-
-#endif

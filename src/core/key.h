@@ -9,8 +9,7 @@
  * - texts if they have the same bytes up to the first NUL; a NULL text equals only another NULL text;
  * - floats, bytes and arrays if they have the same type and the same bytes.
  */
-#ifndef HODO_CORE_KEY_H
-#define HODO_CORE_KEY_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -23,5 +22,3 @@
  * thread and any signal handler may call it.
  */
 size_t hodo_key_put(uint8_t *to, size_t room, uint8_t type, const void *data, uint32_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* kind.h - the names of events' kinds. */
-#ifndef HODO_CORE_KIND_H
-#define HODO_CORE_KIND_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -30,5 +29,3 @@ static inline const char *hodo_kind_name(unsigned kind)
 	_Static_assert(sizeof(names) / sizeof(names[0]) == HODO_KIND_FUNCTION + 1, "one for each kind");
 	return kind <= HODO_KIND_FUNCTION ? names[kind] : "?";
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* kprobe.h - checks a struct hodo_kprobe before the kernel acts on it. */
-#ifndef HODO_CORE_KPROBE_H
-#define HODO_CORE_KPROBE_H
+#pragma once
 
 #include <hodo/abi_kernel.h>
 
@@ -18,5 +17,3 @@ bool hodo_kprobe_check(const struct hodo_kprobe *k, size_t size, const char **te
 
 /* The most bytes that the values can take. */
 uint32_t hodo_kprobe_bytes(const struct hodo_kprobe *k);
-
-#endif

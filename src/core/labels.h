@@ -3,8 +3,7 @@
  * labels.h - the labels in an event's descriptor (HODO_DESC_LABELLED), "0:RED=0,GREEN=1;3:OFF=0,ON=1;", and which
  * labels an event has.
  */
-#ifndef HODO_CORE_LABELS_H
-#define HODO_CORE_LABELS_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -32,5 +31,3 @@ enum hodo_labels_of { HODO_LABELS_OF_OTHERS, HODO_LABELS_OF_PROVIDER, HODO_LABEL
  * result takes precedence.
  */
 enum hodo_labels_of hodo_labels_of(const char *owner, const char *event);
-
-#endif

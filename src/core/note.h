@@ -6,8 +6,7 @@
  * NT_GNU_PROPERTY_TYPE_0, the one kind that is aligned to 8, into one segment with all others. That kind
  * reads the same either way: its name has 4 bytes and its descriptor a multiple of 8. Zeros may precede it.
  */
-#ifndef HODO_CORE_NOTE_H
-#define HODO_CORE_NOTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ static inline bool hodo_note_is(const struct hodo_elf_note *note, const char *na
 {
 	return note->name_size == name_size && memcmp(note->name, name, name_size) == 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * payload.h - the bytes after an event's header: runs of fields of fixed size, with one of variable size
  * between them. All code that walks over events or parses one uses this.
  */
-#ifndef HODO_CORE_PAYLOAD_H
-#define HODO_CORE_PAYLOAD_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <hodo/abi_live.h>
@@ -34,5 +33,3 @@ uint64_t hodo_payload_size(const struct hodo_payload *payload, const uint8_t *p,
  */
 size_t hodo_payload_pieces(const struct hodo_payload *payload, const uint8_t *p, uint64_t room,
 			   struct hodo_piece pieces[HODO_PAYLOAD_PIECES_MAX]);
-
-#endif

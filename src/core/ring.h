@@ -37,8 +37,7 @@
  * 0, and the next event writes an unneeded anchor. A packet switch clears anchor before its commit, so that
  * each packet can be read alone.
  */
-#ifndef HODO_CORE_RING_H
-#define HODO_CORE_RING_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <stdbool.h>
@@ -180,5 +179,3 @@ static inline struct hodo_packet *hodo_ring_packet(const struct hodo_view *view,
 {
 	return (struct hodo_packet *)(view->data + (position & view->mask & ~(view->packet_size - 1)));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* search.h - binary search for the place of something that need not be there. */
-#ifndef HODO_CORE_SEARCH_H
-#define HODO_CORE_SEARCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@
 		}                                                          \
 		hodo_low;                                                  \
 	})
-
-#endif

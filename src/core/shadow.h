@@ -27,8 +27,7 @@
  * entered again for the same shadow or table while one runs. The table of parked frames may be shared: then
  * the caller supplies lock and unlock.
  */
-#ifndef HODO_CORE_SHADOW_H
-#define HODO_CORE_SHADOW_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <stdbool.h>
@@ -127,5 +126,3 @@ void hodo_shadow_clear(struct hodo_shadow *shadow, uint64_t now);
 
 /* Puts a frame into the table, without growing it, replacing one with the same address. */
 void hodo_parked_put(struct hodo_parked *parked, const struct hodo_frame *frame);
-
-#endif

@@ -28,8 +28,7 @@
  *
  * Freestanding; any thread and signal handler may call it. Names may be hostile.
  */
-#ifndef HODO_CORE_SYMBOL_NAME_H
-#define HODO_CORE_SYMBOL_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ size_t hodo_brief_name(const char *name, size_t len, char *out);
 
 /* Removes the template arguments of the demangled name, which has no parameters, in place. Returns its new length. */
 size_t hodo_name_without_arguments(char *name, size_t len);
-
-#endif

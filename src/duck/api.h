@@ -3,8 +3,7 @@
  * api.h - the functions of DuckDB's C interface that we use, as its documentation declares them. They are found in the
  * library by their names when it is loaded: there is no other header.
  */
-#ifndef HODO_DUCK_API_H
-#define HODO_DUCK_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -191,5 +190,3 @@ struct duck_api {
 
 /* The library's, once hodo_duck_load() has found it. */
 extern struct duck_api duck;
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Once it has been set, the names of the recording are not looked at any more.
  */
-#ifndef HODO_DUCK_BATCH_FUNCTION_H
-#define HODO_DUCK_BATCH_FUNCTION_H
+#pragma once
 
 #include <base/why.h>
 
@@ -31,5 +30,3 @@ int duck_gathered_set(struct duck_gathered *g, const struct hodo_rows_batch *at,
 /* The code of a row's host; UINT32_MAX: it is not known. */
 uint32_t duck_gathered_host(const struct duck_gathered *g, uint32_t row);
 void duck_gathered_drop(struct duck_gathered *g);
-
-#endif

@@ -5,8 +5,7 @@
  * Functions return 0 or a positive count, or a negative errno, and then say in `error` what went wrong and what helps,
  * in one line.
  */
-#ifndef HODO_DUCK_DUCK_H
-#define HODO_DUCK_DUCK_H
+#pragma once
 
 #include <base/why.h>
 #include <read/table/schema.h>
@@ -115,5 +114,3 @@ struct hodo_duck_question {
 	const char *otherwise;  /* why there are no rows though names are chosen; NULL: it is not known */
 };
 const struct hodo_duck_question *hodo_duck_question(unsigned i);
-
-#endif

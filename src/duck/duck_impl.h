@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* duck_impl.h - what the files of this module share. */
-#ifndef HODO_DUCK_DUCK_IMPL_H
-#define HODO_DUCK_DUCK_IMPL_H
+#pragma once
 
 #include "api.h"
 #include "duck.h"
@@ -104,5 +103,3 @@ void duck_seen_free(struct duck_seen *seen);
 
 /* Rows of a result, to the sink: result.c. */
 int duck_result_put(struct duck_result *result, const struct hodo_duck_sink *sink, struct hodo_why *e);
-
-#endif

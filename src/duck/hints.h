@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hints.h - what DuckDB's messages do not say. */
-#ifndef HODO_DUCK_HINTS_H
-#define HODO_DUCK_HINTS_H
+#pragma once
 
 #include "duck_impl.h"
 
@@ -15,5 +14,3 @@ void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *n
 bool duck_hint_file(const struct hodo_why *e, char *path, size_t bytes);
 /* It is none of hodo's: what helps if its directory is missing. Cuts the path short. */
 void duck_hint_folder(struct hodo_why *e, char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* parameters.h - the values that statements get, and whether all of them were wanted. */
-#ifndef HODO_DUCK_PARAMETERS_H
-#define HODO_DUCK_PARAMETERS_H
+#pragma once
 
 #include "duck_impl.h"
 
@@ -23,5 +22,3 @@ void duck_parameters_end(struct duck_parameters *p);
 int duck_parameters_bind(struct duck_parameters *p, duck_handle statement, struct hodo_why *e);
 /* After all statements were bound: 0, or -EINVAL: none has one that was given. */
 int duck_parameters_check(struct duck_parameters *p, struct hodo_why *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet.h - one batch of rows as files: what a thread of the export does (parquet.c). */
-#ifndef HODO_DUCK_PARQUET_H
-#define HODO_DUCK_PARQUET_H
+#pragma once
 
 #include <base/why.h>
 
@@ -23,5 +22,3 @@ struct duck_files {
 
 /* Writes the rows of the batch: a file, or one for each host and day. 0 or a negative errno. */
 int duck_files_write(struct duck_files *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* value.h - one value of a result as text. */
-#ifndef HODO_DUCK_VALUE_H
-#define HODO_DUCK_VALUE_H
+#pragma once
 
 #include "duck_impl.h"
 
@@ -21,5 +20,3 @@ bool duck_value_is_number(const struct duck_value_type *t);
 /* Appends the value of a row; false: there is none, and null is appended in JSON. */
 bool duck_value_put(struct hodo_text *to, duck_handle vector, const struct duck_value_type *t, uint64_t row,
 		    enum hodo_duck_form form);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* demangle.h - readable names of C++ and Rust, by libiberty. Mangled names are hostile input. Any thread. */
-#ifndef HODO_ELF_DEMANGLE_H
-#define HODO_ELF_DEMANGLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ char *hodo_elf_demangle(const char *mangled);
 char *hodo_elf_demangle_short(const char *mangled, bool templates);
 /* As its author would write it (core/symbol_name.h): "Store<string>::put"; also with parameters. */
 char *hodo_elf_demangle_brief(const char *mangled, bool parameters);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Files are hostile input. One hodo_elf_dwarf by one thread at a time.
  */
-#ifndef HODO_ELF_DWARF_H
-#define HODO_ELF_DWARF_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -51,5 +50,3 @@ struct hodo_elf_child {
 	Dwarf_Off at; /* 0: none yet */
 };
 bool hodo_elf_child_next(struct hodo_elf_child *c, Dwarf_Die *parent);
-
-#endif

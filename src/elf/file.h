@@ -6,8 +6,7 @@
  * mapped file that shrinks raises SIGBUS. Sections are libelf's copies, bounded by the file's size. Use a
  * hodo_elf in one thread at a time.
  */
-#ifndef HODO_ELF_FILE_H
-#define HODO_ELF_FILE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ typedef int (*hodo_elf_relocation_fn)(void *arg, uint64_t offset, uint32_t type,
 				      uint64_t value);
 /* Calls each for every relocation until it returns other than 0; returns that. -EBADMSG: damaged. */
 int hodo_elf_relocations(Elf *elf, hodo_elf_relocation_fn each, void *arg);
-
-#endif

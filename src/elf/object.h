@@ -2,8 +2,7 @@
 /*
  * object.h - an executable or library as loaded in a process: symbols from its file, or from its debug file.
  */
-#ifndef HODO_ELF_OBJECT_H
-#define HODO_ELF_OBJECT_H
+#pragma once
 
 #include "symbols.h"
 
@@ -26,5 +25,3 @@ struct hodo_elf_object {
 int hodo_elf_object_open(struct hodo_elf_object *o, const char *path, const uint8_t *build_id, size_t len,
 			 const char *root);
 void hodo_elf_object_close(struct hodo_elf_object *o);
-
-#endif

@@ -5,8 +5,7 @@
  * For 64-bit files of this byte order. Notes are hostile input: damaged ones are counted and skipped, and
  * only the section is read.
  */
-#ifndef HODO_ELF_SDT_H
-#define HODO_ELF_SDT_H
+#pragma once
 
 #include "file.h"
 
@@ -71,5 +70,3 @@ bool hodo_sdt_arg_next(const char **args, struct hodo_sdt_arg *arg);
 const char *hodo_sdt_type_name(const struct hodo_sdt_arg *arg, char buf[HODO_SDT_NAME_SIZE]);
 /* "%eax", or "" if there is none. */
 const char *hodo_sdt_register_name(const struct hodo_sdt_register *r, char buf[HODO_SDT_NAME_SIZE]);
-
-#endif

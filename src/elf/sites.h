@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sites.h - the places of events (HODO_MARK and the like) in the file of an executable or library. */
-#ifndef HODO_ELF_SITES_H
-#define HODO_ELF_SITES_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -42,5 +41,3 @@ struct hodo_elf_site_places {
 int hodo_elf_sites_find(struct hodo_elf_site_places *p, const struct hodo_elf *e);
 /* A site's descriptor, which the caller frees, with its texts. NULL: libhodo cannot use it; or no memory. */
 struct hodo_desc *hodo_elf_site_desc(const struct hodo_elf *e, uint64_t addr, const char *text[HODO_ELF_TEXTS]);
-
-#endif

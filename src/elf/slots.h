@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slots.h - the traceable functions of a file: those whose compiler left a slot at their entry. */
-#ifndef HODO_ELF_SLOTS_H
-#define HODO_ELF_SLOTS_H
+#pragma once
 
 #include "symbols.h"
 
@@ -61,5 +60,3 @@ struct hodo_elf_slots {
  * -ENOMEM; free it on failure, too. */
 int hodo_elf_slots_find(struct hodo_elf_slots *s, const struct hodo_elf *e);
 void hodo_elf_slots_free(struct hodo_elf_slots *s);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Everything is copied: the files may be closed. Filled by one thread, then read by any.
  */
-#ifndef HODO_ELF_SYMBOLS_H
-#define HODO_ELF_SYMBOLS_H
+#pragma once
 
 #include "file.h"
 
@@ -59,5 +58,3 @@ static inline uint32_t hodo_elf_symbols_next(const struct hodo_elf_symbols *s, u
 		;
 	return i;
 }
-
-#endif

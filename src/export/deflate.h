@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* deflate.h - deflates text on its way into another one. */
-#ifndef HODO_EXPORT_DEFLATE_H
-#define HODO_EXPORT_DEFLATE_H
+#pragma once
 
 #include <base/text.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ struct hodo_deflate {
 void hodo_deflate_start(struct hodo_deflate *d, struct hodo_text *out, int level, bool gzip);
 /* Passes on what is left. 0, or the first failure. */
 int hodo_deflate_end(struct hodo_deflate *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* export.h - the export formats: each is a table of functions, which formats.c runs. */
-#ifndef HODO_EXPORT_EXPORT_H
-#define HODO_EXPORT_EXPORT_H
+#pragma once
 
 #include <sym/recording_symbols.h>
 
@@ -75,5 +74,3 @@ const struct hodo_export_format *hodo_export_format(const char *name); /* NULL: 
 extern const struct hodo_export_format hodo_export_callgrind, hodo_export_chrome, hodo_export_clickhouse,
 	hodo_export_csv, hodo_export_ctf, hodo_export_firefox, hodo_export_folded, hodo_export_jsonl, hodo_export_otlp,
 	hodo_export_parquet, hodo_export_perfetto, hodo_export_pprof, hodo_export_speedscope;
-
-#endif

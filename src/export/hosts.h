@@ -3,8 +3,7 @@
  * hosts.h - recordings of several hosts for tools that know one: numbers of processes and threads that differ, and
  * names that say whose they are.
  */
-#ifndef HODO_EXPORT_HOSTS_H
-#define HODO_EXPORT_HOSTS_H
+#pragma once
 
 #include <hodo/read.h>
 #include <stdio.h>
@@ -27,5 +26,3 @@ static inline const char *hodo_name_apart(const struct hodo_read *reader, const 
 	snprintf(buf, 160, "%.80s: %.70s", of->hostname, name);
 	return buf;
 }
-
-#endif

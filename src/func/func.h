@@ -23,8 +23,7 @@
  * compiled with -mgeneral-regs-only and calls nothing in libc: the vector registers hold
  * the program's arguments and results. hodo_func_emit() preserves them.
  */
-#ifndef HODO_FUNC_H
-#define HODO_FUNC_H
+#pragma once
 
 #include <hodo/tracer.h>
 #include <core/search.h>
@@ -481,5 +480,3 @@ HODO_HIDDEN bool hodo_returns_replace(uintptr_t *at, uintptr_t pc, bool *jumped)
 /* The original return address, which is put back. */
 HODO_HIDDEN uintptr_t hodo_returns_restore(uintptr_t at);
 extern HODO_HIDDEN const char hodo_x86_return[]; /* x86_64/returns.S */
-
-#endif

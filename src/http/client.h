@@ -6,8 +6,7 @@
  * What a server answers is hostile. Names and passwords come from the address or ~/.netrc, and are in no message. One
  * thread at a time.
  */
-#ifndef HODO_HTTP_CLIENT_H
-#define HODO_HTTP_CLIENT_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool hodo_http_header_valid(const char *header);
 /* 0; -ENOSYS: there is no libcurl; -ENOMEM. */
 int hodo_http_new(struct hodo_http **http, const struct hodo_http_options *options);
 void hodo_http_free(struct hodo_http *http); /* NULL is allowed */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* client_impl.h - what is in a client, for the files of this module. */
-#ifndef HODO_HTTP_CLIENT_IMPL_H
-#define HODO_HTTP_CLIENT_IMPL_H
+#pragma once
 
 #include "client.h"
 #include "library.h"
@@ -22,5 +21,3 @@ struct hodo_http {
 
 /* Begins a request: all options are as every request needs them, and those of an earlier one are gone. */
 void http_client_prepare(struct hodo_http *http, const char *url);
-
-#endif

@@ -3,8 +3,7 @@
  * files.h - files from and to a web server. What a server answers is written where the caller says, up to a limit, and
  * nothing else is done with it.
  */
-#ifndef HODO_HTTP_FILES_H
-#define HODO_HTTP_FILES_H
+#pragma once
 
 #include "client.h"
 
@@ -26,5 +25,3 @@ int hodo_http_get(struct hodo_http_files *files, const char *name, int fd, uint6
 int hodo_http_put(struct hodo_http_files *files, const char *name, int fd, uint64_t bytes);
 /* What went wrong with the last of these, in words; NULL: nothing did, or with our file. */
 const char *hodo_http_why(const struct hodo_http_files *files);
-
-#endif

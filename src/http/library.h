@@ -3,8 +3,7 @@
  * library.h - libcurl, which is loaded when it is first needed, and stays: it cannot be ended safely where others use
  * it.
  */
-#ifndef HODO_HTTP_LIBRARY_H
-#define HODO_HTTP_LIBRARY_H
+#pragma once
 
 #include <curl/curl.h>
 
@@ -31,5 +30,3 @@ extern struct http_library http_library; /* once it is loaded */
 
 /* Not from several threads at once. 0; -ENOSYS: there is none, or it lacks a function. */
 int http_library_load(void);
-
-#endif

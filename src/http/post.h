@@ -3,8 +3,7 @@
  * post.h - POST until it is taken: what is busy or not there is asked again, later and later, as its Retry-After says
  * or by our own count. Redirections are not followed: they would take credentials along.
  */
-#ifndef HODO_HTTP_POST_H
-#define HODO_HTTP_POST_H
+#pragma once
 
 #include "client.h"
 
@@ -25,5 +24,3 @@ int hodo_http_post(struct hodo_http *http, const char *url, const char *type, co
 /* Of the last answer to it: its status, 0: there was none; and its Content-Type, "" if it has none. */
 long hodo_http_status(const struct hodo_http *http);
 const char *hodo_http_type(const struct hodo_http *http);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* url.h - addresses of servers: what is one, and how one is shown. */
-#ifndef HODO_HTTP_URL_H
-#define HODO_HTTP_URL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@ bool hodo_http_is(const char *word); /* an address with a scheme, of whatever ki
 bool hodo_http_url_valid(const char *url);
 /* The URL without a user's name and password, for messages; to: as many bytes as it, and a NUL. */
 void hodo_http_url_plain(const char *url, char *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* catalog.h - the catalogue of a recording: what its events are. Written under hodo_lock. */
-#ifndef HODO_KMOD_CATALOG_H
-#define HODO_KMOD_CATALOG_H
+#pragma once
 
 #include "event.h"
 #include "memory.h"
@@ -13,5 +12,3 @@ uint16_t hodo_catalog_find(struct hodo_memory *memory, const struct hodo_event *
 int hodo_catalog_labels(struct hodo_memory *memory, const struct hodo_kernel_labels *labels);
 /* A message for the user, through the recorder. */
 void hodo_catalog_warning(struct hodo_memory *memory, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* compat.h - differences between kernels since 6.1; only this file checks versions. */
-#ifndef HODO_KMOD_COMPAT_H
-#define HODO_KMOD_COMPAT_H
+#pragma once
 
 #include <linux/ftrace.h>
 #include <linux/mm.h>
@@ -60,6 +59,4 @@ static __always_inline unsigned long hodo_ftrace_stack(struct ftrace_regs *regs)
 	return kernel_stack_pointer(&regs->regs);
 #endif
 }
-#endif
-
 #endif

@@ -35,8 +35,7 @@
  * needs no second step as in user space. If rules look at the event first, the anchor is committed with it;
  * if they refuse it, tid and epoch are restored, and the next event overwrites both.
  */
-#ifndef HODO_KMOD_EMIT_H
-#define HODO_KMOD_EMIT_H
+#pragma once
 
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
@@ -289,5 +288,3 @@ static __always_inline void hodo_emit_end(struct hodo_emit *e, struct hodo_event
 	hodo_emit_commit(e->writer, e->record + HODO_EVENT_HEADER + e->len, HODO_EVENT_HEADER + e->len);
 	hodo_emit_leave(e->writer, e->flags);
 }
-
-#endif

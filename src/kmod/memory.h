@@ -5,8 +5,7 @@
  *
  * It lives as long as anybody holds it: the recording, open files, mappings.
  */
-#ifndef HODO_KMOD_MEMORY_H
-#define HODO_KMOD_MEMORY_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <linux/kref.h>
@@ -40,5 +39,3 @@ static inline struct hodo_ring *hodo_memory_ring(const struct hodo_memory *memor
  * end. */
 int hodo_memory_map(struct hodo_memory *memory, struct vm_area_struct *vma);
 int hodo_memory_map_ring(struct hodo_memory *memory, uint32_t ring, struct vm_area_struct *vma);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* saved.h - the offsets of structs for saved.S; writer.c asserts them. Only constants. */
-#ifndef HODO_KMOD_SAVED_H
-#define HODO_KMOD_SAVED_H
+#pragma once
 
 #define HODO_WRITER_AT 0
 #define HODO_WRITER_RING 16
@@ -16,5 +15,3 @@
 #define HODO_SAVED_TIME_MASK 0x1ffffffc
 #define HODO_SAVED_EPOCH_SHIFT 29
 #define HODO_SAVED_COUNT_BITS 20
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* tracepoints.h - events of the kernel's own tracepoints, as events/stages.h makes them, and sets of them. */
-#ifndef HODO_KMOD_TRACEPOINTS_H
-#define HODO_KMOD_TRACEPOINTS_H
+#pragma once
 
 #include "event.h"
 
@@ -41,5 +40,3 @@ void hodo_tracepoint_set_remove(struct hodo_tracepoint_set *set);
 /* For fields made of a format and its arguments: bytes with the NUL; and the text, cut and filled up to size. */
 size_t hodo_vstring_size(const char *format, va_list *args);
 void hodo_vstring_copy(char *to, size_t size, const char *format, va_list *args);
-
-#endif

@@ -9,8 +9,7 @@
  * 1987, are the same lines: each edge of the polygon belongs to a point of a hull.) So memory and time depend on how
  * many messages say something, not on how many there are.
  */
-#ifndef HODO_MERGE_BOUNDS_H
-#define HODO_MERGE_BOUNDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ struct hodo_line_of_time hodo_bounds_middle(const struct hodo_bounds *b);
 double hodo_bounds_error_ns(const struct hodo_bounds *b, int64_t x_ns, int64_t y_ns);
 /* The nearest correction to this that a line without drift can have, at x0_ns. */
 int64_t hodo_bounds_clamp(const struct hodo_bounds *b, int64_t correction_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* graph.h - which clocks are known to differ by what, and the surest way from each to that of the reference. */
-#ifndef HODO_MERGE_GRAPH_H
-#define HODO_MERGE_GRAPH_H
+#pragma once
 
 #include "merge.h"
 
@@ -58,5 +57,3 @@ enum hodo_merge_by hodo_graph_by(const struct hodo_merge_graph *g, uint32_t node
 /* Makes the edges of the bounds, and warns where messages contradict each other. 0 or -ENOMEM. */
 int hodo_graph_connect(struct hodo_merge *m, struct hodo_merge_graph *g);
 void hodo_graph_free(struct hodo_merge_graph *g);
-
-#endif

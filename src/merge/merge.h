@@ -11,8 +11,7 @@
  *
  * Recordings are only read, one at a time.
  */
-#ifndef HODO_MERGE_MERGE_H
-#define HODO_MERGE_MERGE_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/read.h>
@@ -88,5 +87,3 @@ int hodo_merge_name(struct hodo_merge *m);
 /* metadata.c: a folder's metadata for the new timeline. 0 or a negative errno. */
 struct hodo_text;
 int hodo_merge_metadata(const struct hodo_merge_recording *r, const struct hodo_text *old, struct hodo_text *out);
-
-#endif

@@ -7,8 +7,7 @@
  * Beyond HODO_MESSAGES_MAX of them, keys with large hashes are left out, of all recordings alike: so a sample of the
  * messages is kept with both sides, whatever the clocks say and in whatever order recordings come.
  */
-#ifndef HODO_MERGE_MESSAGES_H
-#define HODO_MERGE_MESSAGES_H
+#pragma once
 
 #include <base/near.h>
 #include <base/text.h>
@@ -106,5 +105,3 @@ bool hodo_sides_fields(const struct hodo_message_end *e, const struct hodo_read_
 /* Notes what of the pairs is like the class; whether it is a side of one. */
 bool hodo_sides_look(struct hodo_messages *m, const struct hodo_read_class *cls);
 void hodo_sides_free(struct hodo_messages *m);
-
-#endif

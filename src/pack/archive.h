@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* archive.h - a packed recording: its members, found and written. */
-#ifndef HODO_PACK_ARCHIVE_H
-#define HODO_PACK_ARCHIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ int hodo_archive_member(struct hodo_archive_out *o);
 int hodo_archive_add(struct hodo_archive_out *o, const void *bytes, size_t n);
 int hodo_archive_member_end(struct hodo_archive_out *o, const char *path);
 int hodo_archive_end(struct hodo_archive_out *o);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * compress.h - makes files of zstd frames, which frames.h and `zstd -d` read: docs/design/compressed.md.
  */
-#ifndef HODO_PACK_COMPRESS_H
-#define HODO_PACK_COMPRESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int hodo_seek_table_add(struct hodo_seek_table *t, size_t bytes, size_t size);
 /* The table as written to the file: its length, or -ENOMEM; the caller frees *table. */
 ssize_t hodo_seek_table_make(const struct hodo_seek_table *t, uint8_t **table);
 void hodo_seek_table_free(struct hodo_seek_table *t);
-
-#endif

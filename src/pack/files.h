@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* files.h - all files of a recording, in the order of their paths. */
-#ifndef HODO_PACK_FILES_H
-#define HODO_PACK_FILES_H
+#pragma once
 
 #include <base/arena.h>
 
@@ -32,5 +31,3 @@ int hodo_file_reader_open(struct hodo_file_reader *r, const struct hodo_tree *tr
 /* Reads all len bytes: 0; -EIO: there are fewer; or another negative errno. */
 int hodo_file_reader_read(struct hodo_file_reader *r, void *to, size_t len, uint64_t at);
 void hodo_file_reader_close(struct hodo_file_reader *r);
-
-#endif

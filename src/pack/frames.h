@@ -5,8 +5,7 @@
  * The file is hostile: its contents decide how many bytes there are, within bounds, but never how much memory
  * is used. A damaged frame reads as zeros. docs/design/compressed.md describes such files.
  */
-#ifndef HODO_PACK_FRAMES_H
-#define HODO_PACK_FRAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ const struct hodo_frames_fault *hodo_frames_fault(const struct hodo_frames *f);
 ssize_t hodo_frames_read(struct hodo_frames *f, int fd, void *to, size_t len, uint64_t off);
 /* The next offset, from off on, not known to be damaged; the size if there is none. */
 uint64_t hodo_frames_data_at(const struct hodo_frames *f, uint64_t off);
-
-#endif

@@ -3,8 +3,7 @@
  * frames_impl.h - frames_find.c finds frames, frames_decode.c decompresses one, frames.c reads their
  * contents.
  */
-#ifndef HODO_PACK_FRAMES_IMPL_H
-#define HODO_PACK_FRAMES_IMPL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -47,5 +46,3 @@ int hodo_frames_decode(struct hodo_frames_pool *pool, int fd, const struct frame
  */
 int hodo_frames_peek(struct hodo_frames_pool *pool, int fd, const struct frame *frame, uint8_t *to, size_t len);
 void hodo_frames_decoder_free(struct hodo_frames_pool *pool);
-
-#endif

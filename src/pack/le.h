@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* le.h - numbers in files, little-endian and unaligned. */
-#ifndef HODO_PACK_LE_H
-#define HODO_PACK_LE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ static inline uint32_t hodo_get_le32(const uint8_t *p)
 {
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * pack.h - a recording as one file, and back. Nothing of the source is changed.
  */
-#ifndef HODO_PACK_PACK_H
-#define HODO_PACK_PACK_H
+#pragma once
 
 #include "tree.h"
 
@@ -30,5 +29,3 @@ int hodo_pack_part(const struct hodo_tree *tree, const char *part, int fd, int l
 
 /* Writes all files of a recording into the empty directory dirfd, none of them compressed. Likewise. */
 int hodo_unpack(const struct hodo_tree *tree, int dirfd, struct hodo_pack_totals *totals, char *error, size_t size);
-
-#endif

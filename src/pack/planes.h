@@ -6,8 +6,7 @@
  *
  * A skippable frame before such a frame, the mark, gives the bytes before the records, and the records' size.
  */
-#ifndef HODO_PACK_PLANES_H
-#define HODO_PACK_PLANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void hodo_planes_join(uint8_t *to, const uint8_t *from, size_t len, uint32_t rec
 void hodo_planes_write_mark(uint8_t mark[HODO_PLANES_MARK], struct hodo_planes planes);
 /* Whether it is a valid mark. */
 bool hodo_planes_read_mark(const uint8_t mark[HODO_PLANES_MARK], struct hodo_planes *planes);
-
-#endif

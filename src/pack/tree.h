@@ -7,8 +7,7 @@
  * paths that lead elsewhere, duplicate members and lengths beyond the file are skipped. In both forms, only
  * directories and regular files are opened, and links are not followed.
  */
-#ifndef HODO_PACK_TREE_H
-#define HODO_PACK_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ int hodo_tree_list(const struct hodo_tree *t, const char *dir, int (*each)(void 
 int hodo_tree_file(const struct hodo_tree *t, const char *path, struct hodo_tree_file *file);
 /* Appends the whole original file, at most max bytes: 0 or a negative errno, such as -EFBIG. */
 int hodo_tree_read(const struct hodo_tree *t, const char *path, size_t max, struct hodo_text *text, uid_t *owner);
-
-#endif

@@ -6,8 +6,7 @@
  * The folder and its files are only used if they are ours and nobody else can write to them; and what they say is
  * hostile still. Whatever is wrong, there is no entry, or none is made: the file is decoded then.
  */
-#ifndef HODO_PLAN_CACHE_H
-#define HODO_PLAN_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -36,5 +35,3 @@ int hodo_plan_cache_open(void);
 bool hodo_plan_cache_load(int dir, const struct hodo_plan_identity *id, struct hodo_text *content);
 /* Makes an entry, or replaces it, at once for all readers. 0, or a negative errno, and nothing has changed. */
 int hodo_plan_cache_store(int dir, const struct hodo_plan_identity *id, const void *content, size_t n);
-
-#endif

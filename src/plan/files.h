@@ -3,8 +3,7 @@
  * files.h - files of processes that are planned, each examined once for a recording: it is the same file if device,
  * inode, size and times are. What decoding them takes is also kept for the next recording (cache.h).
  */
-#ifndef HODO_PLAN_FILES_H
-#define HODO_PLAN_FILES_H
+#pragma once
 
 #include <probe/patch/build.h>
 #include <probe/value/image.h>
@@ -70,5 +69,3 @@ int hodo_plan_file_image(struct hodo_plan_file *f, const char *path);
 
 /* Frees what a target has, except for its object, and what it would be called by. */
 void hodo_plan_kept_free(struct hodo_plan_kept *k);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * One plan at a time, in any thread; meanwhile only hodo_planner_still() may be called.
  */
-#ifndef HODO_PLAN_PLANNER_H
-#define HODO_PLAN_PLANNER_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/abi_plan.h>
@@ -62,5 +61,3 @@ void hodo_planner_free(struct hodo_planner *p);
 int hodo_planner_add_probe(struct hodo_planner *p, const char *text);
 int hodo_planner_remove_probe(struct hodo_planner *p, const char *text);
 int hodo_planner_name_probe(const struct hodo_planner *p, uint32_t i, char *name, size_t size); /* of the i-th */
-
-#endif

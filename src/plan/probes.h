@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* probes.h - the probes of a recording, probe:PLACE, as successive plans find them in files. */
-#ifndef HODO_PLAN_PROBES_H
-#define HODO_PLAN_PROBES_H
+#pragma once
 
 #include <base/why.h>
 #include <probe/patch/build.h>
@@ -45,5 +44,3 @@ void hodo_planner_probes_report(struct hodo_planner_probes *p, const struct hodo
 				 bool attached, const struct hodo_reporter *r);
 /* At the end: reports those that were found nowhere. */
 void hodo_planner_probes_report_unfound(struct hodo_planner_probes *p, const struct hodo_reporter *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* process_files.h - the files that a process has mapped as code. */
-#ifndef HODO_PLAN_PROCESS_FILES_H
-#define HODO_PLAN_PROCESS_FILES_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg);
 int hodo_process_files_list(struct hodo_process_files *files, pid_t pid, struct hodo_text *maps,
 			    struct hodo_rights *rights);
 void hodo_process_files_free(struct hodo_process_files *files);
-
-#endif

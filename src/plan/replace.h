@@ -3,8 +3,7 @@
  * replace.h - functions that are replaced by others while a recording runs: hodo record --replace
  * F=LIB:G, as successive plans find them in files.
  */
-#ifndef HODO_PLAN_REPLACE_H
-#define HODO_PLAN_REPLACE_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/abi_plan.h>
@@ -65,5 +64,3 @@ void hodo_planner_replacements_report(struct hodo_planner_replacements *r, const
 
 /* At the end: reports those that were found nowhere. */
 void hodo_planner_replacements_report_unfound(struct hodo_planner_replacements *r, const struct hodo_reporter *to);
-
-#endif

@@ -3,8 +3,7 @@
  * report.h - messages of a planner to the user, and what code that was not prepared does not allow: some probes are
  * breakpoints, which cost more, and some exits of functions are not seen.
  */
-#ifndef HODO_PLAN_REPORT_H
-#define HODO_PLAN_REPORT_H
+#pragma once
 
 #include <base/why.h>
 #include <probe/patch/build.h>
@@ -24,5 +23,3 @@ void hodo_plan_say(const struct hodo_reporter *r, const char *format, ...) __att
 void hodo_plan_report_traps(const struct hodo_probe_target *targets, uint32_t n, bool *said,
 			    const struct hodo_reporter *r);
 void hodo_plan_report_missed(const struct hodo_probe_built *built, bool *said, const struct hodo_reporter *r);
-
-#endif

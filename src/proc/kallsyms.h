@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kallsyms.h - the functions of the running kernel and its modules: /proc/kallsyms. */
-#ifndef HODO_PROC_KALLSYMS_H
-#define HODO_PROC_KALLSYMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct hodo_kallsyms {
 int hodo_kallsyms_open(struct hodo_kallsyms *k); /* 0 or a negative errno; close it in any case */
 bool hodo_kallsyms_next(struct hodo_kallsyms *k, struct hodo_kallsym *s); /* false: there are no more */
 void hodo_kallsyms_close(struct hodo_kallsyms *k);
-
-#endif

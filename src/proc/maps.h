@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* maps.h - what a process has mapped: /proc/PID/maps. */
-#ifndef HODO_PROC_MAPS_H
-#define HODO_PROC_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int hodo_proc_maps_open(struct hodo_proc_maps *m, pid_t pid);
 /* Takes the next one; false: there are no more. What the kernel would not write is left out. */
 bool hodo_proc_maps_next(struct hodo_proc_maps *m, struct hodo_proc_map *map);
 void hodo_proc_maps_close(struct hodo_proc_maps *m);
-
-#endif

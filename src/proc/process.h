@@ -2,8 +2,7 @@
 /*
  * process.h - what /proc and the kernel say of a process.
  */
-#ifndef HODO_PROC_PROCESS_H
-#define HODO_PROC_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ enum hodo_ending hodo_ending_of_status(int status);
  * afterwards only the kernel (Linux 6.15 and later).
  */
 enum hodo_ending hodo_ending_of(pid_t pid, int pidfd);
-
-#endif

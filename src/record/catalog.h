@@ -6,8 +6,7 @@
  * Memory is bounded by what the catalogue can hold (HODO_CATALOG_SIZE), and by
  * the limits below for what is not bounded by the 16-bit event id.
  */
-#ifndef HODO_RECORD_CATALOG_H
-#define HODO_RECORD_CATALOG_H
+#pragma once
 
 #include <base/arena.h>
 #include <hodo/abi.h>
@@ -107,5 +106,3 @@ void hodo_catalog_free(struct hodo_catalog *c);
  * .end), or their fields. */
 void hodo_pattern_see_fields(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
 void hodo_pattern_see(struct hodo_pattern_list *list, const struct hodo_catalog *c, uint32_t first);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * clock.h - the recording's clock: which one, and how its ticks become time.
  */
-#ifndef HODO_RECORD_CLOCK_H
-#define HODO_RECORD_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -55,5 +54,3 @@ void hodo_clock_fit(enum hodo_clock kind, const struct hodo_clock_sample *first,
 void hodo_wall_sample(const struct hodo_clock_sample *sample, struct hodo_wall *wall);
 /* Appends the metadata line of a sample; at: "begin" or "end". None, if it is not known. */
 void hodo_wall_text(const struct hodo_wall *wall, const char *at, struct hodo_text *t);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * conditions.h - triggers and rates, which processes evaluate when an event happens, before they record it.
  */
-#ifndef HODO_RECORD_CONDITIONS_H
-#define HODO_RECORD_CONDITIONS_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/abi.h>
@@ -54,5 +53,3 @@ void hodo_conditions_count(const struct hodo_conditions *c, const uint8_t *shm, 
  */
 uint64_t hodo_conditions_limited(const uint8_t *shm, uint64_t most);
 uint64_t hodo_conditions_limited_event(const uint8_t *shm, uint16_t id, uint64_t most);
-
-#endif

@@ -3,8 +3,7 @@
  * functions.h - what a recording wants of functions, and what processes report: how many can be traced and
  * are, and what their tracers missed.
  */
-#ifndef HODO_RECORD_FUNCTIONS_H
-#define HODO_RECORD_FUNCTIONS_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/abi.h>
@@ -53,5 +52,3 @@ struct hodo_functions_seen {
 /* Reads the counters of a process's shared memory; on only grows. */
 void hodo_functions_see(const struct hodo_shm *shm, struct hodo_functions_seen *seen);
 void hodo_functions_sum(struct hodo_functions_seen *sum, const struct hodo_functions_seen *seen);
-
-#endif

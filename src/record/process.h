@@ -4,8 +4,7 @@
  * for record; for a sink of packets (struct hodo_recorder_ops), to read: what it is, its memory, its catalogue and its
  * threads' names, and the readers of its rings, which are between two packets while the sink runs.
  */
-#ifndef HODO_RECORD_PROCESS_H
-#define HODO_RECORD_PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -107,5 +106,3 @@ void hodo_process_chores(struct hodo_process *p, uint64_t now_ticks, uint64_t ag
 void hodo_process_read_threads(struct hodo_process *p, bool all);
 /* threads.c: looks up some threads' present names. */
 void hodo_process_refresh_threads(struct hodo_process *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* process_impl.h - what record does with a process. */
-#ifndef HODO_RECORD_PROCESS_IMPL_H
-#define HODO_RECORD_PROCESS_IMPL_H
+#pragma once
 
 #include "process.h"
 #include "recorder.h"
@@ -105,5 +104,3 @@ void hodo_adopt_check(struct hodo_recorder *s, int64_t now_ns);
 /* adopt.c: ends the recording of adopted processes and waits, at most a second, until none of them writes any
  * more. */
 void hodo_adopt_end(struct hodo_recorder *s);
-
-#endif

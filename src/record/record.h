@@ -3,8 +3,7 @@
  * record.h - the only header of record for other modules. Headers not included here are private to record;
  * scripts/check-arrows enforces that.
  */
-#ifndef HODO_RECORD_RECORD_H
-#define HODO_RECORD_RECORD_H
+#pragma once
 
 /* A recording: configuring and running it. */
 #include "conditions.h"
@@ -32,5 +31,3 @@
 #include <record/ring/shm.h>
 
 /* What to do about an errno. */
-
-#endif

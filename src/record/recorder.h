@@ -2,8 +2,7 @@
 /*
  * recorder.h - what the parts of a recording share.
  */
-#ifndef HODO_RECORD_RECORDER_H
-#define HODO_RECORD_RECORDER_H
+#pragma once
 
 #include <base/clock.h>
 #include <base/map.h>
@@ -195,5 +194,3 @@ void hodo_config_describe(const struct hodo_recorder *s, uint64_t salt, struct h
  */
 size_t hodo_config_make(const struct hodo_recorder *s, const struct hodo_pattern_list *patterns, const uint8_t uuid[16],
 			const struct hodo_context_config *context, bool kernel, struct hodo_msg_config *m);
-
-#endif

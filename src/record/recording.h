@@ -6,8 +6,7 @@
  * readable or the time that hodo_recorder_step() returned is over, and calls
  * hodo_recorder_step() again.
  */
-#ifndef HODO_RECORD_RECORDING_H
-#define HODO_RECORD_RECORDING_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -184,5 +183,3 @@ void hodo_recorder_stats(const struct hodo_recorder *s, struct hodo_recorder_sta
 
 /* Stops if necessary, completes the metadata, reports unknown patterns, and frees. stats may be NULL. */
 void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *stats);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * watch.h - an entry in an epoll that waits for a descriptor to become ready.
  */
-#ifndef HODO_RECORD_WATCH_H
-#define HODO_RECORD_WATCH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@
 struct hodo_watch {
 	void (*ready)(struct hodo_watch *w); /* may free it: events are taken one by one */
 };
-
-#endif

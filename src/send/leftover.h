@@ -3,8 +3,7 @@
  * leftover.h - parts that a recorder with --to had not handed over when it was killed: they are in the recording's
  * directory, and its spool says what they are called at the receiver.
  */
-#ifndef HODO_SEND_LEFTOVER_H
-#define HODO_SEND_LEFTOVER_H
+#pragma once
 
 #include <base/why.h>
 
@@ -17,5 +16,3 @@
  */
 int hodo_leftover_take(struct hodo_spool *s, const char *recording, int level,
 		       void (*prepare)(void *arg, const char *part), void *arg, struct hodo_why *why);
-
-#endif

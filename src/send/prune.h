@@ -4,8 +4,7 @@
  * written, is unsent, or is no recording stays; no link is followed, and no other file system entered. Of a directory
  * that is a recording itself, parts are removed.
  */
-#ifndef HODO_SEND_PRUNE_H
-#define HODO_SEND_PRUNE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct hodo_prune {
 
 /* 0 or a negative errno, of the directory itself. */
 int hodo_prune(const char *dir, struct hodo_prune *p);
-
-#endif

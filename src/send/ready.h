@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ready.h - whether a directory of this machine can take recordings: before one is made that would never arrive. */
-#ifndef HODO_SEND_READY_H
-#define HODO_SEND_READY_H
+#pragma once
 
 #include <base/why.h>
 
@@ -12,5 +11,3 @@
  * negative errno, with a line for the user.
  */
 int hodo_send_ready(const struct hodo_send_target *target, struct hodo_why *why);
-
-#endif

@@ -15,8 +15,7 @@
  * noclobber (set -C) opens the new file with O_EXCL, so that no link leads elsewhere. What a lost connection left stays
  * as NAME.part until the same part comes again.
  */
-#ifndef HODO_SEND_SCRIPT_H
-#define HODO_SEND_SCRIPT_H
+#pragma once
 
 #define HODO_SEND_SCRIPT \
 	"LC_ALL=C; export LC_ALL; set -f -C; unset CDPATH; " \
@@ -40,5 +39,3 @@
 	"put) if e=$(take 2>&1); then echo hodo ok; else no $e; fi ;; " \
 	"prune) if e=$(prune 2>&1); then echo hodo ok; else no $e; fi ;; " \
 	"*) no ;; esac; done"
-
-#endif

@@ -5,8 +5,7 @@
  * All functions wait for the other side. Meanwhile they call idle(), at least once a second and whenever idle_fd is
  * readable: false ends the wait with -ECANCELED. why: a line for the user when they fail.
  */
-#ifndef HODO_SEND_SEND_LINK_H
-#define HODO_SEND_SEND_LINK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ int hodo_link_send(struct hodo_link *l, int fd, const char *path, struct hodo_wh
 int hodo_link_prune(struct hodo_link *l, const char *below, uint64_t bytes, uint64_t minutes, const char *newest,
 		    struct hodo_why *why);
 void hodo_link_close(struct hodo_link *l); /* NULL is allowed */
-
-#endif

@@ -18,8 +18,7 @@
  * one: `complete` is final when `ending` is set, which both sides leave sequentially consistent. All else the sender
  * writes before it ends, and the recorder reads afterwards.
  */
-#ifndef HODO_SEND_SENDER_H
-#define HODO_SEND_SENDER_H
+#pragma once
 
 #include <base/why.h>
 #include <record/record.h>
@@ -71,5 +70,3 @@ void hodo_sender_end(struct hodo_sender *s, struct hodo_sender_totals *totals);
 /* The name of this machine, and of a recording that begins now, as words of a path. */
 void hodo_send_host(char host[65]);
 void hodo_send_recording(char name[65], const char *path, int64_t begin_ns, uint64_t number);
-
-#endif

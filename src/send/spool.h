@@ -4,8 +4,7 @@
  * that they get at the receiver, HOST/RECORDING/part-NNNNNNNN.hodo. What is in it is unsent, and whole; what was sent
  * is removed. It outlives its recorder: the next one, or `hodo send`, goes on with it.
  */
-#ifndef HODO_SEND_SPOOL_H
-#define HODO_SEND_SPOOL_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ void hodo_spool_remove(struct hodo_spool *s, uint32_t i);
 /* A word of a path: letters, digits and ._+-, none of the last two at its beginning, at most 64 bytes. */
 void hodo_send_word(char to[65], const char *text);
 bool hodo_send_is_word(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* target.h - where recordings are sent: a directory of another machine, or of this one. */
-#ifndef HODO_SEND_TARGET_H
-#define HODO_SEND_TARGET_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ struct hodo_send_target {
  * with the reason.
  */
 int hodo_send_target_parse(const char *text, struct hodo_send_target *t, struct hodo_why *why);
-
-#endif

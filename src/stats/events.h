@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* events.h - events, spans, pairs, values and scheduling of a recording, in rows. */
-#ifndef HODO_STATS_EVENTS_H
-#define HODO_STATS_EVENTS_H
+#pragma once
 
 #include <read/event/pairs.h>
 #include <read/event/runs.h>
@@ -39,5 +38,3 @@ int events_start(struct hodo_stats_events *ev, const struct hodo_stats_options *
 int events_take(struct hodo_stats_events *ev, const struct hodo_read_event *e);
 int events_end(struct hodo_stats_events *ev);
 void events_free(struct hodo_stats_events *ev);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lists.h - what the tracers stack, loop, thread and latency found, one by one. */
-#ifndef HODO_STATS_LISTS_H
-#define HODO_STATS_LISTS_H
+#pragma once
 
 #include <base/map.h>
 #include <base/text.h>
@@ -79,5 +78,3 @@ static inline uint64_t lists_ns(const struct hodo_read_process *p, uint64_t tick
 {
 	return p->clock.freq_hz ? (uint64_t)((unsigned __int128)ticks * 1000000000u / p->clock.freq_hz) : 0;
 }
-
-#endif

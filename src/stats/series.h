@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* series.h - what is wanted of a recording's statistics, and their rows: a series each, in groups if that is wanted. */
-#ifndef HODO_STATS_SERIES_H
-#define HODO_STATS_SERIES_H
+#pragma once
 
 #include <base/arena.h>
 #include <base/histogram.h>
@@ -171,5 +170,3 @@ static inline struct hodo_stats_row *series_row(struct hodo_stats_rows *r, uint3
 	return recent < r->rows.n && row->times.key == ((uint64_t)series << 32 | group) ? row
 		       : series_row_slow(r, series, group);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slowest.h - which spans, system calls and calls took longest, one by one. */
-#ifndef HODO_STATS_SLOWEST_H
-#define HODO_STATS_SLOWEST_H
+#pragma once
 
 #include <sym/recording_symbols.h>
 
@@ -35,5 +34,3 @@ int slowest_start(struct hodo_stats_slowest *s, struct hodo_symbols *symbols, ui
 int slowest_span(struct hodo_stats_slowest *s, const struct hodo_read_event *end); /* with its begin */
 int slowest_call(struct hodo_stats_slowest *s, const struct hodo_read_call *call); /* that ended */
 void slowest_free(struct hodo_stats_slowest *s);
-
-#endif

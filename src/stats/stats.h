@@ -3,8 +3,7 @@
  * stats.h - the statistics of a recording: counts, times and distributions of its functions, events, spans, values and
  * threads, and what stands out one by one.
  */
-#ifndef HODO_STATS_STATS_H
-#define HODO_STATS_STATS_H
+#pragma once
 
 #include <base/intern.h>
 
@@ -44,5 +43,3 @@ struct hodo_stats {
 int hodo_stats_read(struct hodo_stats *s, struct hodo_read *reader, struct hodo_symbols *symbols,
 		    const struct hodo_stats_options *options);
 void hodo_stats_free(struct hodo_stats *s);
-
-#endif

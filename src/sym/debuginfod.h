@@ -6,8 +6,7 @@
  * What servers give is hostile input: a file of another build, or one that is not whole, is not used. One client by one
  * thread at a time.
  */
-#ifndef HODO_SYM_DEBUGINFOD_H
-#define HODO_SYM_DEBUGINFOD_H
+#pragma once
 
 #include "store.h"
 
@@ -23,5 +22,3 @@ void hodo_debuginfod_free(struct hodo_debuginfod *client); /* NULL is allowed */
 /* The path of a file, to be freed; NULL: no server has it, or it could not be fetched: then none is asked again. */
 char *hodo_debuginfod_find(struct hodo_debuginfod *client, const uint8_t *build_id, size_t len,
 			   enum hodo_store_kind kind);
-
-#endif

@@ -3,8 +3,7 @@
  * recording_symbols.h - names for the addresses of a recording: finds the object that
  * was mapped there at that time, and its symbols (sym), once each.
  */
-#ifndef HODO_SYM_RECORDING_SYMBOLS_H
-#define HODO_SYM_RECORDING_SYMBOLS_H
+#pragma once
 
 #include <limits.h>
 #include <read/text/place.h>
@@ -81,5 +80,3 @@ extern const struct hodo_read_code_ops hodo_callers_ops;
  * recording, which has just been written: hodo.data/.symbols/BUILDID. 0, or the negative errno of the first
  * that could not be kept; object: its path, "" if it was none of them; NULL: not asked. */
 int hodo_symbols_keep(const char *recording, const int *roots, uint32_t nroots, char object[PATH_MAX]);
-
-#endif

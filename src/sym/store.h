@@ -8,8 +8,7 @@
  * What is in it is hostile input: a file is used only if it has the build-id of its name and is whole. Nothing but
  * the digits of a build-id becomes a name.
  */
-#ifndef HODO_SYM_STORE_H
-#define HODO_SYM_STORE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ int hodo_store_begin(struct hodo_store_file *f, const char *folder, const uint8_
  * it has no symbols, and is to have them; or another negative errno. After an error nothing is left of it. */
 int hodo_store_end(struct hodo_store_file *f);
 void hodo_store_drop(struct hodo_store_file *f); /* leaves nothing of it */
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Object files and saved files are hostile input. One hodo_sym by one thread at a time.
  */
-#ifndef HODO_SYM_SYM_H
-#define HODO_SYM_SYM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, ui
  * descriptor, to be opened as `saved` on another machine. 0 or negative errno.
  */
 int hodo_sym_save(struct hodo_sym *sym, int fd);
-
-#endif

@@ -6,8 +6,7 @@
  *	lines    DWARF, opened when asked     lines.c
  *	brief    short names                  brief.c
  */
-#ifndef HODO_SYM_SYM_IMPL_H
-#define HODO_SYM_SYM_IMPL_H
+#pragma once
 
 #include "sym.h"
 
@@ -64,5 +63,3 @@ bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const c
 /* saved.c: 0, -ENOENT and the like, -EBADMSG, -ENOMEM. */
 int hodo_sym_saved_read(struct hodo_sym *sym, const char *path);
 int hodo_sym_saved_take(struct hodo_sym *sym, char *text); /* takes text, freed with it; NULL: no memory */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols_dir.h - the folder of a recording with the symbols of its objects. */
-#ifndef HODO_SYM_SYMBOLS_DIR_H
-#define HODO_SYM_SYMBOLS_DIR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void hodo_symbols_name(char name[HODO_SYMBOLS_NAME_MAX], const char *path, const
 
 /* As hodo_sym_open(), also below these root directories (O_PATH). */
 int hodo_symbols_open(struct hodo_sym **sym, const struct hodo_sym_source *source, const int *roots, uint32_t n);
-
-#endif

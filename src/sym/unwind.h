@@ -5,8 +5,7 @@
  *
  * Files and stacks are hostile input. One unwinder by one thread at a time.
  */
-#ifndef HODO_SYM_UNWIND_H
-#define HODO_SYM_UNWIND_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void hodo_sym_unwinder_free(struct hodo_sym_unwinder *unwinder); /* NULL is allo
 /* addresses: ip, then return addresses, innermost first, at most max. Returns how many. */
 uint32_t hodo_sym_unwind(struct hodo_sym_unwinder *unwinder, const struct hodo_sym_stack *stack, uint64_t *addresses,
 			 uint32_t max);
-
-#endif

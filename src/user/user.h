@@ -8,8 +8,7 @@
  * with all signals blocked, taken after the loader's lock where both are held, and never by a writer. The writers' own
  * exclusion is described in core/ring.h.
  */
-#ifndef HODO_USER_USER_H
-#define HODO_USER_USER_H
+#pragma once
 
 #include <arch/writer.h>
 #include <core/atomic.h>
@@ -54,5 +53,3 @@ static inline void hodo_want_guard(void)
 
 /* state.c. In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
 HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);
-
-#endif

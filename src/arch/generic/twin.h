@@ -7,8 +7,7 @@
  *
  * now: the time stamp, ticks. window: of the anchor, if one is written: the assembly takes it from the stack.
  */
-#ifndef HODO_ARCH_TWIN_H
-#define HODO_ARCH_TWIN_H
+#pragma once
 
 #include <core/ring.h>
 
@@ -50,5 +49,3 @@ int hodo_twin_full(const struct hodo_view *view, size_t total);
 
 /* Carries out a plan if the ring has not changed since: 0, else -1. */
 int hodo_twin_switch(const struct hodo_switch *plan);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor.h - the checks of hodo doctor, each of which says what it found. */
-#ifndef HODO_CLI_DOCTOR_DOCTOR_H
-#define HODO_CLI_DOCTOR_DOCTOR_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ int doctor_probes_file(struct doctor_probes *p, const char *path); /* HODO_GO_ON
 void doctor_probes_process(struct doctor_probes *p, pid_t pid);    /* all code that it has mapped */
 void doctor_probes_put(struct doctor_probes *p, struct hodo_page *page, bool json);
 void doctor_probes_free(struct doctor_probes *p);
-
-#endif

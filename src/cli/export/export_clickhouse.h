@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* export_clickhouse.h - hodo export --to clickhouse: options, and what is said of what came of it. */
-#ifndef HODO_CLI_EXPORT_EXPORT_CLICKHOUSE_H
-#define HODO_CLI_EXPORT_EXPORT_CLICKHOUSE_H
+#pragma once
 
 #include <cli/output/output_file.h>
 
@@ -15,5 +14,3 @@ struct hodo_clickhouse_args {
 int hodo_clickhouse_url(struct hodo_clickhouse_args *a, const char *url);
 /* Sends all recordings that the words name, and says what came of it: the exit status. */
 int hodo_clickhouse_export(struct hodo_clickhouse_args *a, struct hodo_output_args *out);
-
-#endif

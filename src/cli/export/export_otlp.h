@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* export_otlp.h - hodo export --to otlp --endpoint: options, and what is said of what came of it. */
-#ifndef HODO_CLI_EXPORT_EXPORT_OTLP_H
-#define HODO_CLI_EXPORT_EXPORT_OTLP_H
+#pragma once
 
 #include <base/arena.h>
 #include <export/export.h>
@@ -44,5 +43,3 @@ void hodo_otlp_warn_refused(const struct hodo_otlp_sender *sender);
 /* Sends it, and says what came of it: the exit status. */
 int hodo_otlp_export(struct hodo_otlp_args *a, const struct hodo_output_args *out,
 		     const struct hodo_export_format *format, struct hodo_export *e);
-
-#endif

@@ -9,8 +9,7 @@
  * Each opening line adds a level of indentation for later lines of its thread, and each closing line removes
  * one. So a line's level is the number of open calls and spans around it, whichever of them ends first.
  */
-#ifndef HODO_CLI_GRAPH_GRAPH_H
-#define HODO_CLI_GRAPH_GRAPH_H
+#pragma once
 
 #include <cli/cli.h>
 #include <base/map.h>
@@ -206,5 +205,3 @@ void graph_late_enter(struct graph *g, struct graph_thread *t, struct hodo_read_
 void graph_late_leave(struct graph *g, struct graph_thread *t, const struct hodo_read_call *call);
 void graph_late_event(struct graph *g, struct graph_thread *t, const struct graph_event *event); /* copies it */
 void graph_late_show(struct graph *g, struct graph_thread *t); /* events after all calls */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* list.h - hodo list: collects what is listed, from all sources. */
-#ifndef HODO_CLI_LIST_LIST_H
-#define HODO_CLI_LIST_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ int hodo_list_add_sdt(struct hodo_list *l, struct hodo_list_file *file, const ch
 void hodo_list_free_sdt(struct hodo_list *l);
 extern const struct hodo_columns hodo_sdt_columns;
 struct hodo_table hodo_list_sdt(struct hodo_list *l); /* in order */
-
-#endif

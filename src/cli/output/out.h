@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* out.h - where verbs write to, and in which colours. */
-#ifndef HODO_CLI_OUTPUT_OUT_H
-#define HODO_CLI_OUTPUT_OUT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -49,5 +48,3 @@ int hodo_page_end(struct hodo_page *page); /* writes it, and frees it; as hodo_o
 void hodo_json_finish(struct hodo_json *j); /* } and the end of the line */
 
 void hodo_add_plain(struct hodo_text *to, const char *text); /* control bytes escaped */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output_aside.h - temporary output: it gets its name when it is complete, and is removed if a signal ends
  * us. */
-#ifndef HODO_CLI_OUTPUT_OUTPUT_ASIDE_H
-#define HODO_CLI_OUTPUT_OUTPUT_ASIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -25,5 +24,3 @@ void hodo_aside_sweep(const char *path, bool quiet);
 void hodo_aside_remove(const char *aside);
 /* It has its name, or has been removed. */
 void hodo_aside_over(void);
-
-#endif

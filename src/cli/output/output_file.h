@@ -3,8 +3,7 @@
  * output_file.h - a file that a verb makes from a recording. It is written aside and gets its name when it is
  * complete: an existing file stays until then, and nothing incomplete is left behind, even by signals.
  */
-#ifndef HODO_CLI_OUTPUT_OUTPUT_FILE_H
-#define HODO_CLI_OUTPUT_OUTPUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -72,5 +71,3 @@ bool hodo_output_replaces(const struct hodo_output_args *a);
 char *hodo_output_beside(const char *dir, const char *suffix);
 /* Shows progress on a terminal now and then: "12 MiB written", "1,000 events read". */
 void hodo_output_progress(struct hodo_output *output, const char *number, const char *what);
-
-#endif

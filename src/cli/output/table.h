@@ -8,8 +8,7 @@
  *
  * There is no global state; use a table in one thread. Output is added to a text, which keeps errors.
  */
-#ifndef HODO_CLI_OUTPUT_TABLE_H
-#define HODO_CLI_OUTPUT_TABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -208,5 +207,3 @@ void hodo_put_members(struct hodo_json *j, const struct hodo_table *t, const voi
  */
 size_t hodo_table_diff(struct hodo_text *to, struct hodo_json *j, const char *key, const struct hodo_table *before,
 		       const struct hodo_table *after, const struct hodo_show *look, const char *title);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* probe_live.h - hodo probe add, list, remove: the probes of a running recording. */
-#ifndef HODO_CLI_PROBE_PROBE_LIVE_H
-#define HODO_CLI_PROBE_PROBE_LIVE_H
+#pragma once
 
 #include <cli/options.h>
 
 /* Words: add|list|remove, a pid or a program, probes. The exit status. */
 int hodo_probe_live(const struct hodo_args *a);
-
-#endif

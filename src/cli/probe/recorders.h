@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recorders.h - finds the recorders of a process, or of a program's processes. */
-#ifndef HODO_CLI_PROBE_RECORDERS_H
-#define HODO_CLI_PROBE_RECORDERS_H
+#pragma once
 
 #include <record/record.h>
 
@@ -18,5 +17,3 @@ struct hodo_recorders {
  */
 int hodo_recorders_of(struct hodo_recorders *r, const char *target);
 void hodo_recorders_free(struct hodo_recorders *r);
-
-#endif

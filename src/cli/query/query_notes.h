@@ -6,8 +6,7 @@
  * Who runs beside whom: the threads of a statement, which read a recording each. The mutex is held while anything here
  * is looked at or changed.
  */
-#ifndef HODO_CLI_QUERY_QUERY_NOTES_H
-#define HODO_CLI_QUERY_QUERY_NOTES_H
+#pragma once
 
 #include <base/intern.h>
 #include <pthread.h>
@@ -27,5 +26,3 @@ void query_notes_warn(void *notes, const char *text);
 /* The recording has been read to its end. */
 void query_notes_read(void *notes, const char *path, struct hodo_read *reader);
 void query_notes_end(struct query_notes *notes);
-
-#endif

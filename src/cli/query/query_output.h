@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* query_output.h - rows of a statement on standard output: as a table, as lines of JSON, or as CSV. */
-#ifndef HODO_CLI_QUERY_QUERY_OUTPUT_H
-#define HODO_CLI_QUERY_QUERY_OUTPUT_H
+#pragma once
 
 #include <duck/duck.h>
 
@@ -26,5 +25,3 @@ struct query_output {
 void query_output_start(struct query_output *o, struct hodo_out *out, enum hodo_duck_form form, bool color);
 struct hodo_duck_sink query_output_sink(struct query_output *o);
 void query_output_end(struct query_output *o);
-
-#endif

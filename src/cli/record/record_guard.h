@@ -5,8 +5,7 @@
  * recorder is gone: then it becomes 'hodo detach' for the processes that the recorder has named, if they live
  * and nobody else records them.
  */
-#ifndef HODO_CLI_RECORD_RECORD_GUARD_H
-#define HODO_CLI_RECORD_RECORD_GUARD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ struct hodo_record_guard {
 void hodo_record_guard_add(struct hodo_record_guard *g, pid_t pid);
 /* The recording has ended, and so does the guard. */
 void hodo_record_guard_end(struct hodo_record_guard *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* record_options.h - the options of hodo record, and its messages about them. */
-#ifndef HODO_CLI_RECORD_RECORD_OPTIONS_H
-#define HODO_CLI_RECORD_RECORD_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ void hodo_record_keep_symbols(const struct hodo_record_options *o, const struct 
 /* At the end, on standard error. stopped: by a signal, before the command's end; overview: of hodo PROGRAM. */
 void hodo_record_summary(struct hodo_record_options *o, const struct hodo_recorder_stats *stats, bool stopped,
 			 bool overview);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* record_otlp.h - hodo record --otlp: sends the spans of a recording while it is made. */
-#ifndef HODO_CLI_RECORD_RECORD_OTLP_H
-#define HODO_CLI_RECORD_RECORD_OTLP_H
+#pragma once
 
 #include <record/record.h>
 
@@ -26,5 +25,3 @@ void hodo_record_otlp_say(struct hodo_record_otlp *otlp, const struct hodo_repor
  */
 void hodo_record_otlp_end(struct hodo_record_otlp **otlp, int signal_fd,
 			  bool (*takes)(void *arg, const struct signalfd_siginfo *info), void *arg);
-
-#endif

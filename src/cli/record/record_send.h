@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* record_send.h - hodo record --to: parts are sent while the recording goes on. */
-#ifndef HODO_CLI_RECORD_RECORD_SEND_H
-#define HODO_CLI_RECORD_RECORD_SEND_H
+#pragma once
 
 #include <send/sender.h>
 
@@ -33,5 +32,3 @@ const char *hodo_record_listed(const struct hodo_record_options *o, char path[PA
 
 /* The target of --to. 0, or the exit status after a message. */
 int hodo_send_to(const char *verb, const char *text, struct hodo_send_target *target);
-
-#endif

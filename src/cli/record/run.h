@@ -3,8 +3,7 @@
  * run.h - a recorder while it runs, as record and top have it: its signals, the command, running processes and the
  * kernel, and how all that ends.
  */
-#ifndef HODO_CLI_RECORD_RUN_H
-#define HODO_CLI_RECORD_RUN_H
+#pragma once
 
 #include <limits.h>
 #include <signal.h>
@@ -67,5 +66,3 @@ void hodo_run_end(struct hodo_run *r);
 /* The command's exit status, or that of the signal that ended the recording; a signal ends this process, too. */
 int hodo_run_status(const struct hodo_run *r);
 void hodo_run_free(struct hodo_run *r);
-
-#endif

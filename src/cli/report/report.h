@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h - hodo report: what a recording says, in tables. */
-#ifndef HODO_CLI_REPORT_REPORT_H
-#define HODO_CLI_REPORT_REPORT_H
+#pragma once
 
 #include <cli/cli.h>
 #include <cli/output/table.h>
@@ -50,5 +49,3 @@ extern const struct hodo_columns report_columns[HODO_STATS_SECTIONS];
 /* other: NULL, or the report to compare with. */
 void report_put(struct hodo_page *page, const struct report *rep, const struct report *other);
 bool report_empty(const struct report *rep);
-
-#endif

@@ -4,8 +4,7 @@
  * directory or a server. A path of a recording is only where a file is looked for, with its owner's rights; what it is
  * called in a place follows from its build-id alone.
  */
-#ifndef HODO_CLI_SYMBOLS_SYMBOLS_H
-#define HODO_CLI_SYMBOLS_SYMBOLS_H
+#pragma once
 
 #include <cli/cli.h>
 
@@ -72,5 +71,3 @@ const char *symbols_place_why(const struct symbols_place *p, int err, const char
 
 int symbols_pull(const struct symbols_args *a); /* the exit status */
 int symbols_push(const struct symbols_args *a);
-
-#endif

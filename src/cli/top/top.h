@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top.h - hodo top: counting and display; docs/design/top.md describes the files. */
-#ifndef HODO_CLI_TOP_TOP_H
-#define HODO_CLI_TOP_TOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -409,5 +408,3 @@ struct hodo_top_options {
 
 /* The exit status. */
 int hodo_top_run(struct hodo_top_options *o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_calls.h - hodo top: finds the row of the spans for a function's calls. */
-#ifndef HODO_CLI_TOP_TOP_CALLS_H
-#define HODO_CLI_TOP_TOP_CALLS_H
+#pragma once
 
 #include "top.h"
 
@@ -13,5 +12,3 @@ void hodo_top_calls_free(struct hodo_top_calls *calls); /* NULL is allowed */
 
 /* The row; HODO_TOP_NONE: there is no room. address: in the function; bits: it is what a call's record has of one. */
 uint32_t hodo_top_calls_row(struct hodo_top_calls *calls, const struct hodo_process *p, uint64_t address, bool bits);
-
-#endif

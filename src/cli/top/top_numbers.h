@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* top_numbers.h - hodo top: numbers formatted for a column. Each returns a text that may be in buf. */
-#ifndef HODO_CLI_TOP_TOP_NUMBERS_H
-#define HODO_CLI_TOP_TOP_NUMBERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ const char *hodo_top_bytes_text(double n, int width, char buf[32]);      /* 1.5 
 const char *hodo_top_time_text(uint64_t ns, char buf[32]);               /* 1.23 us: 8 columns for less than 3 hours */
 const char *hodo_top_percent_text(double part, char buf[32]);            /* 97% */
 const char *hodo_top_value_text(const struct hodo_cell *value, int width, char buf[32]); /* -1,234, 0.25, 1.23M */
-
-#endif

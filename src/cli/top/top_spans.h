@@ -7,8 +7,7 @@
  * another. So each ring has a queue, and what is older than the last poll of all rings is taken from the
  * queues in order. The number of queued items is bounded: at the bound, all rings are polled at once.
  */
-#ifndef HODO_CLI_TOP_TOP_SPANS_H
-#define HODO_CLI_TOP_TOP_SPANS_H
+#pragma once
 
 #include "top.h"
 
@@ -41,5 +40,3 @@ uint64_t hodo_top_spans_now(const struct hodo_top_spans *s);
  * of a ring whose queue is empty, if there are any, and returns whether there may be more; NULL: all are queued.
  */
 void hodo_top_spans_take(struct hodo_top_spans *s, uint64_t until, bool (*more)(void *arg, uint32_t ring), void *arg);
-
-#endif

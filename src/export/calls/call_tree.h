@@ -6,8 +6,7 @@
  * Memory is bounded. Paths beyond HODO_CALL_NODES_MAX, and deeper than HODO_CALL_DEPTH_MAX, are added up in
  * HODO_CALL_OTHER below the last one that has room: outer paths always have their time.
  */
-#ifndef HODO_EXPORT_CALLS_CALL_TREE_H
-#define HODO_EXPORT_CALLS_CALL_TREE_H
+#pragma once
 
 #include <export/export.h>
 
@@ -113,5 +112,3 @@ int hodo_call_tree_walk(const struct hodo_call_tree *tree, uint32_t root,
 int hodo_call_thread_walk(struct hodo_call_thread *thread,
 			  int (*op)(void *data, int64_t at_ns, const struct hodo_call_slice *slice, bool begin),
 			  void *data);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ctf_impl.h - what the files of the format ctf share. */
-#ifndef HODO_EXPORT_CTF_CTF_IMPL_H
-#define HODO_EXPORT_CTF_CTF_IMPL_H
+#pragma once
 
 #include <export/export.h>
 
@@ -64,5 +63,3 @@ struct hodo_text *ctf_begin(struct ctf *c, const struct ctf_event *event, int *e
 int ctf_finish(struct ctf *c); /* writes what there is */
 int ctf_lost(struct ctf *c, const struct hodo_read_loss *loss);
 void ctf_streams_free(struct ctf *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* firefox_impl.h - what the files of the Firefox format share. */
-#ifndef HODO_EXPORT_FIREFOX_FIREFOX_IMPL_H
-#define HODO_EXPORT_FIREFOX_FIREFOX_IMPL_H
+#pragma once
 
 #include <export/hosts.h>
 #include <export/calls/call_tree.h>
@@ -76,5 +75,3 @@ static inline uint32_t firefox_pid(const struct hodo_track *t)
 {
 	return t->process ? hodo_number_apart(t->process, t->pid) : t->pid;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* otlp_answer.h - what a receiver did not take of a request that it took. */
-#ifndef HODO_EXPORT_OTLP_OTLP_ANSWER_H
-#define HODO_EXPORT_OTLP_OTLP_ANSWER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ struct hodo_otlp_answer {
 
 /* type: the answer's Content-Type; "": there is none. What is no such answer rejects nothing. */
 void hodo_otlp_answer_read(struct hodo_otlp_answer *answer, const char *type, const void *data, size_t len);
-
-#endif

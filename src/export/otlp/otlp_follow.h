@@ -12,8 +12,7 @@
  * (read/file/follow.h): when the receiver is slow or away, more of it is unread, and neither memory nor the recorder
  * has to wait for it.
  */
-#ifndef HODO_EXPORT_OTLP_OTLP_FOLLOW_H
-#define HODO_EXPORT_OTLP_OTLP_FOLLOW_H
+#pragma once
 
 #include <export/export.h>
 #include "otlp_send.h"
@@ -87,5 +86,3 @@ void hodo_otlp_follow_free(struct hodo_otlp_follow *follow);
 
 /* As hodo_read_follow_missed(). */
 uint64_t hodo_otlp_follow_missed(const struct hodo_otlp_follow *follow, uint32_t *processes);
-
-#endif

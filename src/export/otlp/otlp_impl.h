@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* otlp_impl.h - what the files of the otlp format share. */
-#ifndef HODO_EXPORT_OTLP_OTLP_IMPL_H
-#define HODO_EXPORT_OTLP_OTLP_IMPL_H
+#pragma once
 
 #include <export/export.h>
 #include "otlp_message.h"
@@ -87,5 +86,3 @@ void otlp_id_bytes(uint8_t *to, uint64_t id); /* 8 */
 #define OTLP_CONTEXT_FIELDS 4u
 bool otlp_context(const struct hodo_read_event *event, struct otlp_ids *ids, uint64_t *parent);
 uint64_t otlp_fold(uint64_t h, const void *bytes, size_t len); /* a hash that is the same in each run */
-
-#endif

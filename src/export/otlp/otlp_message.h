@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* otlp_message.h - a recording as OpenTelemetry's messages, and where they go. */
-#ifndef HODO_EXPORT_OTLP_OTLP_MESSAGE_H
-#define HODO_EXPORT_OTLP_OTLP_MESSAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct hodo_otlp {
 	bool (*has)(void *to, bool metrics, uint64_t key);
 	void *to;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* otlp_send.h - OpenTelemetry's messages to a receiver, by HTTP, and what became of them. */
-#ifndef HODO_EXPORT_OTLP_OTLP_SEND_H
-#define HODO_EXPORT_OTLP_OTLP_SEND_H
+#pragma once
 
 #include "otlp_message.h"
 #include "otlp_sent.h"
@@ -48,5 +47,3 @@ int hodo_otlp_send_signal_to(struct hodo_otlp_sender *sender, bool metrics, cons
 int hodo_otlp_send(void *to, const struct hodo_otlp_message *message);
 /* The same: what has been noted by itself, and counts as sent before. */
 bool hodo_otlp_send_has(void *to, bool metrics, uint64_t key);
-
-#endif

@@ -4,8 +4,7 @@
  * has taken it, or for each item of one: those who read a recording while it is written make other messages of it. What
  * has a line need not be sent again. Nothing else depends on the file; a line that was cut off is skipped.
  */
-#ifndef HODO_EXPORT_OTLP_OTLP_SENT_H
-#define HODO_EXPORT_OTLP_OTLP_SENT_H
+#pragma once
 
 #include "otlp_message.h"
 
@@ -26,5 +25,3 @@ int hodo_otlp_sent_add(struct hodo_otlp_sent *sent, uint64_t key, uint32_t items
 /* Notes n items by their own keys, for later runs: they are not kept in memory. 0 or a negative errno; -EFBIG: there
  * are more than a later run would read. */
 int hodo_otlp_sent_write(struct hodo_otlp_sent *sent, uint64_t to, const uint64_t *keys, uint32_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * perfetto_impl.h - what the files of the Perfetto format share. Failures stay in the output,
  * p->e->out->error, and are checked once, when an op of the timeline returns.
  */
-#ifndef HODO_EXPORT_PERFETTO_PERFETTO_IMPL_H
-#define HODO_EXPORT_PERFETTO_PERFETTO_IMPL_H
+#pragma once
 
 #include <export/export.h>
 #include "perfetto.pb-c.h"
@@ -90,5 +89,3 @@ uint64_t perfetto_loss_track(struct perfetto *p, const struct hodo_read_loss *lo
 /* A lane for a slice of an ASYNC track; NULL: no memory. */
 struct perfetto_lane *perfetto_lane_take(struct perfetto *p, const struct hodo_track *track);
 void perfetto_lane_give(const struct hodo_track *track, struct perfetto_lane *lane);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view.h - the page of hodo view: a recording in one HTML file. docs/design/view.md describes it. */
-#ifndef HODO_EXPORT_VIEW_VIEW_H
-#define HODO_EXPORT_VIEW_VIEW_H
+#pragma once
 
 #include <base/text.h>
 #include <sym/recording_symbols.h>
@@ -38,5 +37,3 @@ struct hodo_view_input {
 
 /* 0, or a negative errno. */
 int hodo_view_write(struct hodo_view_input *view);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view_container.h - the page's data (docs/design/view.md): a head of JSON, and columns, deflated, as base64. */
-#ifndef HODO_EXPORT_VIEW_VIEW_CONTAINER_H
-#define HODO_EXPORT_VIEW_VIEW_CONTAINER_H
+#pragma once
 
 #include <export/deflate.h>
 
@@ -63,5 +62,3 @@ typedef double hodo_view_f64;
 			}                                                                                 \
 		}                                                                                         \
 	} while (0)
-
-#endif

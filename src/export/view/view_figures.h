@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view_figures.h - exact figures for each name on each track of the page, over all slices, shown or not. */
-#ifndef HODO_EXPORT_VIEW_VIEW_FIGURES_H
-#define HODO_EXPORT_VIEW_VIEW_FIGURES_H
+#pragma once
 
 #include <stddef.h>
 #include <base/map.h>
@@ -42,5 +41,3 @@ static inline uint32_t hodo_view_bucket(uint64_t ns)
 
 	return 8 * power + (uint32_t)(power >= 3 ? rest >> (power - 3) : rest << (3 - power));
 }
-
-#endif

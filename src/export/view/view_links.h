@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view_links.h - arrows from spans with a context to those that began in other processes, because of them. */
-#ifndef HODO_EXPORT_VIEW_VIEW_LINKS_H
-#define HODO_EXPORT_VIEW_VIEW_LINKS_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -38,5 +37,3 @@ int hodo_view_links_find(struct hodo_view_links *l);
 struct hodo_view_container;
 void hodo_view_links_put(struct hodo_view_container *c, const struct hodo_view_links *links);
 void hodo_view_links_free(struct hodo_view_links *l);
-
-#endif

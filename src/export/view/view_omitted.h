@@ -3,8 +3,7 @@
  * view_omitted.h - how many slices and instants were left out of the page, by track and cells of time. Cells
  * have 2^shift ns and are few: when time exceeds them, their length doubles.
  */
-#ifndef HODO_EXPORT_VIEW_VIEW_OMITTED_H
-#define HODO_EXPORT_VIEW_VIEW_OMITTED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ int hodo_view_omitted_begin(struct hodo_view_omitted *omitted, uint32_t track);
 /* Counts an omission that begins at this time. Does nothing before hodo_view_omitted_begin(). */
 void hodo_view_omitted_add(struct hodo_view_omitted *omitted, int64_t begin);
 void hodo_view_omitted_free(struct hodo_view_omitted *omitted);
-
-#endif

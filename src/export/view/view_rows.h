@@ -8,8 +8,7 @@
  * the same name, and values, are thinned by cells of 2^n ns: the first instant of each name stays, and the
  * first, last, least and greatest value. The longest waits stay.
  */
-#ifndef HODO_EXPORT_VIEW_VIEW_ROWS_H
-#define HODO_EXPORT_VIEW_VIEW_ROWS_H
+#pragma once
 
 #include "view_omitted.h"
 
@@ -109,5 +108,3 @@ int hodo_view_rows_finish(struct hodo_view_rows *rows);
 
 /* view_thin.c, used only by view_rows.c. Reduces them to at most `to` rows. 0 or -ENOMEM. */
 int hodo_view_rows_thin(struct hodo_view_rows *rows, uint32_t to);
-
-#endif

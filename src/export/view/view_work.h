@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view_work.h - shared by view.c (reads the recording) and view_write.c (writes the page). */
-#ifndef HODO_EXPORT_VIEW_VIEW_WORK_H
-#define HODO_EXPORT_VIEW_VIEW_WORK_H
+#pragma once
 
 #include <sym/recording_symbols.h>
 #include "view_figures.h"
@@ -56,5 +55,3 @@ int hodo_view_losses_finish(struct hodo_view_work *work);
 int hodo_view_write_head(struct hodo_text *out, const char *title);
 int hodo_view_write_data(struct hodo_view_work *work, bool after);
 int hodo_view_write_tail(struct hodo_text *out);
-
-#endif

@@ -32,8 +32,7 @@
  *                  |                              | that to the next trap
  *   a trap         |                              | beside: counts are atomic           | beside
  */
-#ifndef HODO_FUNC_ENGINE_ENGINE_H
-#define HODO_FUNC_ENGINE_ENGINE_H
+#pragma once
 
 #include <hodo/abi_plan.h>
 #include <signal.h>
@@ -247,5 +246,3 @@ HODO_HIDDEN void hodo_x86_engine_start(void);
 
 /* replaced.c, called from there: another plan, since libraries can be loaded now. */
 HODO_HIDDEN void hodo_engine_start(void);
-
-#endif

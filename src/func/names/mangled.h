@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mangled.h - short names of C++ functions. Under the control lock. */
-#ifndef HODO_FUNC_NAMES_MANGLED_H
-#define HODO_FUNC_NAMES_MANGLED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ __attribute__((visibility("hidden"))) void hodo_x86_on_stack(void (*function)(vo
 
 /* Frees the memory that demangling used. */
 void hodo_mangled_done(void);
-
-#endif

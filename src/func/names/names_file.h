@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names_file.h - between names.c (symbols), function_name.c and names_file.c. */
-#ifndef HODO_FUNC_NAMES_NAMES_FILE_H
-#define HODO_FUNC_NAMES_NAMES_FILE_H
+#pragma once
 
 #include <elf.h>
 #include <func/func.h>
@@ -43,5 +42,3 @@ HODO_HIDDEN void hodo_names_file_close(struct hodo_names_file *f);
 HODO_HIDDEN void *hodo_names_file_table(const struct hodo_names_file *f, uint64_t offset, uint64_t bytes);
 /* A section of texts, the last of which is terminated; NULL: it is not one. */
 HODO_HIDDEN char *hodo_names_file_texts(const struct hodo_names_file *f, uint32_t section, uint64_t *bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* near.h - for the readers of slots: places within reach of near calls, and where functions begin. */
-#ifndef HODO_FUNC_SLOTS_NEAR_H
-#define HODO_FUNC_SLOTS_NEAR_H
+#pragma once
 
 #include <func/func.h>
 #include <user/objects/imports.h>
@@ -42,5 +41,3 @@ HODO_HIDDEN void hodo_scan_imports(struct hodo_scan *scan, const struct hodo_dyn
 
 /* entry_only.c: for each object, once: looks for -pg, even if functions are not wanted. */
 HODO_HIDDEN void hodo_mcount_look(const struct hodo_dynamic *d);
-
-#endif

@@ -4,8 +4,7 @@
  * returns.S reads it: the data must find the table from anywhere, whoever evaluates it (libgcc, gdb). Hence a fixed
  * address, which no system or sanitizer uses, and arithmetic that DWARF expressions can do.
  */
-#ifndef HODO_ARCH_X86_64_RETURNS_H
-#define HODO_ARCH_X86_64_RETURNS_H
+#pragma once
 
 
 #define HODO_RETURNS_TABLE 0x4d0d00000000 /* first word: address of hodo_x86_return */
@@ -19,5 +18,3 @@
 #define HODO_RETURNS_LOW_SHIFT 4
 #define HODO_RETURNS_HIGH_SHIFT 26
 #define HODO_RETURNS_FACTOR 0x9e3779b97f4a7c15
-
-#endif

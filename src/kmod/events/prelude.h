@@ -8,8 +8,7 @@
  * A precompiled header comes before everything else, so it begins with what kbuild would include first, and
  * lets kbuild include that again.
  */
-#ifndef HODO_EVENTS_PRELUDE_H
-#define HODO_EVENTS_PRELUDE_H
+#pragma once
 
 #include <linux/kconfig.h>
 #include <linux/compiler_types.h>
@@ -181,5 +180,3 @@ static inline void *slab_address(const struct slab *s)
 /* Security, and others. */
 #include <linux/lsm_audit.h>
 #include <linux/rpmb.h>
-
-#endif

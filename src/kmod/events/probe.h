@@ -19,8 +19,7 @@
  * of each variable field are kept in a struct hodo_var, and no more than that is copied, whatever happens to
  * the source meanwhile. A text that shrinks leaves its NUL inside.
  */
-#ifndef HODO_EVENTS_PROBE_H
-#define HODO_EVENTS_PROBE_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <linux/build_bug.h>
@@ -124,5 +123,3 @@ static __always_inline void hodo_var_copy(void *record, const struct hodo_var *v
 #define HODO_SECOND(...) HODO_SECOND_(__VA_ARGS__)
 #define HODO_UNLESS(skip, yes) HODO_SECOND(skip HODO_NOTHING, yes, ~)
 #define HODO_NOTHING(...)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* descriptor.h - event descriptors in states of instrumented modules (struct hodo_desc). */
-#ifndef HODO_KMOD_PROBES_DESCRIPTOR_H
-#define HODO_KMOD_PROBES_DESCRIPTOR_H
+#pragma once
 
 #include "sites.h"
 
@@ -17,5 +16,3 @@ struct hodo_site_event *hodo_descriptor_event(const struct hodo_desc *desc, cons
 					      struct module *mod);
 /* How a differs from b, as "here, there"; false: not at all. */
 bool hodo_descriptor_difference(const struct hodo_event *a, const struct hodo_event *b, char *out, size_t size);
-
-#endif

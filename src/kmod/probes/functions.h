@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* functions.h - the mechanisms by which the kernel reports calls of functions, in functions_*.c; under
  * hodo_lock. */
-#ifndef HODO_KMOD_PROBES_FUNCTIONS_H
-#define HODO_KMOD_PROBES_FUNCTIONS_H
+#pragma once
 
 #include <kmod/catalog.h>
 #include <kmod/compat.h>
@@ -43,5 +42,3 @@ int hodo_function_filter(struct ftrace_ops *ops, struct hodo_function_wanted *wa
 bool hodo_function_entered(unsigned long addr, uint32_t frame); /* false: the exit is not wanted */
 void hodo_function_left(unsigned long addr, uint32_t frame);
 void hodo_function_reached(unsigned long addr, uint32_t frame);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* kprobes.h - probes in any code of the kernel, owned by an open file of /dev/hodo: their events, and reading
  * their values. */
-#ifndef HODO_KMOD_PROBES_KPROBES_H
-#define HODO_KMOD_PROBES_KPROBES_H
+#pragma once
 
 #include <kmod/event.h>
 
@@ -36,5 +35,3 @@ void hodo_kprobe_keep(struct hodo_kprobe_entry *entry, uint32_t keeps, struct pt
  * the function returns. */
 uint8_t *hodo_kprobe_fetch(const struct hodo_kprobe *k, struct pt_regs *regs, const struct hodo_kprobe_entry *entry,
 			   uint8_t *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* sites.h - events of instrumented modules: the places of each, and the probes on it. All under hodo_lock. */
-#ifndef HODO_KMOD_PROBES_SITES_H
-#define HODO_KMOD_PROBES_SITES_H
+#pragma once
 
 #include <kmod/event.h>
 
@@ -33,5 +32,3 @@ int hodo_probe_register(struct hodo_kernel_state *state, void (*func)(void), voi
 int hodo_probe_unregister(struct hodo_kernel_state *state, void (*func)(void), void *data);
 /* The event has no more places: probes left behind are logged and freed. Nobody is inside. */
 void hodo_probes_drop(struct hodo_site_event *event);
-
-#endif

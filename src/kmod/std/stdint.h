@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The core's standard headers, as the kernel has them. */
-#ifndef HODO_KMOD_STDINT_H
-#define HODO_KMOD_STDINT_H
+#pragma once
 
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -14,6 +13,4 @@
 #define INT32_MAX S32_MAX
 #define UINT16_MAX U16_MAX
 #define UINT8_MAX U8_MAX
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* syscalls.h - shared by syscalls.c and syscalls_table.c: the calls, as the kernel's headers declare them. */
-#ifndef HODO_KMOD_SYSCALLS_SYSCALLS_H
-#define HODO_KMOD_SYSCALLS_SYSCALLS_H
+#pragma once
 
 #include <kmod/event.h>
 
@@ -66,5 +65,3 @@ struct hodo_syscall_event {
 /* Makes an event for each call in both directions, and the four others; sets their shapes. 0 or -ENOMEM. */
 int hodo_calls_make(const struct hodo_source *source, struct hodo_event ***events, size_t *n);
 void hodo_calls_free(struct hodo_event **events); /* NULL: nothing */
-
-#endif

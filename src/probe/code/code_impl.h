@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* code_impl.h - shared by the files of object.h. */
-#ifndef HODO_PROBE_CODE_CODE_IMPL_H
-#define HODO_PROBE_CODE_CODE_IMPL_H
+#pragma once
 
 #include "object.h"
 
@@ -55,5 +54,3 @@ int hodo_probe_mark_labels(struct hodo_probe_object *o, const struct hodo_elf *e
 void hodo_probe_tables_add(struct hodo_probe_tables *t, uint64_t address);
 /* Returns how many targets there were. */
 uint32_t hodo_probe_tables_mark(const struct hodo_probe_tables *t);
-
-#endif

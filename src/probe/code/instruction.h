@@ -3,8 +3,7 @@
  * instruction.h - what matters when a 64-bit x86 instruction is moved: its length, where it may continue, and
  * what depends on its address. Bytes are hostile: they may not be an instruction. Any thread.
  */
-#ifndef HODO_PROBE_CODE_INSTRUCTION_H
-#define HODO_PROBE_CODE_INSTRUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ static inline bool hodo_instruction_ends(const struct hodo_instruction *i)
 	return i->kind == HODO_INSTRUCTION_RETURN || i->kind == HODO_INSTRUCTION_JUMP ||
 	       i->kind == HODO_INSTRUCTION_JUMP_REGISTER || i->kind == HODO_INSTRUCTION_JUMP_MEMORY;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * landings.h - functions by which calls are left, known by their names: where an exception lands, the code
  * calls __cxa_begin_catch() or, after a cleanup, _Unwind_Resume(); longjmp() and the like; changes of stacks.
  */
-#ifndef HODO_PROBE_CODE_LANDINGS_H
-#define HODO_PROBE_CODE_LANDINGS_H
+#pragma once
 
 #include "object.h"
 
@@ -14,5 +13,3 @@ void hodo_probe_landings_find(struct hodo_probe_object *o, Elf *elf);
 #define HODO_PROBE_LANDS_DEFINES 1u
 #define HODO_PROBE_LANDS_REFERS  2u
 unsigned hodo_probe_landings_in(Elf *elf);
-
-#endif

@@ -20,8 +20,7 @@
  * The file is hostile. A miss of the analysis costs a trap or a probe, but never changes what the program
  * does (docs/design/probes.md). One thread at a time.
  */
-#ifndef HODO_PROBE_CODE_OBJECT_H
-#define HODO_PROBE_CODE_OBJECT_H
+#pragma once
 
 #include <elf/slots.h>
 
@@ -128,5 +127,3 @@ bool hodo_probe_is_slot(const struct hodo_probe_object *o, uint64_t addr);
 void hodo_probe_function_take_slots(const struct hodo_probe_object *o, const struct hodo_probe_function *f);
 /* Sets bits of the bytes from start to end, those that are code. */
 void hodo_probe_mark(const struct hodo_probe_object *o, uint64_t start, uint64_t end, uint8_t marks);
-
-#endif

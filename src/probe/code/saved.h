@@ -3,8 +3,7 @@
  * saved.h - what decoding an object found, as bytes: its functions, exits and marks, without the code itself. For the
  * same file, at any time, and the same build of this program.
  */
-#ifndef HODO_PROBE_CODE_SAVED_H
-#define HODO_PROBE_CODE_SAVED_H
+#pragma once
 
 #include "object.h"
 
@@ -16,5 +15,3 @@ int hodo_probe_object_save(const struct hodo_probe_object *o, uint8_t **bytes, s
  * the file, or contradict themselves; errors of reading the file. After an error the object is closed.
  */
 int hodo_probe_object_restore(struct hodo_probe_object *o, const struct hodo_elf *e, const uint8_t *bytes, size_t n);
-
-#endif

@@ -8,8 +8,7 @@
  * For each slot in turn: its description, a terminator, and an .eh_frame_hdr that points to the description.
  * They contain absolute addresses, and so may be anywhere.
  */
-#ifndef HODO_PROBE_CODE_SLOT_FRAMES_H
-#define HODO_PROBE_CODE_SLOT_FRAMES_H
+#pragma once
 
 #include <probe/patch/recipe.h>
 
@@ -36,5 +35,3 @@ int hodo_slot_frames_add(struct hodo_slot_frames *f, const struct hodo_probe_rec
 			 uint32_t number, const uint8_t *code);
 void hodo_slot_frames_sort(struct hodo_slot_frames *f);
 void hodo_slot_frames_free(struct hodo_slot_frames *f);
-
-#endif

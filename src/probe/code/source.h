@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source.h - the source files of an object's functions, and the code of a source line, from its debug information. */
-#ifndef HODO_PROBE_SOURCE_H
-#define HODO_PROBE_SOURCE_H
+#pragma once
 
 #include <base/near.h>
 #include <elf/dwarf.h>
@@ -42,5 +41,3 @@ struct hodo_source_line {
 
 /* Finds all addresses that begin a statement of the line. 0 or -ENOMEM. */
 int hodo_source_line_find(struct hodo_source_line *s, const struct hodo_probe_image *i);
-
-#endif

@@ -3,8 +3,7 @@
  * syscalls.h - the system calls of an object that may change which signals are blocked, or their handlers.
  * Patching with traps requires that their signals are never blocked (src/func/engine/mask.c).
  */
-#ifndef HODO_PROBE_CODE_SYSCALLS_H
-#define HODO_PROBE_CODE_SYSCALLS_H
+#pragma once
 
 #include "object.h"
 
@@ -17,5 +16,3 @@ bool hodo_probe_may_call(const struct hodo_elf *e);
  */
 typedef int (*hodo_probe_syscall_fn)(void *arg, uint64_t addr);
 int hodo_probe_syscalls(const struct hodo_probe_object *o, hodo_probe_syscall_fn each, void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel_impl.h - shared by the files of this folder: the kernel's types. */
-#ifndef HODO_PROBE_KERNEL_KERNEL_IMPL_H
-#define HODO_PROBE_KERNEL_KERNEL_IMPL_H
+#pragma once
 
 #include "kprobe.h"
 
@@ -50,5 +49,3 @@ struct hodo_kprobe_walk {
 };
 /* Fills in v, initially all zero. 0; or a negative errno with a message. */
 int hodo_kprobe_walk(struct hodo_kprobe_walk *w, const struct hodo_spec_value *text);
-
-#endif

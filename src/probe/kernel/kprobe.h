@@ -3,8 +3,7 @@
  * kprobe.h - probes in the kernel: `kprobe:vfs_read(count, file->f_path.dentry->d_name.name)`, parsed, then
  * compiled for hodo.ko with the kernel's type information (BTF).
  */
-#ifndef HODO_PROBE_KERNEL_KPROBE_H
-#define HODO_PROBE_KERNEL_KPROBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int hodo_kprobe_compile(const struct hodo_kprobe_text *p, const struct btf *btf,
 /* Sets them all: fd is /dev/hodo's, which has no recording yet. 0; or a negative errno and a line for the user
  * in why. */
 int hodo_kprobe_list_set(const struct hodo_kprobe_list *list, int fd, struct hodo_why *why);
-
-#endif

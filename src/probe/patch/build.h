@@ -3,8 +3,7 @@
  * build.h - makes the plan for a process (hodo/abi_plan.h): which functions of which objects to trace, their
  * slots, and the system calls that must go through libhodo as long as there are traps.
  */
-#ifndef HODO_PROBE_PATCH_BUILD_H
-#define HODO_PROBE_PATCH_BUILD_H
+#pragma once
 
 #include <probe/code/object.h>
 #include "space.h"
@@ -95,5 +94,3 @@ struct hodo_probe_built {
 int hodo_probe_build(struct hodo_probe_target *targets, unsigned n, struct hodo_probe_space *space,
 		     struct hodo_probe_built *built);
 void hodo_probe_piece_free(struct hodo_probe_piece *p); /* may be NULL */
-
-#endif

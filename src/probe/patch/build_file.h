@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* build_file.h - a plan's parts, once every slot has its place, and the file made of them. */
-#ifndef HODO_PROBE_PATCH_BUILD_FILE_H
-#define HODO_PROBE_PATCH_BUILD_FILE_H
+#pragma once
 
 #include <hodo/abi_plan.h>
 
@@ -63,5 +62,3 @@ struct hodo_plan_parts {
 
 /* The sealed file, or negative errno. space: has the slots' pages. */
 int hodo_plan_write(const struct hodo_plan_parts *parts, const struct hodo_probe_space *space);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* build_impl.h - the plan of one object, which build_object.c and the other build_….c make. */
-#ifndef HODO_PROBE_PATCH_BUILD_IMPL_H
-#define HODO_PROBE_PATCH_BUILD_IMPL_H
+#pragma once
 
 #include <base/arena.h>
 #include <base/map.h>
@@ -95,5 +94,3 @@ int hodo_build_replacements(struct hodo_probe_piece *b);
 /* Writes the hook. Returns how many bytes it has. */
 size_t hodo_build_put_replacement(const struct hodo_plan_item *x, struct hodo_plan_hook *h, uint64_t address,
 				  uint8_t *to);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * An unreadable number is 0, an unreadable text "(fault)"; one that the compiler removed is "(absent)".
  */
-#ifndef HODO_PROBE_PATCH_EVENT_CODE_H
-#define HODO_PROBE_PATCH_EVENT_CODE_H
+#pragma once
 
 #include <probe/value/value.h>
 
@@ -39,5 +38,3 @@ size_t hodo_probe_event_code(const struct hodo_probe_event_code *c, uint64_t add
 
 /* How far the stack pointer is below the program's when it enters libhodo. */
 unsigned hodo_probe_event_stack(const struct hodo_probe_field *fields, unsigned n);
-
-#endif

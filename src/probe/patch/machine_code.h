@@ -3,8 +3,7 @@
  * machine_code.h - fetch programs as machine code in a slot. While it runs, rsp is `frame` bytes below the
  * slot's saved registers (event_code.c); it may use rax, r10 and r11, and all others are the program's.
  */
-#ifndef HODO_PROBE_PATCH_MACHINE_CODE_H
-#define HODO_PROBE_PATCH_MACHINE_CODE_H
+#pragma once
 
 #include <probe/value/fetch.h>
 
@@ -59,5 +58,3 @@ unsigned hodo_code_fetch(struct hodo_machine_code *c, const struct hodo_fetch *f
  * Success continues after it, with rax; failed loads have rax = number there. Emits nothing if none can fail.
  */
 void hodo_code_failed(struct hodo_machine_code *c, int32_t number);
-
-#endif

@@ -3,8 +3,7 @@
  * place.h - addresses for slots. The distance from a window to its slot is four bytes of the jump; those
  * where an instruction began must trap: int3, or a byte that begins no instruction in 64-bit mode.
  */
-#ifndef HODO_PROBE_PATCH_PLACE_H
-#define HODO_PROBE_PATCH_PLACE_H
+#pragma once
 
 #include "recipe.h"
 #include "space.h"
@@ -31,5 +30,3 @@ struct hodo_probe_slot hodo_probe_slot_of(const struct hodo_probe_window *w, con
  * pages before fresh ones. The space then owns the pages. 0; -ENOMEM; -EINVAL: one of them is too long.
  */
 int hodo_probe_place(struct hodo_probe_space *s, struct hodo_probe_slot *slots, size_t n);
-
-#endif

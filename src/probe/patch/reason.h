@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reason.h - why a probe is not possible somewhere, or not by a jump. */
-#ifndef HODO_PROBE_PATCH_REASON_H
-#define HODO_PROBE_PATCH_REASON_H
+#pragma once
 
 enum hodo_probe_reason {
 	HODO_PROBE_FINE,
@@ -24,5 +23,3 @@ enum hodo_probe_reason {
 /* A key for programs, and the text for people after "…: ". */
 const char *hodo_probe_reason_key(enum hodo_probe_reason reason);
 const char *hodo_probe_reason_text(enum hodo_probe_reason reason);
-
-#endif

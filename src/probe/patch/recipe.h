@@ -7,8 +7,7 @@
  * back to what follows the window. A call becomes a push of its original return address, and a jump, so that
  * return addresses are always the program's.
  */
-#ifndef HODO_PROBE_PATCH_RECIPE_H
-#define HODO_PROBE_PATCH_RECIPE_H
+#pragma once
 
 #include "window.h"
 
@@ -47,5 +46,3 @@ int hodo_probe_recipe_emit(const struct hodo_probe_recipe *r, uint64_t slot, uin
 			   void *arg);
 /* The five bytes over the window of a jump: E9 and the distance to the slot. 0; -ERANGE. */
 int hodo_probe_recipe_jump(const struct hodo_probe_recipe *r, uint64_t slot, uint8_t to[HODO_PROBE_JUMP_BYTES]);
-
-#endif

@@ -3,8 +3,7 @@
  * space.h - the address space of a process, to find room near code: what is mapped, and our pages with their
  * slots. Only bookkeeping: nothing is mapped. One thread at a time.
  */
-#ifndef HODO_PROBE_PATCH_SPACE_H
-#define HODO_PROBE_PATCH_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ uint32_t hodo_probe_space_page(const struct hodo_probe_space *s, uint64_t addres
 bool hodo_probe_space_fits(const struct hodo_probe_space *s, uint64_t slot, uint32_t bytes, bool fresh, uint64_t *next);
 /* Puts a fitting slot there. 0 or -ENOMEM. */
 int hodo_probe_space_put(struct hodo_probe_space *s, uint64_t slot, uint32_t bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * whole_functions.h - the windows of whole functions: their entries and exits; at most one probe replaces each byte. An
  * exit in the window of the entry, or of another exit, is a hook of that window.
  */
-#ifndef HODO_PROBE_PATCH_WHOLE_FUNCTIONS_H
-#define HODO_PROBE_PATCH_WHOLE_FUNCTIONS_H
+#pragma once
 
 #include "window.h"
 
@@ -48,5 +47,3 @@ int hodo_probe_survey(struct hodo_probe_survey *s, const struct hodo_probe_objec
 /* The same for a file. 0; -EOPNOTSUPP: refused entirely, *why; -ENOEXEC: not ELF; errors of open(2) and
  * hodo_probe_object_open(). */
 int hodo_probe_survey_file(struct hodo_probe_survey *s, const char *path, enum hodo_probe_reason *why);
-
-#endif

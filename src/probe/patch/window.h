@@ -7,8 +7,7 @@
  * the analysis missed. So each byte of the jump where an instruction began must itself trap, and the thread
  * continues in the copy of the original instruction.
  */
-#ifndef HODO_PROBE_PATCH_WINDOW_H
-#define HODO_PROBE_PATCH_WINDOW_H
+#pragma once
 
 #include <probe/code/object.h>
 
@@ -55,5 +54,3 @@ void hodo_probe_window_drop(const struct hodo_probe_object *o, const struct hodo
 
 /* Compares it with a process's bytes at its address: HODO_PROBE_FINE, _BREAKPOINT, _CHANGED. */
 enum hodo_probe_reason hodo_probe_window_compare(const struct hodo_probe_window *w, const uint8_t *now);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names.h - which functions a name in a probe's text matches: those of the symbol tables, by any of their
  * names, C++ names with or without parameters, in full or short (core/symbol_name.h), and with * ? [...]. */
-#ifndef HODO_PROBE_TEXT_NAMES_H
-#define HODO_PROBE_TEXT_NAMES_H
+#pragma once
 
 #include <elf/symbols.h>
 
@@ -21,5 +20,3 @@ bool hodo_probe_name_match(const struct hodo_probe_name *n, const char *symbol);
  * that matches. */
 bool hodo_probe_name_match_function(const struct hodo_probe_name *n, const struct hodo_elf_symbols *s, uint32_t first,
 			       const char **name);
-
-#endif

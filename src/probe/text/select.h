@@ -3,8 +3,7 @@
  * select.h - which functions of a file are selected: GLOB, SOURCE:GLOB, FILE!GLOB, FILE!SOURCE:GLOB, and
  * exclusions with ! in front.
  */
-#ifndef HODO_PROBE_TEXT_SELECT_H
-#define HODO_PROBE_TEXT_SELECT_H
+#pragma once
 
 #include <probe/code/object.h>
 
@@ -39,5 +38,3 @@ bool hodo_probe_choice_wants_slots(const struct hodo_probe_choice *choice);
  */
 int hodo_probe_select(struct hodo_probe_choice *choice, const struct hodo_probe_object *o, const char *path,
 		      uint32_t **list, uint32_t *n);
-
-#endif

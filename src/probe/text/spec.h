@@ -17,8 +17,7 @@
  *
  * Texts are hostile. Any thread.
  */
-#ifndef HODO_PROBE_TEXT_SPEC_H
-#define HODO_PROBE_TEXT_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void hodo_spec_free(struct hodo_spec *s);
 bool hodo_spec_is_glob(const char *name);
 /* Whether it names no object, or the file as its object (core/function_pattern.h). */
 bool hodo_spec_is_of(const struct hodo_spec *s, const char *path, const char *soname);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* arguments.h - the arguments and results of traced functions, as events of a target (build.h). */
-#ifndef HODO_PROBE_VALUE_ARGUMENTS_H
-#define HODO_PROBE_VALUE_ARGUMENTS_H
+#pragma once
 
 #include <base/why.h>
 #include <probe/patch/build.h>
@@ -18,5 +17,3 @@
  */
 int hodo_probe_arguments_add(struct hodo_probe_target *t, const struct hodo_probe_image *i, const char *glob,
 			     struct hodo_why *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* events.h - the meaning of a probe's text in a file, as events of a target (build.h). */
-#ifndef HODO_PROBE_VALUE_EVENTS_H
-#define HODO_PROBE_VALUE_EVENTS_H
+#pragma once
 
 #include <base/why.h>
 #include <probe/patch/build.h>
@@ -26,5 +25,3 @@ char *hodo_probe_events_name(const char *symbol);
  * or 0xADDRESS. Free it; NULL: no memory.
  */
 char *hodo_probe_events_pattern(const struct hodo_spec *s);
-
-#endif

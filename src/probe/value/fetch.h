@@ -4,8 +4,7 @@
  * and needs no memory. It runs with the original registers, the process's memory, and the object's bias. Any
  * thread.
  */
-#ifndef HODO_PROBE_VALUE_FETCH_H
-#define HODO_PROBE_VALUE_FETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ unsigned hodo_fetch_general(unsigned number);
 unsigned hodo_fetch_number(unsigned reg); /* and back */
 /* The register with that name (with %), perhaps a part of one: %edi, %ah. False: none. */
 bool hodo_fetch_register(struct hodo_fetch *f, const char *name, unsigned *bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image.h - a file for probes' values: its segments, its functions' names, its debug information. Hostile;
  * one thread at a time. */
-#ifndef HODO_PROBE_VALUE_IMAGE_H
-#define HODO_PROBE_VALUE_IMAGE_H
+#pragma once
 
 #include <elf/dwarf.h>
 #include <elf/object.h>
@@ -29,5 +28,3 @@ void hodo_probe_image_close(struct hodo_probe_image *i);
 bool hodo_probe_image_segment(const struct hodo_probe_image *i, uint64_t address, uint32_t rights, uint64_t *before,
 			      uint64_t *behind);
 bool hodo_probe_image_is_code(const struct hodo_probe_image *i, uint64_t address);
-
-#endif

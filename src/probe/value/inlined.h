@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* inlined.h - where functions were inlined, by the debug information. */
-#ifndef HODO_PROBE_VALUE_INLINED_H
-#define HODO_PROBE_VALUE_INLINED_H
+#pragma once
 
 #include "image.h"
 #include <probe/text/names.h>
@@ -11,5 +10,3 @@
 typedef int (*hodo_inlined_fn)(void *arg, uint64_t address, const char *function, Dwarf_Off die);
 int hodo_inlined_each(const struct hodo_probe_image *i, const struct hodo_probe_name *names, hodo_inlined_fn each,
 		      void *arg);
-
-#endif

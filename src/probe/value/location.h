@@ -7,8 +7,7 @@
  *	scope.c      scopes, and the variables in them
  *	abi.c        parameters and results without expressions, by the System V ABI
  */
-#ifndef HODO_PROBE_VALUE_LOCATION_H
-#define HODO_PROBE_VALUE_LOCATION_H
+#pragma once
 
 #include "fetch.h"
 #include "image.h"
@@ -101,5 +100,3 @@ void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct 
 #define HODO_ABI_INTEGERS 6u
 /* The n-th register of integers, from 1. False: there is none. */
 bool hodo_abi_register(unsigned n, struct hodo_fetch *f);
-
-#endif

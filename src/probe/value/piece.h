@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* piece.h - the result of an expression in a probe's text: a variable, a part of one, or the address of
  * either. */
-#ifndef HODO_PROBE_VALUE_PIECE_H
-#define HODO_PROBE_VALUE_PIECE_H
+#pragma once
 
 #include "location.h"
 #include <base/why.h>
@@ -28,5 +27,3 @@ bool hodo_part_scalar(struct hodo_part *o, uint64_t bytes, bool is_signed, struc
 bool hodo_part_address(struct hodo_part *o, struct hodo_fetch *f);
 
 void hodo_part_lose(struct hodo_part *o, enum hodo_missing why); /* the first reason counts */
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A function's entry includes inlined copies. A return only includes the function's own exits.
  */
-#ifndef HODO_PROBE_VALUE_RESOLVE_H
-#define HODO_PROBE_VALUE_RESOLVE_H
+#pragma once
 
 #include <base/why.h>
 
@@ -39,5 +38,3 @@ int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_
 /* For hodo_probe_field_make(): the place of a point. */
 void hodo_probe_point_scope(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s);
 void hodo_probe_points_free(struct hodo_probe_points *p);
-
-#endif

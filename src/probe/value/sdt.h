@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sdt.h - the static probes of a file as events of a target (build.h). */
-#ifndef HODO_PROBE_VALUE_SDT_H
-#define HODO_PROBE_VALUE_SDT_H
+#pragma once
 
 #include <probe/patch/build.h>
 
@@ -13,5 +12,3 @@
  */
 int hodo_probe_sdt(struct hodo_probe_target *t, const char *path, const char *const *patterns, unsigned n,
 		   uint32_t *sites);
-
-#endif

@@ -3,8 +3,7 @@
  * type.h - types in debug information, as far as probes' values need them. The information is hostile:
  * references are followed a bounded number of times.
  */
-#ifndef HODO_PROBE_VALUE_TYPE_H
-#define HODO_PROBE_VALUE_TYPE_H
+#pragma once
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ bool hodo_ctype_find(const struct hodo_ctype *t, const char *name, struct hodo_c
 
 /* As in C: "const char *", "struct node *", "int [4]". */
 void hodo_ctype_put(const struct hodo_ctype *t, struct hodo_text *to);
-
-#endif

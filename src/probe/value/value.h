@@ -4,8 +4,7 @@
  * program's final number is the value (for I…, U…, BOOL, CHAR, PTR its lower bytes, for F32 and F64 its
  * bits), or the address of a string or of bytes.
  */
-#ifndef HODO_PROBE_VALUE_VALUE_H
-#define HODO_PROBE_VALUE_VALUE_H
+#pragma once
 
 #include "location.h"
 #include <base/why.h>
@@ -36,5 +35,3 @@ int hodo_probe_field_missing(struct hodo_probe_field *f, const char *name, const
 /* "i32", "str". */
 const char *hodo_probe_field_type(const struct hodo_probe_field *f);
 void hodo_probe_field_free(struct hodo_probe_field *f);
-
-#endif

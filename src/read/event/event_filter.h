@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event_filter.h - a filter's expression on events that are read: the same compiler and machine as when recording. */
-#ifndef HODO_READ_EVENT_EVENT_FILTER_H
-#define HODO_READ_EVENT_EVENT_FILTER_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/read.h>
@@ -22,5 +21,3 @@ int hodo_event_filter_fields(const struct hodo_event_filter *filter, struct hodo
  * $duration and $off_cpu, if the reader knows the begin: hodo_read_spans().
  */
 int hodo_event_filter_takes(struct hodo_event_filter *filter, const struct hodo_read_event *event);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.h - fields by their names, and as numbers. */
-#ifndef HODO_READ_EVENT_FIELDS_H
-#define HODO_READ_EVENT_FIELDS_H
+#pragma once
 
 #include <hodo/read.h>
 #include <string.h>
@@ -35,5 +34,3 @@ static inline double hodo_value_number(const struct hodo_read_value *v)
 		return v->type & HODO_TYPE_ARRAY ? 0 : (double)v->u;
 	}
 }
-
-#endif

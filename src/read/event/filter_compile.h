@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_compile.h - compiles a filter expression (core/filter_parse.h), with floating-point numbers. */
-#ifndef HODO_READ_EVENT_FILTER_COMPILE_H
-#define HODO_READ_EVENT_FILTER_COMPILE_H
+#pragma once
 
 #include <base/why.h>
 #include <core/filter_parse.h>
@@ -12,5 +11,3 @@ int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *le
 
 /* The same, for events as they happen: refuses what is only known when a recording is read. */
 int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, struct hodo_why *why);
-
-#endif

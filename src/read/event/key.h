@@ -9,8 +9,7 @@
  *	hodo_key_add_number(&key, e->tid);
  *	hodo_key_add_value(&key, &e->values[0]);
  */
-#ifndef HODO_READ_EVENT_KEY_H
-#define HODO_READ_EVENT_KEY_H
+#pragma once
 
 #include <base/text.h>
 #include <hodo/read.h>
@@ -28,5 +27,3 @@ static inline void hodo_key_add_number(struct hodo_text *key, uint64_t number)
 }
 
 void hodo_key_add_value(struct hodo_text *key, const struct hodo_read_value *v);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Available while events are read, without another pass: a loss is known before any event after its begin.
  */
-#ifndef HODO_READ_EVENT_LOSSES_H
-#define HODO_READ_EVENT_LOSSES_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -72,5 +71,3 @@ static inline void hodo_read_lost_add(struct hodo_read_lost *sum, const struct h
 	sum->unknown += lost->unknown;
 	sum->damaged += lost->damaged;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* order.h - the events of all streams in order, and all streams one after the other. */
-#ifndef HODO_READ_EVENT_ORDER_H
-#define HODO_READ_EVENT_ORDER_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -12,5 +11,3 @@ void hodo_read_heap_settle(struct hodo_read *r);
 /* Walks all streams, one after the other: each() gets one that is at its begin. What it returns but 0 ends
  * the walk, and is returned. */
 int hodo_read_each_stream(struct hodo_read *r, size_t window, int (*each)(struct hodo_stream *s, void *arg), void *arg);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * If more than HODO_PAIRS_MAX begins wait, the oldest is given up.
  */
-#ifndef HODO_READ_EVENT_PAIRS_H
-#define HODO_READ_EVENT_PAIRS_H
+#pragma once
 
 #include "key.h"
 
@@ -96,5 +95,3 @@ void hodo_read_pairs_end(struct hodo_read *reader, int64_t ts_ns);     /* unfini
 uint32_t hodo_pairs_last(const struct hodo_pairs *pairs);
 void hodo_pairs_remove(struct hodo_pairs *pairs, uint32_t number);
 const struct hodo_pair *hodo_pairs_at(const struct hodo_pairs *pairs, uint32_t number);
-
-#endif

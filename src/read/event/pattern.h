@@ -3,8 +3,7 @@
  * pattern.h - the list of event patterns of a recording (-e): what was asked
  * for, what of it was found, and names near to what was not.
  */
-#ifndef HODO_READ_EVENT_PATTERN_H
-#define HODO_READ_EVENT_PATTERN_H
+#pragma once
 
 #include <base/near.h>
 #include <base/text.h>
@@ -70,5 +69,3 @@ void hodo_pattern_near(struct hodo_pattern *p, const char *name);
  * is none.
  */
 bool hodo_pattern_unknown(struct hodo_pattern_list *list, const char *what, struct hodo_text *out);
-
-#endif

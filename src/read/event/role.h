@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* role.h - what an event of a class is: an instant, a begin, an end, a value, a call. */
-#ifndef HODO_READ_EVENT_ROLE_H
-#define HODO_READ_EVENT_ROLE_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -10,5 +9,3 @@ struct hodo_strings;
 
 /* Determines the role of the events of a class of that process, whose base names are in bases. 0 or -ENOMEM. */
 int hodo_read_role_settle(struct hodo_strings *bases, const struct hodo_read_process *process, struct hodo_class *c);
-
-#endif

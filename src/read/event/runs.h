@@ -5,8 +5,7 @@
  * threads. And how long a thread did not run between two of its events, from these or from the CPU time in the events
  * themselves (record --context cpu_time): never a guess; if a switch is missing, it is not known.
  */
-#ifndef HODO_READ_EVENT_RUNS_H
-#define HODO_READ_EVENT_RUNS_H
+#pragma once
 
 #include <base/text.h>
 #include <hodo/read.h>
@@ -93,5 +92,3 @@ bool hodo_runs_since(struct hodo_runs *runs, const struct hodo_read_event *event
 		     struct hodo_read_off_cpu *result);
 /* Appends " off_cpu=1.234ms waits=1 preempted=0" (text/text_line.c). */
 void hodo_read_add_off_cpu(struct hodo_text *text, const struct hodo_read_off_cpu *off);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* select.h - what it means that an event is one of those asked for: for hodo_read_select(), and for the command. */
-#ifndef HODO_READ_EVENT_SELECT_H
-#define HODO_READ_EVENT_SELECT_H
+#pragma once
 
 #include <hodo/columns.h>
 
@@ -57,5 +56,3 @@ struct hodo_select_unknown {
 /* Looks for them. 0 or -ENOMEM. */
 int hodo_select_check(const struct hodo_read *reader, struct hodo_select *select,
 		      const struct hodo_select_unknown *unknown);
-
-#endif

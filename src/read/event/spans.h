@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.h - ends with their begins, as the reader gives them. */
-#ifndef HODO_READ_EVENT_SPANS_H
-#define HODO_READ_EVENT_SPANS_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -20,30 +19,3 @@ int hodo_spans_learn(struct hodo_spans *spans, const struct hodo_read_event *eve
 /* … returns whether the event is taken: a begin as its end was, anything else according to taken. */
 bool hodo_spans_take(const struct hodo_spans *spans, bool taken);
 void hodo_spans_forget(struct hodo_spans *spans); /* what was learned */
-
-#endif
-#include <hodo/read.h>
-
-/* SPDX-License-Identifier: MIT */
-/* spans.h - ends with their begins, as the reader gives them. */
-#ifndef HODO_READ_EVENT_SPANS_H
-#define HODO_READ_EVENT_SPANS_H
-
-
-struct hodo_spans;
-
-struct hodo_spans *hodo_spans_new(void); /* NULL: no memory */
-void hodo_spans_free(struct hodo_spans *spans); /* NULL is allowed */
-/* Before rereading from the first event. */
-void hodo_spans_rewind(struct hodo_spans *spans);
-
-/* Takes each event, in order, pairs it, and if begins are given sets its begin. 0 or -ENOMEM. */
-int hodo_spans_event(struct hodo_spans *spans, struct hodo_read_event *event, bool begins);
-
-/* After hodo_spans_event(): notes for the event's begin whether the event is taken. 0 or -ENOMEM. */
-int hodo_spans_learn(struct hodo_spans *spans, const struct hodo_read_event *event, bool taken);
-/* … returns whether the event is taken: a begin as its end was, anything else according to taken. */
-bool hodo_spans_take(const struct hodo_spans *spans, bool taken);
-void hodo_spans_forget(struct hodo_spans *spans); /* what was learned */
-
-#endif

@@ -7,8 +7,7 @@
  *	sched:watched                           from here on the thread's are recorded: likewise
  *	sched:sched_waking, sched_wakeup, sched_wakeup_new
  */
-#ifndef HODO_READ_EVENT_SWITCHES_H
-#define HODO_READ_EVENT_SWITCHES_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -48,5 +47,3 @@ void hodo_sched_bind(struct hodo_sched_class *bound, const struct hodo_read_clas
 uint32_t hodo_sched_tid(const struct hodo_sched_class *bound, const struct hodo_read_event *e);
 uint32_t hodo_sched_next(const struct hodo_sched_class *bound, const struct hodo_read_event *e);
 enum hodo_sched_why hodo_sched_why(const struct hodo_sched_class *bound, const struct hodo_read_event *e);
-
-#endif

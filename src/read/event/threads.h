@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.h - the threads of a recorded process. */
-#ifndef HODO_READ_EVENT_THREADS_H
-#define HODO_READ_EVENT_THREADS_H
+#pragma once
 
 #include <base/intern.h>
 #include <base/map.h>
@@ -49,5 +48,3 @@ void hodo_read_names_clear(struct hodo_thread_names *names); /* when reading beg
 int hodo_read_names_learn(struct hodo_thread_names *names, const struct hodo_read_process *process,
 			  const struct hodo_class *c, const struct hodo_read_value *values);
 void hodo_read_names_free(struct hodo_thread_names *names);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* class.h - a class of events, and the values in their payload. */
-#ifndef HODO_READ_FILE_CLASS_H
-#define HODO_READ_FILE_CLASS_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -77,5 +76,3 @@ uint32_t hodo_read_kind_parse(const char *name);
 const uint8_t *hodo_read_value_take(uint32_t type, const uint8_t *p, struct hodo_read_value *v);
 /* Decodes the fields of a complete event. */
 void hodo_read_class_values(const struct hodo_class *c, const uint8_t *p, struct hodo_read_value *values);
-
-#endif

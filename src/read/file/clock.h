@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h - ticks of a recording's clock as ns since the epoch. */
-#ifndef HODO_READ_FILE_CLOCK_H
-#define HODO_READ_FILE_CLOCK_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -33,5 +32,3 @@ static inline int64_t hodo_read_clock_near_ns(struct hodo_clock_near *near,
 		return near->ns + (int64_t)delta;
 	return near->ns + (int64_t)((delta * NS_PER_S + near->rest) / clock->freq_hz);
 }
-
-#endif

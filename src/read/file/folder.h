@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* folder.h - opens a COMM-PID folder as a trace. */
-#ifndef HODO_READ_FILE_FOLDER_H
-#define HODO_READ_FILE_FOLDER_H
+#pragma once
 
 #include "trace.h"
 
@@ -13,5 +12,3 @@ void hodo_read_trace_settle(struct hodo_trace *t);
 /* Takes the lines of a later metadata that are not in the earlier one. The text changes, has a byte after
  * its end, and stays. 0 or a negative errno. */
 int hodo_read_trace_more(struct hodo_trace *t, char *text, size_t len);
-
-#endif

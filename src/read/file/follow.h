@@ -15,8 +15,7 @@
  * What is known of a process, its events and threads grows, and stays valid as long as the reader. Times are those
  * of the step's clock, which comes closer to the final one from step to step.
  */
-#ifndef HODO_READ_FILE_FOLLOW_H
-#define HODO_READ_FILE_FOLLOW_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -33,5 +32,3 @@ int hodo_read_follow_on(struct hodo_read *reader, const struct hodo_read_clock *
 /* Events that were not seen: damaged, or in parts that were removed before they were read. processes: how many were
  * left out since there were too many: 256 MiB of what is known of them. */
 uint64_t hodo_read_follow_missed(const struct hodo_read *reader, uint32_t *processes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hosts.h - the hosts of a recording. */
-#ifndef HODO_READ_FILE_HOSTS_H
-#define HODO_READ_FILE_HOSTS_H
+#pragma once
 
 #include "metadata_line.h"
 
@@ -21,5 +20,3 @@ void hodo_read_hostname(struct hodo_trace *t, char *line, char *eol);
 
 /* Once all folders are known: finds out which hosts there are. 0 or -ENOMEM. */
 int hodo_hosts_settle(struct hodo_read *r);
-
-#endif

@@ -6,8 +6,7 @@
  * packets' headers). Neither changes where a recording is copied, cut in parts, merged, recovered or packed, so an
  * event is the same as another one if uuid, stream and number are.
  */
-#ifndef HODO_READ_IDENTITY_H
-#define HODO_READ_IDENTITY_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -29,5 +28,3 @@ struct hodo_read_numbers {
  */
 int hodo_read_numbers(struct hodo_read *reader, int (*found)(void *data, const struct hodo_read_numbers *numbers),
 		      void *data);
-
-#endif

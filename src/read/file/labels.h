@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.h - names for values, by provider or event, and field. */
-#ifndef HODO_READ_FILE_LABELS_H
-#define HODO_READ_FILE_LABELS_H
+#pragma once
 
 #include <base/arena.h>
 #include <base/map.h>
@@ -21,5 +20,3 @@ int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char
 int hodo_read_labels_attach(const struct hodo_labels *l, const char *event, struct hodo_read_field *fields,
 			    uint32_t nfields);
 void hodo_read_labels_free(struct hodo_labels *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.h - sizes of records, by form and id, and the walk over the records of a packet. */
-#ifndef HODO_READ_FILE_LAYOUT_H
-#define HODO_READ_FILE_LAYOUT_H
+#pragma once
 
 #include <core/payload.h>
 #include <core/ring.h>
@@ -136,5 +135,3 @@ void hodo_layouts_walk(const struct hodo_read_layouts *layouts, const uint8_t *b
 const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process);
 
 void hodo_layouts_clear(struct hodo_read_layouts *layouts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* load.h - numbers of a trace, at any address. */
-#ifndef HODO_READ_FILE_LOAD_H
-#define HODO_READ_FILE_LOAD_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -29,5 +28,3 @@ static inline uint16_t load16(const uint8_t *p)
 	memcpy(&v, p, sizeof(v));
 	return v;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* metadata.h - the lines of a folder's metadata that are for this library. */
-#ifndef HODO_READ_FILE_METADATA_H
-#define HODO_READ_FILE_METADATA_H
+#pragma once
 
 #define METADATA_MAX_BYTES (1u << 30)
 
@@ -9,5 +8,3 @@ struct hodo_trace;
 
 /* Reads the lines of t->metadata. 0 or a negative errno. */
 int hodo_read_metadata_parse(struct hodo_trace *t);
-
-#endif

@@ -3,8 +3,7 @@
  * metadata_line.h - a line of a folder's metadata that starts with slash, star, at: a word, and pairs key=value.
  * Only our lines begin so: no foreign text starts a line.
  */
-#ifndef HODO_READ_FILE_METADATA_LINE_H
-#define HODO_READ_FILE_METADATA_LINE_H
+#pragma once
 
 #include <base/text.h>
 #include <hodo/read.h>
@@ -49,5 +48,3 @@ int hodo_line_get_clock(struct hodo_line *l, struct hodo_read_clock *clock);
 void hodo_line_put_clock(struct hodo_text *to, const struct hodo_read_clock *clock);
 /* If a line is about the clock, in our words or TSDL's, it is written for that clock instead. */
 bool hodo_line_replace_clock(const char *line, size_t len, const struct hodo_read_clock *clock, struct hodo_text *to);
-
-#endif

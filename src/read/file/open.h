@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* open.h - opens what is to be followed (follow.c). */
-#ifndef HODO_READ_FILE_OPEN_H
-#define HODO_READ_FILE_OPEN_H
+#pragma once
 
 #include <hodo/read.h>
 
 /* The reader of a folder, without a look into it. */
 int hodo_read_open_empty(struct hodo_read **reader, const char *path, const struct hodo_read_options *options);
-
-#endif

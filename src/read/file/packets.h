@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* packets.h - the packets of streams, for those who write them anew. */
-#ifndef HODO_READ_PACKETS_H
-#define HODO_READ_PACKETS_H
+#pragma once
 
 #include <hodo/abi_records.h>
 #include <hodo/read.h>
@@ -25,5 +24,3 @@ void hodo_packets_start(const struct hodo_read_stream *stream);
 int hodo_packets_next(const struct hodo_read_stream *stream, struct hodo_read_packet *packet);
 /* The next one is searched behind that many bytes of this one's body. 0 or -ENOMEM. */
 int hodo_packets_search(const struct hodo_read_stream *stream, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reader.h - an open recording. */
-#ifndef HODO_READ_FILE_READER_H
-#define HODO_READ_FILE_READER_H
+#pragma once
 
 #include <base/arena.h>
 #include <hodo/read.h>
@@ -56,5 +55,3 @@ struct hodo_read {
 	struct hodo_read_code_ops code; /* name NULL: none */
 	void *code_data;
 };
-
-#endif

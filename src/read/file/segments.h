@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* segments.h - the files of a stream: one, or one for each part of the recording. */
-#ifndef HODO_READ_FILE_SEGMENTS_H
-#define HODO_READ_FILE_SEGMENTS_H
+#pragma once
 
 #include <hodo/read.h>
 #include <sys/types.h>
@@ -40,5 +39,3 @@ void hodo_read_segment_note(struct hodo_stream *s, struct hodo_segment *g, int64
 void hodo_read_segments_forget(struct hodo_stream *s);
 /* Events of the packet at hand that cannot be read are not its part's. */
 void hodo_read_segment_take_back(struct hodo_stream *s, uint64_t events);
-
-#endif

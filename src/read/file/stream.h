@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.h - a stream of packets: where a walk of it is (stream.c), and its next event (order.c). */
-#ifndef HODO_READ_FILE_STREAM_H
-#define HODO_READ_FILE_STREAM_H
+#pragma once
 
 #include "clock.h"
 #include "layout.h"
@@ -129,5 +128,3 @@ void hodo_read_stream_packet_end(struct hodo_stream *s);
 #define hodo_read_stream_warn(s, once, ...)                                                                  \
 	hodo_read_warn((s)->trace->reader, &(s)->warned, once,                                               \
 		       (s)->nsegments ? (s)->segments[(s)->at].folder : (s)->trace->folder, (s)->pub.name, __VA_ARGS__)
-
-#endif

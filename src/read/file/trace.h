@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.h - one process of a recording: what its COMM-PID folder says, and its streams. */
-#ifndef HODO_READ_FILE_TRACE_H
-#define HODO_READ_FILE_TRACE_H
+#pragma once
 
 #include "labels.h"
 #include "layout.h"
@@ -74,5 +73,3 @@ static inline struct hodo_trace *hodo_trace_of(const struct hodo_read_process *p
 {
 	return (struct hodo_trace *)(uintptr_t)process;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * follow `_x`. Such a member gets a number after its name; so do `Bool`, which the underscore makes a
  * keyword, and a conflicting name of ours.
  */
-#ifndef HODO_READ_FILE_TSDL_H
-#define HODO_READ_FILE_TSDL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void hodo_ctf_names(struct hodo_ctf_names *names, const char *own, const char *c
 
 /* For a double-quoted string: printable ASCII; quotes, backslashes and others become '_'. */
 void hodo_name_quote(struct hodo_text *t, const char *s);
-
-#endif

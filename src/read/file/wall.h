@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wall.h - what a recording notes of the host's wall clock, to say later how far it can be trusted. */
-#ifndef HODO_READ_FILE_WALL_H
-#define HODO_READ_FILE_WALL_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -18,5 +17,3 @@ struct hodo_wall {
 
 /* When the recording of the process began and ended. */
 const struct hodo_wall *hodo_read_walls(const struct hodo_read_process *process);
-
-#endif

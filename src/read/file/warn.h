@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* warn.h - warnings about damage. */
-#ifndef HODO_READ_FILE_WARN_H
-#define HODO_READ_FILE_WARN_H
+#pragma once
 
 #include <hodo/read.h>
 
@@ -12,5 +11,3 @@ void hodo_read_warn(struct hodo_read *r, uint32_t *warned, uint32_t once, const 
 		    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Copies a text to dst with control bytes replaced. */
 void hodo_read_clean(char *dst, size_t size, const char *text);
-
-#endif

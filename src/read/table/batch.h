@@ -4,8 +4,7 @@
  *
  * What varies in length is bytes in the batch's memory, until it is cleared. Texts are UTF-8. One thread at a time.
  */
-#ifndef HODO_READ_TABLE_BATCH_H
-#define HODO_READ_TABLE_BATCH_H
+#pragma once
 
 #include "schema.h"
 
@@ -176,5 +175,3 @@ void *hodo_rows_alloc(struct hodo_rows_batch *b, size_t len);
 /* A copy; n: as the struct has it. A copy as UTF-8, as hodo_escape_utf8() makes it. */
 struct hodo_rows_bytes hodo_rows_copy(struct hodo_rows_batch *b, const void *data, size_t len, uint32_t n);
 struct hodo_rows_bytes hodo_rows_utf8(struct hodo_rows_batch *b, const void *text, uint32_t len);
-
-#endif

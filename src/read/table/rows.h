@@ -10,8 +10,7 @@
  * Different recordings may be read by different threads at once, with one schema that
  * nobody adds to meanwhile.
  */
-#ifndef HODO_READ_TABLE_ROWS_H
-#define HODO_READ_TABLE_ROWS_H
+#pragma once
 
 #include "batch.h"
 
@@ -46,5 +45,3 @@ void hodo_rows_close(struct hodo_rows *rows); /* NULL is allowed */
 int hodo_rows_next(struct hodo_rows *rows, const struct hodo_rows_batch **batch);
 /* The batch that was given last is the caller's from now on, to be freed before the rows are closed. 0 or -ENOMEM. */
 int hodo_rows_take(struct hodo_rows *rows, struct hodo_rows_batch *batch);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows_impl.h - rows as they are made. */
-#ifndef HODO_READ_TABLE_ROWS_IMPL_H
-#define HODO_READ_TABLE_ROWS_IMPL_H
+#pragma once
 
 #include "batch.h"
 #include "tables.h"
@@ -110,5 +109,3 @@ int rows_slice_begin(void *rows, struct hodo_slice *slice, const struct hodo_rea
 int rows_slice_end(void *rows, struct hodo_slice *slice, const struct hodo_read_event *event);
 int rows_slice_call(void *rows, struct hodo_slice *slice, const struct hodo_read_call *call);
 int rows_facts(struct hodo_rows *r); /* losses, processes, hosts: rows_facts.c */
-
-#endif

@@ -3,8 +3,7 @@
  * schema.h - what a recording is as tables: names, columns and types (docs/design/tables.md). Whatever becomes of the
  * rows, Parquet, another database, arrays: the tables are these. Knows no database.
  */
-#ifndef HODO_READ_TABLE_SCHEMA_H
-#define HODO_READ_TABLE_SCHEMA_H
+#pragma once
 
 #include <hodo/columns.h>
 
@@ -106,5 +105,3 @@ struct hodo_rows_place {
  */
 uint32_t hodo_rows_places(const struct hodo_rows_schema *schema, const struct hodo_read_class *cls,
 			  struct hodo_rows_place *places);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.h - the tables that are there for every recording. */
-#ifndef HODO_READ_TABLE_TABLES_H
-#define HODO_READ_TABLE_TABLES_H
+#pragma once
 
 #include "schema.h"
 
@@ -27,5 +26,3 @@ enum { PROCESSES_HOST = 1, PROCESSES_PROCESS, PROCESSES_PID, PROCESSES_PPID, PRO
        PROCESSES_EVENTS, PROCESSES_LOST, PROCESSES_DAMAGED, PROCESSES_NUMBERS };
 enum { HOSTS_HOST = 1, HOSTS_RECORDING, HOSTS_END, HOSTS_PROCESSES, HOSTS_KERNEL, HOSTS_EVENTS, HOSTS_LOST,
        HOSTS_DAMAGED };
-
-#endif

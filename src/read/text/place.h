@@ -3,8 +3,7 @@
  * place.h - what is known of an address of a function. Who finds that out is above this module:
  * sym/recording_symbols.h.
  */
-#ifndef HODO_READ_TEXT_PLACE_H
-#define HODO_READ_TEXT_PLACE_H
+#pragma once
 
 #include <hodo/read.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ struct hodo_places {
 	/* As in struct hodo_read_calls_ops. */
 	bool (*same)(void *data, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b);
 };
-
-#endif

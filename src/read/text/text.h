@@ -5,8 +5,7 @@
  * The hodo_read_put_ functions write at o without a check and return the end, like those of <base/number.h>
  * and <base/escape.h>: room is made once for a whole event. Each states its limit.
  */
-#ifndef HODO_READ_TEXT_TEXT_H
-#define HODO_READ_TEXT_TEXT_H
+#pragma once
 
 #include <base/number.h>
 #include <base/text.h>
@@ -58,5 +57,3 @@ void hodo_read_add_addresses(struct hodo_read_text *t, const struct hodo_read_ev
 /* Appends an event's context (context.c), without a newline. 0 or -ENOMEM. */
 int hodo_read_add_context(struct hodo_read_text *t, const struct hodo_read_event *e);
 int hodo_read_add_context_json(struct hodo_read_text *t, const struct hodo_read_event *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.h - calls from entries and exits (calls.c), and late ones (calls_late.c). */
-#ifndef HODO_READ_TIME_CALLS_H
-#define HODO_READ_TIME_CALLS_H
+#pragma once
 
 #include "late_calls.h"
 
@@ -81,5 +80,3 @@ void hodo_calls_late_event(struct calls_thread *t, const struct hodo_read_event 
 void hodo_calls_callee(struct calls_thread *t, const struct hodo_read_event *e, uint64_t at);
 void hodo_calls_pass(struct calls_thread *t); /* the kept ones, to ops */
 void hodo_calls_late_free(struct calls_thread *t);
-
-#endif

@@ -10,8 +10,7 @@
  * Ops get each when it ends, enter and leave together; or they are kept until the outermost one has ended, or there are
  * many, and then come as other calls do, in the order in which they were called.
  */
-#ifndef HODO_READ_TIME_LATE_CALLS_H
-#define HODO_READ_TIME_LATE_CALLS_H
+#pragma once
 
 #include <hodo/read.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ void hodo_calls_late(struct hodo_read_calls *calls,
 		     enum hodo_late (*choose)(void *data, const struct hodo_late_call *call), bool sums);
 /* Passes the thread's kept ones to ops now. */
 void hodo_calls_late_pass(struct hodo_read_calls *calls, const struct hodo_read_process *process, uint32_t tid);
-
-#endif

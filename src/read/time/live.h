@@ -6,8 +6,7 @@
  * Only classes that begin or end something, or are counters, are kept. The caller pairs their events, in
  * order of time, with pairs.h.
  */
-#ifndef HODO_READ_TIME_LIVE_H
-#define HODO_READ_TIME_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ int hodo_live_short(struct hodo_live *live, uint64_t start, uint64_t end);
 void hodo_live_forget_shorts(struct hodo_live *live);
 /* The address for these bits of a call's record. */
 uint64_t hodo_live_address(struct hodo_live *live, uint64_t bits);
-
-#endif

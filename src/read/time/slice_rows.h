@@ -6,8 +6,7 @@
  *
  * Called from the timeline's ops of the same names, for all of its slices.
  */
-#ifndef HODO_READ_TIME_SLICE_ROWS_H
-#define HODO_READ_TIME_SLICE_ROWS_H
+#pragma once
 
 #include "timeline.h"
 
@@ -60,5 +59,3 @@ int hodo_slice_rows_begin(struct hodo_slice_rows *r, struct hodo_slice *slice, c
 struct hodo_slice_row *hodo_slice_rows_end(struct hodo_slice *slice, const struct hodo_read_event *event);
 struct hodo_slice_row *hodo_slice_rows_call(struct hodo_slice *slice, const struct hodo_read_call *call);
 void hodo_slice_rows_done(struct hodo_slice_rows *r, struct hodo_slice_row *row);
-
-#endif

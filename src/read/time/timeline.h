@@ -22,8 +22,7 @@
  * recording's size. Open slices are bounded, too: beyond HODO_PAIRS_MAX open spans (read/event/pairs.h), the oldest
  * ends, as OPEN if it is id-paired and else as LEFT.
  */
-#ifndef HODO_READ_TIME_TIMELINE_H
-#define HODO_READ_TIME_TIMELINE_H
+#pragma once
 
 #include <read/text/place.h>
 
@@ -142,5 +141,3 @@ int hodo_timeline_next(struct hodo_timeline *timeline);
 /* As next, but at 0 nothing ends: the reader follows a recording (read/file/follow.h), and there may be more later. */
 int hodo_timeline_more(struct hodo_timeline *timeline);
 void hodo_timeline_totals(const struct hodo_timeline *timeline, struct hodo_timeline_totals *totals);
-
-#endif

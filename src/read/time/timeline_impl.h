@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* timeline_impl.h - what the files of the timeline share. */
-#ifndef HODO_READ_TIME_TIMELINE_IMPL_H
-#define HODO_READ_TIME_TIMELINE_IMPL_H
+#pragma once
 
 #include <read/event/runs.h>
 #include "timeline.h"
@@ -92,5 +91,3 @@ void timeline_span_end(struct hodo_timeline *s, struct timeline_thread *t);
 void timeline_give_up(void *timeline, uintptr_t node, int64_t ts_ns, bool given_up); /* of hodo_read_pairs() */
 
 int timeline_calls_open(struct hodo_timeline *s); /* 0 or -ENOMEM */
-
-#endif

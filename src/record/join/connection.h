@@ -2,8 +2,7 @@
 /*
  * connection.h - one process that joins a recording: its messages and their answers.
  */
-#ifndef HODO_RECORD_JOIN_CONNECTION_H
-#define HODO_RECORD_JOIN_CONNECTION_H
+#pragma once
 
 #include "joining.h"
 
@@ -15,5 +14,3 @@ void hodo_connection_start(struct hodo_connection *c);
 
 /* Counts the image as not recorded, and says why, unless it is already recorded; frees the connection. */
 void hodo_connection_refuse(struct hodo_connection *c, const char *why);
-
-#endif

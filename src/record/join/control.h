@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* control.h - requests at a recorder's socket (hodo/abi_live.h), other than to record. */
-#ifndef HODO_RECORD_JOIN_CONTROL_H
-#define HODO_RECORD_JOIN_CONTROL_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -12,5 +11,3 @@
  * -EAGAIN if there is none yet. The sender has been checked.
  */
 int hodo_control_serve(struct hodo_recorder *s, int fd);
-
-#endif

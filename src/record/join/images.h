@@ -6,8 +6,7 @@
  * An image that has not connected to the socket when its process ends, or when the recording ends, is not
  * recorded. Only in the recording of a command: children of an attached process are not expected.
  */
-#ifndef HODO_RECORD_JOIN_IMAGES_H
-#define HODO_RECORD_JOIN_IMAGES_H
+#pragma once
 
 #include <base/text.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why);
 
 /* Appends their metadata lines. */
 void hodo_unrecorded_text(const struct hodo_recorder *s, struct hodo_text *t);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * joining.h - the processes that are joining, in order of arrival; and those that wait for an answer.
  */
-#ifndef HODO_RECORD_JOIN_JOINING_H
-#define HODO_RECORD_JOIN_JOINING_H
+#pragma once
 
 #include <record/process.h>
 
@@ -55,5 +54,3 @@ bool hodo_joining_has(const struct hodo_recorder *s, pid_t pid);
 
 /* Whether the process has more silent connections than images: the present one and earlier ones. */
 bool hodo_joining_too_many(const struct hodo_recorder *s, pid_t pid);
-
-#endif

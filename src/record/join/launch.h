@@ -3,8 +3,7 @@
  * launch.h - starts the command to be recorded, in the state in which we were started, except for two
  * environment variables.
  */
-#ifndef HODO_RECORD_JOIN_LAUNCH_H
-#define HODO_RECORD_JOIN_LAUNCH_H
+#pragma once
 
 #include <limits.h>
 #include <signal.h>
@@ -64,5 +63,3 @@ int hodo_launch_start(const struct hodo_launch *l, char **argv, const char *libr
 
 /* Ends this process by the signal, without a core dump. If that fails, returns the equivalent exit status. */
 int hodo_launch_die(int signal);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* no_buffers.h - why a joining process has no buffers to hand over, and what to do about it. */
-#ifndef HODO_RECORD_JOIN_NO_BUFFERS_H
-#define HODO_RECORD_JOIN_NO_BUFFERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
 
 /* Writes the reason to why, and returns it. */
 const char *hodo_no_buffers_why(const struct hodo_msg_failed *m, struct hodo_why *why);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * peer.h - talks to a process that listens, or to a recorder (abi.h, section 4).
  */
-#ifndef HODO_RECORD_JOIN_PEER_H
-#define HODO_RECORD_JOIN_PEER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -40,5 +39,3 @@ int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint
 /* "PID is recorded by hodo (process N) already: …": what an answer of -EBUSY and the like means, and what to do. */
 void hodo_peer_refusal(pid_t pid, enum hodo_control_op op, const struct hodo_msg_answer *answer,
 		       struct hodo_why *why);
-
-#endif

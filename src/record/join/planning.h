@@ -7,8 +7,7 @@
  *   planner       | one, one plan at a time  | beside: a job is the planner's from when it is asked for until it is
  *                 |                          | made
  */
-#ifndef HODO_RECORD_JOIN_PLANNING_H
-#define HODO_RECORD_JOIN_PLANNING_H
+#pragma once
 
 #include <record/recording.h>
 
@@ -26,5 +25,3 @@ void hodo_planning_forget(struct hodo_recorder *s, const struct hodo_connection 
 bool hodo_planning_busy(const struct hodo_recorder *s);
 /* Waits for the current plan. A second call does nothing. */
 void hodo_planning_close(struct hodo_recorder *s);
-
-#endif

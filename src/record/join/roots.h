@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* roots.h - the root directories of recorded processes that are not ours: their files are found by these later. */
-#ifndef HODO_RECORD_JOIN_ROOTS_H
-#define HODO_RECORD_JOIN_ROOTS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,5 +15,3 @@ struct hodo_roots {
 
 void hodo_roots_add(struct hodo_roots *roots, pid_t pid); /* that process's, if it does not have ours */
 void hodo_roots_close(struct hodo_roots *roots);          /* once more does nothing */
-
-#endif

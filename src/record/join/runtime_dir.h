@@ -2,8 +2,7 @@
 /*
  * runtime_dir.h - where sockets are: ours in $XDG_RUNTIME_DIR/hodo, else /tmp/hodo-UID; and those of others.
  */
-#ifndef HODO_RECORD_JOIN_RUNTIME_DIR_H
-#define HODO_RECORD_JOIN_RUNTIME_DIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct hodo_found_recorder {
  * comes first, and those in hodo_runtime_dirs(). Returns their number; some may be stale.
  */
 int hodo_recorders_find(pid_t pid, struct hodo_found_recorder *recorders);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * second_socket.h - the second socket at which processes join: for those that cannot reach the path of the first.
  */
-#ifndef HODO_RECORD_JOIN_SECOND_SOCKET_H
-#define HODO_RECORD_JOIN_SECOND_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void hodo_second_socket_step(struct hodo_recorder *s, int64_t now_ns);
 
 /* For a message of len bytes: whether the connection needs no key, or the message shows it. */
 bool hodo_second_socket_admit(struct hodo_connection *c, const struct hodo_msg_hello *hello, ssize_t len);
-
-#endif

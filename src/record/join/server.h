@@ -2,8 +2,7 @@
 /*
  * server.h - the socket at which processes join a recording, and those that are joining.
  */
-#ifndef HODO_RECORD_JOIN_SERVER_H
-#define HODO_RECORD_JOIN_SERVER_H
+#pragma once
 
 #include "connection.h"
 #include <record/recorder.h>
@@ -33,5 +32,3 @@ void hodo_server_accept(struct hodo_server *server, int listening_fd, uid_t uid)
 
 /* way_in.c: closes the sockets of hodo_recorder_socket_for(), at which children of adopted processes join. */
 void hodo_way_in_close(struct hodo_recorder *s);
-
-#endif

@@ -3,8 +3,7 @@
  * socket.h - the sockets between recorders and processes. Every message is one datagram (SOCK_SEQPACKET), and at most
  * one descriptor comes with it.
  */
-#ifndef HODO_RECORD_JOIN_SOCKET_H
-#define HODO_RECORD_JOIN_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int socket_send(int fd, const void *message, size_t size, int passed);
 
 /* A pidfd of the process at the other end, or a negative errno: -ENOPROTOOPT: the kernel cannot tell. */
 int socket_peer(int fd);
-
-#endif

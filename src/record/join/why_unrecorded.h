@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* why_unrecorded.h - why libhodo is not in a program, as far as its file shows. */
-#ifndef HODO_RECORD_JOIN_WHY_UNRECORDED_H
-#define HODO_RECORD_JOIN_WHY_UNRECORDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@
  * sentence gives no reason.
  */
 bool hodo_why_unrecorded(const char *path, uid_t uid, bool look, struct hodo_why *why);
-
-#endif

@@ -3,8 +3,7 @@
  * kernel.h - recording the kernel through the module hodo (<hodo/abi_kernel.h>): a struct hodo_process whose
  * memory is mapped read-only, whose memfd is the open device, used by ioctl(), and which has no pidfd.
  */
-#ifndef HODO_RECORD_KERNEL_KERNEL_H
-#define HODO_RECORD_KERNEL_KERNEL_H
+#pragma once
 
 #include <base/why.h>
 #include <record/catalog.h>
@@ -59,5 +58,3 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, struct hodo_why *why
 
 /* kernel_functions.c: adds the object. 0 or negative errno. */
 int hodo_kernel_functions_object(struct hodo_catalog *catalog);
-
-#endif

@@ -10,8 +10,7 @@
  * Each watched thread has an event on each CPU, which its children inherit; everything on a CPU goes into one
  * buffer, in order. A record is copied before data_tail passes it.
  */
-#ifndef HODO_RECORD_KERNEL_PERF_H
-#define HODO_RECORD_KERNEL_PERF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void hodo_perf_look(struct hodo_perf *perf);
  */
 int hodo_perf_take(struct hodo_perf *perf, uint32_t cpu,
 		   void (*take)(void *arg, uint32_t cpu, const struct hodo_perf_record *record), void *arg);
-
-#endif

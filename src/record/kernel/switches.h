@@ -7,8 +7,7 @@
  *	sched:switch_in         it comes to the CPU
  *	sched:switch_out        it leaves it; preempted: else it waits for something
  */
-#ifndef HODO_RECORD_KERNEL_SWITCHES_H
-#define HODO_RECORD_KERNEL_SWITCHES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void hodo_switches_watch(struct hodo_recorder *s, pid_t pid);
 int hodo_switches_take(struct hodo_recorder *s);
 /* Before the recorder's processes are finished: takes the rest. */
 void hodo_switches_end(struct hodo_recorder *s);
-
-#endif

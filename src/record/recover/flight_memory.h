@@ -5,8 +5,7 @@
  * It is read, not mapped, so that no change of the file can end us by SIGBUS; it is never changed. Holes and
  * zeros take no memory.
  */
-#ifndef HODO_RECORD_RECOVER_FLIGHT_MEMORY_H
-#define HODO_RECORD_RECOVER_FLIGHT_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ struct hodo_flight_memory {
  */
 int hodo_flight_memory_read(struct hodo_flight_memory *m, int fd, struct hodo_why *why);
 void hodo_flight_memory_free(struct hodo_flight_memory *m);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The source is never changed. Everything in it may be damaged or hostile.
  */
-#ifndef HODO_RECORD_RECOVER_RECOVER_H
-#define HODO_RECORD_RECOVER_RECOVER_H
+#pragma once
 
 #include <base/why.h>
 #include <record/ring/ring_reader.h>
@@ -52,5 +51,3 @@ struct hodo_recover_stream {
  */
 int hodo_recover_stream(const struct hodo_read_process *process, const struct hodo_read_stream *from, int out,
 			struct hodo_recover_stream *result);
-
-#endif

@@ -18,8 +18,7 @@
  * The recorder's thread holds the lock at all times, except when it is apart or waits here: so code that
  * knows nothing of this need not take it.
  */
-#ifndef HODO_RECORD_RING_DRAIN_H
-#define HODO_RECORD_RING_DRAIN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ void hodo_drain_back(struct hodo_drain *d);
  * only up to where it was filled when its turn came.
  */
 void hodo_drain_alone(struct hodo_drain *d);
-
-#endif

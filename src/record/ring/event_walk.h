@@ -5,8 +5,7 @@
  * The recorder needs no values: only whether the events fill the packet according to their count, whether
  * every id is known, and the last time stamp.
  */
-#ifndef HODO_RECORD_RING_EVENT_WALK_H
-#define HODO_RECORD_RING_EVENT_WALK_H
+#pragma once
 
 #include <read/file/layout.h>
 
@@ -74,5 +73,3 @@ uint64_t hodo_walk_visit(const struct hodo_read_layouts *layouts, const uint8_t 
 /* Whether a copy of what was visited is still that event, complete: then its values may be used. */
 bool hodo_walk_holds(const struct hodo_read_layouts *layouts, const struct hodo_walk_event *event,
 		     const uint8_t *copy);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Pages are removed before `consumed` returns the packet. Afterwards it belongs to the writers.
  */
-#ifndef HODO_RECORD_RING_GIVE_BACK_H
-#define HODO_RECORD_RING_GIVE_BACK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ void hodo_ring_wake(struct hodo_ring *ring);
 
 /* In the first lap of a busy ring: zeroes the next packets, so that the writers need not. */
 void hodo_ring_zero_ahead(struct hodo_ring_reader *r, uint64_t current, uint64_t used);
-
-#endif

@@ -3,8 +3,7 @@
  * lend.h - hands the memory of a recording to a process that makes a snapshot of it (HODO_CONTROL_MEMORY,
  * abi.h): both sides.
  */
-#ifndef HODO_RECORD_RING_LEND_H
-#define HODO_RECORD_RING_LEND_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -36,5 +35,3 @@ struct hodo_lent {
 /* Checks and maps it; takes the descriptor. 0, or negative errno: -EPROTO: it is not valid. */
 int hodo_lent_map(struct hodo_lent *m, const struct hodo_msg_answer *answer, int fd);
 void hodo_lent_unmap(struct hodo_lent *m);
-
-#endif

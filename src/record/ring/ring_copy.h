@@ -3,8 +3,7 @@
  * ring_copy.h - copies of rings in overwrite mode, taken while they are written: without gaps, up to the newest event,
  * and cut off at one time. docs/design/snapshots.md says how, and why from the newest packet backwards.
  */
-#ifndef HODO_RECORD_RING_RING_COPY_H
-#define HODO_RECORD_RING_RING_COPY_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -42,5 +41,3 @@ void hodo_ring_copies_free(struct hodo_ring_copies *images);
  */
 void hodo_ring_copy_reader(const struct hodo_ring_copies *images, struct hodo_ring_copy *image,
 			    struct hodo_ring_reader *r);
-
-#endif

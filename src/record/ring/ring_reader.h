@@ -15,8 +15,7 @@
  * (four times that for the last call), and gives the sink only packets that were copied and then checked:
  * header and events.
  */
-#ifndef HODO_RECORD_RING_RING_READER_H
-#define HODO_RECORD_RING_RING_READER_H
+#pragma once
 
 #include <hodo/abi.h>
 
@@ -136,5 +135,3 @@ uint64_t hodo_ring_open_since(const struct hodo_ring_reader *r);
 
 /* Events committed to the ring so far, as far as its words are credible; for a progress display. */
 uint64_t hodo_ring_events(const struct hodo_ring_reader *r);
-
-#endif

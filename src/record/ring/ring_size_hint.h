@@ -6,8 +6,7 @@
  * larger by the longest burst has room for all of them. The size of an event is estimated from those in
  * packets.
  */
-#ifndef HODO_RECORD_RING_RING_SIZE_HINT_H
-#define HODO_RECORD_RING_RING_SIZE_HINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void hodo_ring_size_hint_look(struct hodo_ring_size_hint *s, uint64_t lost, bool
 
 /* The least power of two, in bytes; 0: nothing was lost, or no packet was seen. */
 uint64_t hodo_ring_size_hint_bytes(const struct hodo_ring_size_hint *s, uint64_t ring_size, uint32_t packet_size);
-
-#endif

@@ -6,8 +6,7 @@
  * once, through these functions, into a local that the compiler cannot load
  * again, and only the local is checked and used.
  */
-#ifndef HODO_RECORD_RING_SHM_H
-#define HODO_RECORD_RING_SHM_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -106,5 +105,3 @@ const char *hodo_shm_flaw(int fd);
  * reading them, which would allocate memory. fd -1: not possible, all count.
  */
 uint32_t hodo_shm_next_ring(const struct hodo_layout *layout, int fd, uint32_t from);
-
-#endif

@@ -3,8 +3,7 @@
  * ctf_metadata.h - writes the metadata file of one process's trace: TSDL, and
  * the comment lines of docs/format.md.
  */
-#ifndef HODO_RECORD_WRITE_CTF_METADATA_H
-#define HODO_RECORD_WRITE_CTF_METADATA_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -64,5 +63,3 @@ int hodo_ctf_metadata_write(int dirfd, const struct hodo_text *text, uid_t autho
  * and appends more (or NULL). 0 or negative errno. */
 int hodo_ctf_metadata_complete(int dirfd, const char *held, const struct hodo_read_clock *clock,
 			       const struct hodo_text *more);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * names.h - makes foreign names harmless before they go into file names or a terminal.
  */
-#ifndef HODO_RECORD_WRITE_NAMES_H
-#define HODO_RECORD_WRITE_NAMES_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -15,5 +14,3 @@ const char *hodo_user_name(uid_t uid, char *buffer, size_t size);
 
 /* Makes s an identifier in place: A-Z a-z 0-9 _, not beginning with a digit, not empty. size > 1. */
 void hodo_name_identifier(char *s, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * out_dir.h - makes the directory of a recording and moves an earlier one aside, without ever touching what
  * is not a recording.
  */
-#ifndef HODO_RECORD_WRITE_OUT_DIR_H
-#define HODO_RECORD_WRITE_OUT_DIR_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ bool hodo_out_dir_is_recording(int fd);
 bool hodo_out_dir_is_stream(const char *name);
 /* Whether a name is a part's or a snapshot's; a process may also have it. */
 bool hodo_out_dir_is_piece(const char *name);
-
-#endif

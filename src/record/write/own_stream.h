@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* own_stream.h - a stream of events that the recorder itself writes about a process that has ended or is let
  * go. */
-#ifndef HODO_RECORD_WRITE_OWN_STREAM_H
-#define HODO_RECORD_WRITE_OWN_STREAM_H
+#pragma once
 
 #include <record/process_impl.h>
 
@@ -26,5 +25,3 @@ void hodo_own_stream_room(struct hodo_own_stream *own, size_t payload);
 /* Adds an event of a thread: its payload, and what follows it. */
 void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
 			 const void *more, size_t more_bytes);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Whatever happens to the recorder, all parts except the last are complete: docs/design/recorder.md.
  */
-#ifndef HODO_RECORD_WRITE_PARTS_H
-#define HODO_RECORD_WRITE_PARTS_H
+#pragma once
 
 #include <record/recorder.h>
 
@@ -45,5 +44,3 @@ bool hodo_parts_folder_done(struct hodo_recorder *s, const char *dir, const stru
 void hodo_parts_complete(struct hodo_recorder *s);
 
 void hodo_parts_close(struct hodo_recorder *s);
-
-#endif

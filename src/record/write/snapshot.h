@@ -13,8 +13,7 @@
  * The memory is hostile, as everywhere in the recorder, and so is its description of itself. The caller must
  * ensure that mapped files cannot be truncated.
  */
-#ifndef HODO_RECORD_WRITE_SNAPSHOT_H
-#define HODO_RECORD_WRITE_SNAPSHOT_H
+#pragma once
 
 #include <base/why.h>
 #include <hodo/abi.h>
@@ -73,5 +72,3 @@ int hodo_snapshot_clock(const struct hodo_flight *flight, struct hodo_read_clock
  */
 int hodo_snapshot_write(const struct hodo_snapshot_source *source, int out_fd, struct hodo_snapshot_result *result,
 			struct hodo_why *why);
-
-#endif

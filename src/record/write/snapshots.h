@@ -7,8 +7,7 @@
  * that come meanwhile make one more. At its end, a process is written as usual, unless options such as
  * --on-crash exclude it: then nothing of it is on disk before that is decided.
  */
-#ifndef HODO_RECORD_WRITE_SNAPSHOTS_H
-#define HODO_RECORD_WRITE_SNAPSHOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ uint32_t hodo_snapshots_look(struct hodo_process *p);
  * itself.
  */
 bool hodo_snapshots_end(struct hodo_process *p);
-
-#endif

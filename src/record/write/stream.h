@@ -2,8 +2,7 @@
 /*
  * stream.h - one CTF stream file: whole packets, at all times; if compressed, a frame for each.
  */
-#ifndef HODO_RECORD_WRITE_STREAM_H
-#define HODO_RECORD_WRITE_STREAM_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <pack/compress.h>
@@ -65,5 +64,3 @@ void hodo_stream_file_close(struct hodo_stream_file *s);
  * The same at the stream's end: a compressed file gets its table of frames, if it is open and there is room.
  */
 void hodo_stream_file_end(struct hodo_stream_file *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* counter.h - reads a hardware counter of the calling thread through the kernel's page for it (perf_event_open(2)). */
-#ifndef HODO_USER_EVENT_COUNTER_H
-#define HODO_USER_EVENT_COUNTER_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline uint64_t hodo_counter_read(const volatile struct perf_event_mmap_p
 	}
 	return 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emit.h - how events come in: from sites through arch/x86_64/site.S, whose frame pointer points to frame,
  * and through calls. */
-#ifndef HODO_USER_EVENT_EMIT_H
-#define HODO_USER_EVENT_EMIT_H
+#pragma once
 
 #include "event.h"
 
@@ -20,5 +19,3 @@ static inline struct hodo_origin hodo_site_origin(const uintptr_t *frame)
 HODO_HIDDEN void hodo_emit_from(struct hodo_state *state, const struct hodo_piece *pieces, size_t count, size_t total,
 				struct hodo_origin *from);
 HODO_HIDDEN void hodo_site_slow(struct hodo_state *state, const void *data, size_t len);
-
-#endif

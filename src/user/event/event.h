@@ -2,8 +2,7 @@
 /*
  * event.h - the events of a process: what they are, whether they are recorded, and what comes with them.
  */
-#ifndef HODO_USER_EVENT_EVENT_H
-#define HODO_USER_EVENT_EVENT_H
+#pragma once
 
 #include <core/condition.h>
 #include <user/user.h>
@@ -152,5 +151,3 @@ HODO_HIDDEN void hodo_section_open(void);
 HODO_HIDDEN bool hodo_section_close(void);
 HODO_HIDDEN bool hodo_section_empty(void);
 HODO_HIDDEN void hodo_section_forked(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.h - when spans began, for filters and triggers that ask for $duration. In a section, except for
  * prepare. */
-#ifndef HODO_USER_EVENT_SPANS_H
-#define HODO_USER_EVENT_SPANS_H
+#pragma once
 
 #include <user/user.h>
 
@@ -20,5 +19,3 @@ HODO_HIDDEN void hodo_spans_begin(const struct hodo_span *span, uint32_t tid, co
 /* False: its begin is not known. */
 HODO_HIDDEN bool hodo_spans_end(const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces,
 				size_t count, int64_t *begin_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* steps.h - how values become a payload (hodo_event.plan): a byte for each step. writer.S knows them, too. */
-#ifndef HODO_USER_EVENT_STEPS_H
-#define HODO_USER_EVENT_STEPS_H
+#pragma once
 
 #include "event.h"
 
@@ -14,5 +13,3 @@ enum hodo_step {
 /* Makes the steps, and hodo_event.room: bytes of payload with HODO_TEXT_ROOM for each text or array. */
 #define HODO_TEXT_ROOM 16u
 HODO_HIDDEN void hodo_steps_make(struct hodo_event *event);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace_context.h - traces over several processes and hosts: what <hodo/trace_context.h> calls. */
-#ifndef HODO_USER_EVENT_TRACE_CONTEXT_H
-#define HODO_USER_EVENT_TRACE_CONTEXT_H
+#pragma once
 
 #include <user/user.h>
 
@@ -13,5 +12,3 @@ HODO_HIDDEN void hodo_trace_context_leave(const struct hodo_trace_context *c);
 HODO_HIDDEN int hodo_trace_context_text(char *traceparent);
 /* In a fork child: identifiers are not its parent's. */
 HODO_HIDDEN void hodo_trace_context_forked(void);
-
-#endif

@@ -6,8 +6,7 @@
  * description, and with it the lock, although no descriptor stays open. So a file that can be locked belongs
  * to a dead process, whatever its pid means here and now. Where files cannot be locked, the pid must do.
  */
-#ifndef HODO_USER_FLIGHT_FLIGHT_H
-#define HODO_USER_FLIGHT_FLIGHT_H
+#pragma once
 
 #include <user/user.h>
 
@@ -63,5 +62,3 @@ HODO_HIDDEN int hodo_flight_file_make(char *path, const char *dir, uint64_t byte
 HODO_HIDDEN int hodo_flight_file_snapshot(char *path, const char *file, uint64_t bytes, uint32_t *n);
 /* Removes files of dead processes, oldest first, until keep are left; a limited number at a time. */
 HODO_HIDDEN void hodo_flight_file_prune(const char *dir, uint32_t keep);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * libc.h - what libhodo uses of the C library or does in its place: texts, files, and where musl and glibc differ.
  */
-#ifndef HODO_USER_LIBC_LIBC_H
-#define HODO_USER_LIBC_LIBC_H
+#pragma once
 
 #include <arch/writer.h>
 #include <hodo/abi.h>
@@ -38,5 +37,3 @@ HODO_HIDDEN void hodo_libc_objects_settle(void);
 HODO_HIDDEN bool hodo_libc_headers(const struct link_map *map, struct dl_phdr_info *info);
 /* Replaces dl_iterate_phdr() if there is hodo_libc_debug(): all objects, without the loader's lock. */
 HODO_HIDDEN int hodo_libc_objects_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
-
-#endif

@@ -6,8 +6,7 @@
  * functions are traced. Ours have other names in the object code, so that a program linked with libhodo.a
  * keeps libc's.
  */
-#ifndef HODO_USER_LIBC_LIBC_STRING_H
-#define HODO_USER_LIBC_LIBC_STRING_H
+#pragma once
 #ifndef __ASSEMBLER__
 
 #include <stddef.h>
@@ -25,5 +24,4 @@ int strncmp(const char *a, const char *b, size_t n) __asm__("hodo_strncmp");
 char *strchr(const char *s, int c) __asm__("hodo_strchr");
 #pragma GCC visibility pop
 
-#endif
 #endif

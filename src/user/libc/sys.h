@@ -3,8 +3,7 @@
  * sys.h - system calls without errno. The writer runs in signal handlers and between any two instructions of
  * the program, where errno must not change, and in a vfork child, which shares errno with its parent.
  */
-#ifndef HODO_USER_LIBC_SYS_H
-#define HODO_USER_LIBC_SYS_H
+#pragma once
 
 #include <errno.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ static inline void *hodo_map(size_t len)
 
 	return hodo_is_error(p) ? 0 : p;
 }
-
-#endif

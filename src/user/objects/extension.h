@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* extension.h - function tracing (func/), as the rest of libhodo sees it. */
-#ifndef HODO_USER_OBJECTS_EXTENSION_H
-#define HODO_USER_OBJECTS_EXTENSION_H
+#pragma once
 
 #include <hodo/abi_plan.h>
 #include <hodo/tracer.h>
@@ -48,5 +47,3 @@ HODO_HIDDEN void hodo_functions_load_copy(void); /* … if ours is a copy, which
 /* functions.c: likewise, loads other libraries, which stay; each is followed by a newline, which becomes a
  * NUL. */
 HODO_HIDDEN void hodo_libraries_load(char *paths);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* imports.h - slots that call a function which the object imports from libhodo. Under the control lock, in a scan. */
-#ifndef HODO_USER_OBJECTS_IMPORTS_H
-#define HODO_USER_OBJECTS_IMPORTS_H
+#pragma once
 
 #include <link.h>
 #include <user/user.h>
@@ -53,5 +52,3 @@ HODO_HIDDEN void hodo_imports_places(void);
 HODO_SHARED bool hodo_imports_stubs(const struct hodo_note_functions *note, struct hodo_import imports[2]);
 /* Fills in those of -finstrument-functions; false: their calls do not lead to libhodo, and stay as they are. */
 HODO_SHARED bool hodo_imports_instrument(struct hodo_import imports[2]);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * objects.h - the loaded objects, their sites and slots, stores into their code, and probes on tracepoints.
  */
-#ifndef HODO_USER_OBJECTS_OBJECTS_H
-#define HODO_USER_OBJECTS_OBJECTS_H
+#pragma once
 
 #include <link.h>
 #include <user/event/event.h>
@@ -123,5 +122,3 @@ HODO_HIDDEN void hodo_probe_leave(uint32_t token);
 HODO_HIDDEN int hodo_probe_register(const struct hodo_desc *desc, void (*func)(void), void *data);
 HODO_HIDDEN int hodo_probe_unregister(const struct hodo_desc *desc, void (*func)(void), void *data);
 HODO_HIDDEN void hodo_probe_after_fork(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* opened.h - libraries that are opened during a recording with plans (hodo/abi_plan.h). All under the control lock. */
-#ifndef HODO_USER_OBJECTS_OPENED_H
-#define HODO_USER_OBJECTS_OPENED_H
+#pragma once
 
 #include <hodo/abi_plan.h>
 #include "extension.h"
@@ -10,5 +9,3 @@
 HODO_HIDDEN void hodo_opened(void);
 /* Replaces all plans by one for everything. 0 or negative errno. Releases the lock in between. */
 HODO_SHARED int hodo_planned_anew(void);
-
-#endif

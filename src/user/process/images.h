@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* images.h - images that this process is about to run, or has spawned; the exec functions announce them. */
-#ifndef HODO_USER_PROCESS_IMAGES_H
-#define HODO_USER_PROCESS_IMAGES_H
+#pragma once
 
 #include <user/user.h>
 
@@ -23,5 +22,3 @@ HODO_HIDDEN bool hodo_image_readable(const char *p);
 
 /* exec.c: finds libc's functions. */
 HODO_HIDDEN void hodo_exec_prepare(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * process.h - the process: its control lock, fork, its threads and what they may do, and the machine.
  */
-#ifndef HODO_USER_PROCESS_PROCESS_H
-#define HODO_USER_PROCESS_PROCESS_H
+#pragma once
 
 #include <link.h>
 #include <user/user.h>
@@ -72,5 +71,3 @@ HODO_HIDDEN void hodo_privileges_prepare(void); /* privileges.c: finds libc's fu
 HODO_HIDDEN void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 HODO_HIDDEN const struct r_debug *hodo_namespaces_debug(void); /* of the first; NULL: there is no loader */
 HODO_HIDDEN bool hodo_namespaces_unload(void); /* whether objects are vanishing from one of them */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* root.h - LD_PRELOAD of an image in a root directory where its libraries are not. */
-#ifndef HODO_USER_PROCESS_ROOT_H
-#define HODO_USER_PROCESS_ROOT_H
+#pragma once
 
 #include <user/user.h>
 
@@ -20,5 +19,3 @@ struct hodo_root {
  */
 HODO_HIDDEN size_t hodo_root_change(struct hodo_root *root, char *const *envp);
 HODO_HIDDEN void hodo_root_environment(struct hodo_root *root, char *const *envp, char **changed);
-
-#endif

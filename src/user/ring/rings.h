@@ -2,8 +2,7 @@
 /*
  * rings.h - views of the rings, the fallback ring, the clock, and memory that lasts as long as a recording.
  */
-#ifndef HODO_USER_RING_RINGS_H
-#define HODO_USER_RING_RINGS_H
+#pragma once
 
 #include <time.h>
 #include <user/user.h>
@@ -31,5 +30,3 @@ HODO_HIDDEN void hodo_fallback_write(struct hodo_state *state, const struct hodo
 HODO_HIDDEN void hodo_pool_reset(void); /* a recording begins */
 HODO_HIDDEN void *hodo_pool_take(uint64_t size); /* NULL: no memory */
 HODO_HIDDEN void *hodo_pool_copy(const void *from, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wait.h - the interface of wait.c. */
-#ifndef HODO_USER_RING_WAIT_H
-#define HODO_USER_RING_WAIT_H
+#pragma once
 
 #include <user/user.h>
 
@@ -22,5 +21,3 @@ HODO_HIDDEN void hodo_wait_never(uint32_t tid); /* the listener's: others wait f
  */
 HODO_HIDDEN bool hodo_wait_prepare(struct hodo_wait *wait, struct hodo_ring *ring);
 HODO_HIDDEN void hodo_wait_sleep(struct hodo_wait *wait);
-
-#endif

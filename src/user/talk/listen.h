@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* listen.h - the state of the thread that listens. */
-#ifndef HODO_USER_TALK_LISTEN_H
-#define HODO_USER_TALK_LISTEN_H
+#pragma once
 
 #include <user/user.h>
 #include <sys/un.h>
@@ -34,5 +33,3 @@ HODO_HIDDEN void hodo_listener_remove(void); /* its file */
 HODO_HIDDEN void hodo_listener_leave(void);
 /* keeper.c: how many there are; a first one that has left counts. 0: not available. */
 HODO_HIDDEN uint64_t hodo_keeper_threads(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * talk.h - the conversation with a recorder: recordings that begin and end, sessions, and the thread that listens.
  */
-#ifndef HODO_USER_TALK_TALK_H
-#define HODO_USER_TALK_TALK_H
+#pragma once
 
 #include <user/objects/extension.h>
 #include <user/user.h>
@@ -55,5 +54,3 @@ HODO_HIDDEN long hodo_sys_socket_new(void); /* or negative errno */
 /* passed: a descriptor, or -1 */
 HODO_HIDDEN long hodo_sys_socket_send(int fd, const void *data, size_t len, int passed);
 HODO_HIDDEN bool hodo_sys_socket_peer(int fd, uint32_t *pid, uint32_t *uid); /* pid 0: not known here */
-
-#endif
