@@ -5,8 +5,7 @@
  * Everything except id, head and rules is accessed only under hodo_lock. These are set before the event is
  * switched on, and change only when no writer is inside (hodo_quiesce()).
  */
-#ifndef HODO_KMOD_EVENT_H
-#define HODO_KMOD_EVENT_H
+#pragma once
 
 #include <hodo/abi.h>
 #include <linux/list.h>
@@ -88,6 +87,12 @@ struct hodo_event *hodo_event_find(const char *provider, const char *name);
 /* Of all events. Under hodo_lock. */
 extern struct list_head hodo_events;
 
+/* Is told of each event that comes and goes, under hodo_lock: the control tree, once it is there. NULL: nobody. */
+extern const struct hodo_event_watch {
+	void (*added)(struct hodo_event *event);
+	void (*removed)(struct hodo_event *event);
+} *hodo_event_watch;
+
 /* Control tree: whether the event is in the recording that `enabled` starts or has started. Under hodo_lock. */
 int hodo_event_enable(struct hodo_event *event, bool on);
 /* All of a provider, NULL: all events, except functions, which are switched one by one. Waits once. Returns
@@ -114,5 +119,3 @@ void hodo_labels_remove(struct hodo_kernel_labels *labels);
 
 /* Waits until no writer of an event switched off before is inside. Sleeps. */
 void hodo_quiesce(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* kmod.h - the parts of the module, which main.c begins and ends. */
-#ifndef HODO_KMOD_KMOD_H
-#define HODO_KMOD_KMOD_H
+#pragma once
 
 #include "compat.h"
 #include "event.h"
@@ -25,10 +24,6 @@ void hodo_sites_exit(void);
 int hodo_functions_init(void); /* functions.c: func:entry, func:exit */
 void hodo_functions_exit(void);
 
-/* control.c: an event's folder. Under hodo_lock. */
-void hodo_control_event_added(struct hodo_event *event);
-void hodo_control_event_removed(struct hodo_event *event);
-
 /* functions.c: the recording wants the functions in its config, or none any more. Under hodo_lock. 0 or
  * negative errno. */
 int hodo_functions_start(const struct hodo_functions_config *config);
@@ -38,4 +33,20 @@ void hodo_functions_stop(void);
 int hodo_threads_start(void);
 void hodo_threads_stop(void);
 
-#endif
+/* registry.c: operations on all events. Under hodo_lock. */
+/* A recording begins: nothing is in its catalogue yet. */
+void hodo_registry_begin(void);
+/* Switches on what the recording wants. */
+void hodo_registry_on(void);
+/* Switches all off, and waits until no writer is inside. */
+void hodo_registry_off(void);
+
+/* rules.c: conditions of the recording, or of an event's file in the control tree. Under hodo_lock. */
+/* A recording begins, with no event on. 0 or -EINVAL: its conditions are not valid. */
+int hodo_rules_prepare(void);
+/* The event is off. wanted: the event itself is to be recorded. 0; HODO_RULES_NEVER: it is not needed at all;
+ * negative errno. */
+#define HODO_RULES_NEVER 1
+int hodo_rules_bind(struct hodo_event *event, bool wanted);
+/* The event is off, and no writer inside. */
+void hodo_rules_free(struct hodo_event *event);

@@ -14,6 +14,7 @@
 #include "kmod.h"
 #include <kmod/probes/kprobes.h>
 #include "recording.h"
+#include "writer.h"
 
 #include <hodo/abi_kernel.h>
 #include <linux/capability.h>

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* recording.c - begins and ends recordings; see recording.h. */
+/* recording.c - begins and ends recordings. */
 #include "recording.h"
 #include "emit.h"
 #include "kmod.h"
 #include "writer.h"
-
-#include <core/config.h>
 
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/string.h>
 #include <linux/utsname.h>
 
-struct hodo_recording hodo_recording;
 struct hodo_tree_config hodo_tree_config = {
 	.mode = HODO_MODE_OVERWRITE, .packet_size = 64u << 10, .ring_size = 2u << 20,
 };
@@ -24,22 +21,6 @@ static int check(const struct hodo_msg_config *c, size_t len)
 	if (hodo_config_check(c, len) != len)
 		return -EINVAL;
 	return c->context_len || (c->clock == HODO_CLOCK_TSC && !hodo_tsc_usable()) ? -EOPNOTSUPP : 0;
-}
-
-static const struct hodo_functions_config *functions_of(const struct hodo_recording *r)
-{
-	return r->asked && r->asked->functions_len ? (const void *)hodo_config_functions(r->asked) : NULL;
-}
-
-bool hodo_recording_wants(const struct hodo_event *event)
-{
-	const struct hodo_recording *r = &hodo_recording;
-
-	if (r->by == HODO_RECORDED_BY_TREE)
-		return event->enabled;
-	if (event->kind == HODO_KIND_FUNCTION)
-		return functions_of(r) != NULL;
-	return hodo_config_wants(r->asked, hodo_event_matches, event);
 }
 
 /* ------------------------------------------------------------- begin, end */
@@ -92,8 +73,8 @@ static int begin(struct hodo_recording *r, enum hodo_clock clock)
 	if (err)
 		goto threads; /* one of its probes may have been on */
 	hodo_registry_begin();
-	if (functions_of(r))
-		err = hodo_functions_start(functions_of(r));
+	if (hodo_recording_functions())
+		err = hodo_functions_start(hodo_recording_functions());
 	if (err)
 		goto threads;
 	hodo_registry_on();
@@ -195,7 +176,7 @@ void hodo_recording_stop(void)
 	if (r->by == HODO_RECORDED_NOT || r->stopped)
 		return;
 	hodo_registry_off();
-	if (functions_of(r))
+	if (hodo_recording_functions())
 		hodo_functions_stop();
 	hodo_threads_stop();
 	hodo_quiesce();

@@ -8,10 +8,7 @@
  */
 #include "catalog.h"
 #include "kmod.h"
-#include "recording.h"
-
-#include <core/glob.h>
-#include <core/kind.h>
+#include "state.h"
 
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
@@ -21,8 +18,8 @@
 #include <linux/stringhash.h>
 #include <linux/tracepoint.h>
 
-DEFINE_MUTEX(hodo_lock);
 LIST_HEAD(hodo_events);
+const struct hodo_event_watch *hodo_event_watch;
 static DEFINE_HASHTABLE(by_name, 11);
 static DECLARE_BITMAP(ids, HODO_EVENTS_MAX); /* in use or reserved */
 static bool some_retired; /* some of these are only in the recording's catalogue */
@@ -57,17 +54,6 @@ void hodo_quiesce(void)
 }
 
 /* ------------------------------------------------------------- on and off */
-
-bool hodo_event_matches(const char *pattern, const void *of)
-{
-	const struct hodo_event *event = of;
-	char name[2 * HODO_NAME_MAX + 2];
-	size_t len = scnprintf(name, sizeof(name), "%s:%s", event->provider, event->name), n = strlen(pattern);
-	size_t suffix = strlen(hodo_kind_suffix(event->kind));
-
-	return hodo_glob(pattern, n, name, len) ||
-	       (suffix && len > suffix && hodo_glob(pattern, n, name, len - suffix));
-}
 
 /* Switches it on if the recording wants it, or triggers look at it. */
 static int switch_on(struct hodo_event *event)
@@ -255,9 +241,12 @@ int hodo_event_add(struct hodo_event *event)
 	event->filter = NULL;
 	event->filter_code = NULL;
 	event->filter_len = 0;
+	event->filter_refused = NULL;
+	event->dir = NULL;
 	add_in_order(event);
 	hash_add(by_name, &event->hash, key_of(event->provider, event->name));
-	hodo_control_event_added(event);
+	if (hodo_event_watch)
+		hodo_event_watch->added(event);
 	hodo_event_came(event);
 	return 0;
 }
@@ -265,7 +254,8 @@ int hodo_event_add(struct hodo_event *event)
 /* It is off, and nobody is inside. */
 static void forget(struct hodo_event *event)
 {
-	hodo_control_event_removed(event);
+	if (hodo_event_watch)
+		hodo_event_watch->removed(event);
 	hodo_rules_free(event);
 	hash_del(&event->hash);
 	list_del(&event->list);

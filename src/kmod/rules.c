@@ -10,7 +10,7 @@
  */
 #include "emit.h"
 #include "kmod.h"
-#include "recording.h"
+#include "state.h"
 
 #include <core/atomic.h>
 #include <core/condition.h>

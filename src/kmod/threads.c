@@ -14,7 +14,7 @@
  * reader could see the number and not yet the name.
  */
 #include "kmod.h"
-#include "recording.h"
+#include "state.h"
 #include "tracepoint_find.h"
 
 #include <core/atomic.h>

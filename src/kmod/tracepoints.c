@@ -10,7 +10,7 @@
  * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
  */
 #include "tracepoints.h"
-#include "recording.h"
+#include "state.h"
 #include "kmod.h"
 
 #include "emit.h"

@@ -6,7 +6,6 @@
 #include "writer.h"
 #include "emit.h"
 #include "kmod.h"
-#include "recording.h"
 #include "saved.h"
 
 #include <core/atomic.h>

@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* control.c - the control tree's folder, /sys/kernel/hodo, and the files for the recording that it begins. */
-#include "control.h"
+#include "control_dir.h"
 #include <kmod/recording.h>
 
 #include <linux/kernel.h>
 #include <linux/log2.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
 static struct hodo_control_dir *root;
-
-int hodo_control_trylock(void)
-{
-	if (mutex_trylock(&hodo_lock))
-		return 0;
-	/* Its holder may be switching hundreds of events: do not retry at once. */
-	schedule_timeout_interruptible(1);
-	return restart_syscall();
-}
-
-int hodo_control_switch(const char *text)
-{
-	return (text[0] == '0' || text[0] == '1') && !text[1] ? text[0] - '0' : -EINVAL;
-}
 
 /* ---------------------------------------------------------------- enabled */
 

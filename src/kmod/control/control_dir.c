@@ -7,13 +7,14 @@
  * process that may not look into the kernel gives nothing, nor does any if the kernel is locked down for
  * confidentiality, as in tracefs.
  */
-#include "control.h"
+#include "control_dir.h"
 
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/kobject.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -153,4 +154,18 @@ void hodo_control_dir_free(struct hodo_control_dir *dir)
 	hodo_control_dir_close(dir);
 	kobject_put(dir->kobj);
 	kfree(dir);
+}
+
+int hodo_control_trylock(void)
+{
+	if (mutex_trylock(&hodo_lock))
+		return 0;
+	/* Its holder may be switching hundreds of events: do not retry at once. */
+	schedule_timeout_interruptible(1);
+	return restart_syscall();
+}
+
+int hodo_control_switch(const char *text)
+{
+	return (text[0] == '0' || text[0] == '1') && !text[1] ? text[0] - '0' : -EINVAL;
 }

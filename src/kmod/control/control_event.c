@@ -3,7 +3,7 @@
  * control_event.c - events/PROVIDER/NAME: a folder of three files for each event. They come and go under
  * hodo_lock; see control.h for why their operations do not wait for it.
  */
-#include "control.h"
+#include "control_dir.h"
 
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
@@ -138,12 +138,10 @@ static void forget_provider(struct provider *p)
 }
 
 /* An event without a folder (no memory, or a name such as "enable") can still be recorded. */
-void hodo_control_event_added(struct hodo_event *event)
+static void event_added(struct hodo_event *event)
 {
 	struct provider *p;
 
-	event->dir = NULL;
-	event->filter_refused = NULL;
 	if (!events_dir || !name_has_place(event->provider) || !name_has_place(event->name))
 		return;
 	p = find_provider(event->provider);
@@ -158,7 +156,7 @@ void hodo_control_event_added(struct hodo_event *event)
 		forget_provider(p);
 }
 
-void hodo_control_event_removed(struct hodo_event *event)
+static void event_removed(struct hodo_event *event)
 {
 	struct provider *p = find_provider(event->provider);
 
@@ -172,6 +170,8 @@ void hodo_control_event_removed(struct hodo_event *event)
 	forget_provider(p);
 }
 
+static const struct hodo_event_watch watch = { .added = event_added, .removed = event_removed };
+
 int hodo_control_events_init(struct hodo_control_dir *root)
 {
 	struct hodo_control_dir *dir = hodo_control_dir_new("events", root, many_files, ARRAY_SIZE(many_files), NULL);
@@ -181,8 +181,9 @@ int hodo_control_events_init(struct hodo_control_dir *root)
 		return -ENOMEM;
 	mutex_lock(&hodo_lock);
 	events_dir = dir;
+	hodo_event_watch = &watch;
 	list_for_each_entry(e, &hodo_events, list)
-		hodo_control_event_added(e);
+		event_added(e);
 	mutex_unlock(&hodo_lock);
 	return 0;
 }

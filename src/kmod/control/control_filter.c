@@ -5,7 +5,7 @@
  *
  * A refused expression leaves the active filter unchanged; the file shows both, and the reason.
  */
-#include "control.h"
+#include "control_dir.h"
 
 #include <core/filter.h>
 #include <core/filter_parse.h>

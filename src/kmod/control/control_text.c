@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* control_text.c - texts of the control tree: info, overflow, and each event's format. */
-#include "control.h"
-#include <kmod/recording.h>
+#include "control_dir.h"
+#include <kmod/state.h>
+#include <kmod/writer.h>
 
 #include <core/fields.h>
 

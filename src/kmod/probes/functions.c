@@ -22,7 +22,7 @@
 #include <kmod/emit.h>
 #include "functions.h"
 #include <kmod/kmod.h>
-#include <kmod/recording.h>
+#include <kmod/state.h>
 
 #include <linux/ftrace.h>
 #include <linux/module.h>

@@ -17,7 +17,7 @@
 #include <kmod/emit.h>
 #include <kmod/kmod.h>
 #include "kprobes.h"
-#include <kmod/recording.h>
+#include <kmod/state.h>
 
 #include <core/kprobe.h>
 
