@@ -39,7 +39,8 @@ done
 for point in 5 6 7 8; do
 	seed=$((seed + 1))
 	echo -n "seed $seed point $point: "
-	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- "$TARGET" "$dir/shared" 4 20000 50 2 5
+	HODO_INJECT_SEED=$seed HODO_INJECT_LOOPS=$point:3000 run exact 0 -m 16M -- \
+		"$TARGET" "$dir/shared" 4 20000 50 2 5
 done
 
 # This program does not pass HODO_INJECT_PROBE_ENTER (7), and passes HODO_INJECT_PATCHED (6) only before it writes.

@@ -22,7 +22,7 @@ options=()
 run() { # size, threads, events, signal interval in us, how they migrate, seconds
 	rm -rf "$dir/trace" "$dir/shared"
 	"$HODO" record -q -o "$dir/trace" -m "$1" "${options[@]}" -- \
-		"${prefix[@]}" "$TARGET" "$dir/shared" "$2" "$3" "$4" "$5" "$6" 2>"$dir/err" || { cat "$dir/err"; exit 1; }
+		"${prefix[@]}" "$TARGET" "$dir/shared" "${@:2}" 2>"$dir/err" || { cat "$dir/err"; exit 1; }
 	echo -n "$rseq $mode -m $1: "
 	"$CHECK" "$dir/trace" "$dir/shared" exact || { cat "$dir/err"; exit 1; }
 }
