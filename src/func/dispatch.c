@@ -20,10 +20,15 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <func/slots/slots.h>
+#include <func/tracers/tracers.h>
+#include "dispatch.h"
 #include "func.h"
+#include "threads.h"
 #include <user/process/process.h>
 #include <user/ring/rings.h>
 #include <user/user.h>
+#include <user/libc/sys.h>
 
 /* How many bytes a handler's frames may lie below the code that it interrupted on a coroutine's stack. */
 #define HANDLER_REACH (256u << 10)

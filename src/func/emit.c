@@ -4,6 +4,7 @@
  * vector registers: the ring's writer in assembly uses none, and calls of C code go through hodo_x86_keep().
  */
 #include "func.h"
+#include "threads.h"
 #include <user/event/event.h>
 
 struct call_fields {

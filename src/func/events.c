@@ -2,6 +2,8 @@
 /*
  * events.c - libhodo's own events (func:*), and applying a recording's configuration.
  */
+#include <func/slots/slots.h>
+#include <func/tracers/tracers.h>
 #include "func.h"
 #include <user/event/event.h>
 #include <user/ring/rings.h>

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* extension.c - libhodo-func as libhodo sees it: one table. */
 #include <func/engine/engine.h>
+#include <func/names/names.h>
+#include <func/slots/slots.h>
+#include <func/tracers/tracers.h>
+#include "dispatch.h"
 #include "func.h"
+#include "threads.h"
+#include <func/grace.h>
 
 static void init(void)
 {

@@ -3,9 +3,14 @@
  * grace.c - unmaps what dispatch may still be reading once all threads that were in it have left it. It waits
  * without the control lock, since a running tracer may want that. See dispatch.c for the order.
  */
-#include "func.h"
+#include <func/slots/slots.h>
+#include "dispatch.h"
+#include "threads.h"
 #include <user/objects/objects.h>
 #include <user/process/process.h>
+#include <errno.h>
+#include <user/libc/sys.h>
+#include <func/func.h>
 
 #define PAUSE_NS 50000
 #define RETIRED_MAX 256

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* state.c - what the parts of function tracing share, see func.h. It depends on none of them. */
+#include <func/slots/slots.h>
 #include "func.h"
 #include <user/event/event.h>
 #include <user/objects/objects.h>

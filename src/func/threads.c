@@ -8,8 +8,12 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <core/bounded_text.h>
-#include "func.h"
+#include <func/names/names.h>
+#include "threads.h"
 #include <user/user.h>
+#include <errno.h>
+#include <user/libc/sys.h>
+#include <func/func.h>
 
 #define CHUNK 64 /* threads in one mapping */
 #define FRAMES_FIRST 1024u

@@ -11,6 +11,10 @@
  */
 #include <sys/mman.h>
 #include "names_file.h"
+#include "names.h"
+#include <errno.h>
+#include <func/names/names_file.h>
+#include <user/libc/sys.h>
 
 #define OBJECTS_MAX 1024u
 #define PHDRS_MAX 64

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* maps.c - looks up an address in /proc/self/maps. Takes no lock, and little stack. Also runs in dispatch. */
 #include <fcntl.h>
-#include <func/func.h>
+#include "names.h"
+#include <user/libc/sys.h>
 
 struct maps {
 	long fd;

@@ -3,6 +3,9 @@
 #include <sys/mman.h>
 #include <core/symbol_name.h>
 #include "names_file.h"
+#include "names.h"
+#include <core/search.h>
+#include <user/libc/sys.h>
 
 #define OVERLAP_MAX 64  /* how many symbols to look back for one that contains the address */
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <core/note.h>
 #include "names_file.h"
+#include <errno.h>
+#include <user/libc/sys.h>
 
 #ifndef HODO_NAMES_DEBUG /* the tests have their own */
 #define HODO_NAMES_DEBUG "/usr/lib/debug"

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <elf.h>
-#include <func/func.h>
+#include <link.h>
+#include <user/user.h>
 
 #define HODO_BUILD_ID_MAX 64u
 struct hodo_build_id {

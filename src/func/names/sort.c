@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sort.c - a radix sort, least significant byte first: no comparisons, and no deep stack. */
-#include <func/func.h>
+#include "names.h"
+#include <user/libc/sys.h>
 
 static void pass(const uint32_t *from, uint32_t *to, uint32_t n, size_t words, unsigned shift)
 {

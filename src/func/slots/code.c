@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* code.c - reads the code at a slot. Also runs in dispatch. */
 #include "near.h"
+#include "slots.h"
 
 static const uint8_t filler[4] = HODO_XRAY_FILLER;
 

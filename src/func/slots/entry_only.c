@@ -25,6 +25,10 @@
 #include <elf.h>
 #include "near.h"
 #include <user/objects/objects.h>
+#include <func/dispatch.h>
+#include <func/names/names.h>
+#include "slots.h"
+#include <user/libc/sys.h>
 
 struct shape {
 	uint8_t before[5];

@@ -3,7 +3,9 @@
  * exits.c - warns the user, once, of traced functions whose exits cannot be seen.
  */
 #include <core/bounded_text.h>
+#include <func/dispatch.h>
 #include <func/func.h>
+#include "slots.h"
 #include <user/event/event.h>
 
 static uint64_t recorded_sets(void)

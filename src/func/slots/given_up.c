@@ -5,7 +5,8 @@
  */
 #include <core/bounded_text.h>
 #include <func/engine/engine.h>
-#include <func/func.h>
+#include <func/names/names.h>
+#include "slots.h"
 #include <func/names/mangled.h>
 #include <user/event/event.h>
 #include <user/user.h>

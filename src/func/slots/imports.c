@@ -3,6 +3,8 @@
 #include <core/symbol_name.h>
 #include "near.h"
 #include <user/objects/objects.h>
+#include <func/names/names.h>
+#include "slots.h"
 
 struct search {
 	struct hodo_scan *scan;

@@ -6,6 +6,8 @@
  */
 #include "near.h"
 #include <user/objects/objects.h>
+#include <func/dispatch.h>
+#include "slots.h"
 
 void hodo_scan_instrument(struct hodo_scan *scan)
 {

@@ -11,9 +11,15 @@
  * The direct writer does not track calls, so each landing is an event. Dispatch ends the calls, and writes
  * the event only if there were any.
  */
+#include <hodo/abi_plan.h>
+#include <func/hooks.h>
 #include <ucontext.h>
+#include <func/dispatch.h>
 #include <func/func.h>
+#include <func/threads.h>
+#include <func/tracers/tracers.h>
 #include <user/ring/rings.h>
+#include <func/hooks.h>
 
 #define JUMP_SP 6            /* of the words of a jmp_buf, glibc's and musl's */
 #define POINTER_ROTATION 17  /* glibc's are mangled: by this, and by a word of the thread's own */

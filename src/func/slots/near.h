@@ -2,8 +2,9 @@
 /* near.h - for the readers of slots: places within reach of near calls, and where functions begin. */
 #pragma once
 
-#include <func/func.h>
+#include "slots.h"
 #include <user/objects/imports.h>
+#include <func/hooks.h>
 
 /* near.c; under the control lock */
 

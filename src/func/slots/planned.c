@@ -11,6 +11,9 @@
 #include "near.h"
 #include <user/objects/objects.h>
 #include <user/user.h>
+#include <func/dispatch.h>
+#include <func/tracers/tracers.h>
+#include "slots.h"
 
 static uint32_t plans; /* received, or reported as empty */
 

@@ -30,7 +30,9 @@
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <func/x86_64/returns.h>
-#include <func/func.h>
+#include "slots.h"
+#include <errno.h>
+#include <user/libc/sys.h>
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - the slots of an object, as the readers of each kind find them. Under the control lock. */
 #include <sys/mman.h>
-#include <func/func.h>
+#include <func/names/names.h>
+#include "slots.h"
 #include <user/event/event.h>
+#include <user/libc/sys.h>
+#include <func/func.h>
 
 struct hodo_names *hodo_scan_names(struct hodo_scan *scan)
 {

@@ -9,8 +9,11 @@
 #include <core/symbol_name.h>
 #include <core/function_pattern.h>
 #include <core/glob.h>
-#include <func/func.h>
+#include <func/names/names.h>
+#include "slots.h"
 #include <func/names/mangled.h>
+#include <errno.h>
+#include <user/libc/sys.h>
 
 #define SETS 64u
 #define TEXT_MAX (1u << 20) /* bytes of a text */

@@ -9,6 +9,11 @@
 #include "near.h"
 #include <user/objects/objects.h>
 #include <user/user.h>
+#include <func/dispatch.h>
+#include <func/names/names.h>
+#include "slots.h"
+#include <func/func.h>
+#include <func/grace.h>
 
 static bool selecting;
 

@@ -18,6 +18,9 @@
  */
 #include "near.h"
 #include <user/objects/objects.h>
+#include <func/dispatch.h>
+#include <func/names/names.h>
+#include "slots.h"
 
 #define SLED_BYTES 11
 

@@ -4,7 +4,9 @@
  * thread has a second shadow for them, since tracers may have the same frames, and others, in theirs. The
  * rules of dispatch.c apply.
  */
-#include <func/func.h>
+#include <func/dispatch.h>
+#include <func/threads.h>
+#include "tracers.h"
 #include <user/ring/rings.h>
 #include <user/user.h>
 

@@ -4,6 +4,7 @@
  * are omitted.
  */
 #include <func/func.h>
+#include "tracers.h"
 
 /* Without an exit, only the entry can be recorded. */
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)

@@ -10,6 +10,10 @@
  * function 0 counts all others.
  */
 #include <func/func.h>
+#include <func/threads.h>
+#include "tracers.h"
+#include <errno.h>
+#include <user/libc/sys.h>
 
 struct node {
 	uint64_t function; /* 0: others */

@@ -5,7 +5,10 @@
  * A callback is what the loop's function calls directly: the traced function whose frame follows the loop's.
  * select.c has the set of loop functions, which is consulted only for calls that took longer than the limit.
  */
+#include <func/dispatch.h>
 #include <func/func.h>
+#include <func/slots/slots.h>
+#include "tracers.h"
 
 static int set = -1;
 

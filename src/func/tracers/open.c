@@ -11,7 +11,8 @@
  *                  |                              | for (dispatch)       | that it holds numbers
  *   start          |                              | excluded (the lock)  | beside
  */
-#include <func/func.h>
+#include <func/threads.h>
+#include "tracers.h"
 #include <user/user.h>
 
 static uint32_t recording; /* number of the recording that has the places */

@@ -10,8 +10,10 @@
  * A recursive call counts as a call, with its own duration in sum, self, min, max and the buckets; total
  * includes only the outermost, so that no function takes longer than the program.
  */
-#include <func/func.h>
+#include <func/threads.h>
+#include "tracers.h"
 #include <user/user.h>
+#include <user/libc/sys.h>
 
 struct slot {
 	uint64_t function; /* 0: free */

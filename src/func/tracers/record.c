@@ -5,6 +5,8 @@
  * write the events themselves.
  */
 #include <func/func.h>
+#include <func/threads.h>
+#include "tracers.h"
 
 static void enter(struct hodo_shadow *shadow, struct hodo_frame *frame)
 {

@@ -6,6 +6,8 @@
  * down, so that the cause of a stack overflow is known although nothing returned.
  */
 #include <func/func.h>
+#include <func/threads.h>
+#include "tracers.h"
 
 #define STEP_SHIFT 16
 #define CHAIN_MAX (sizeof(((struct hodo_func_thread *)0)->chain) / sizeof(uint64_t))

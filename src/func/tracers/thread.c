@@ -8,8 +8,13 @@
  */
 #include <core/bounded_text.h>
 #include <func/func.h>
+#include <func/names/names.h>
+#include <func/slots/slots.h>
+#include <func/threads.h>
+#include "tracers.h"
 #include <user/event/event.h>
 #include <user/objects/objects.h>
+#include <user/libc/sys.h>
 
 #define FUNCTIONS_MAX 8192u
 #define SLOTS (4 * FUNCTIONS_MAX)

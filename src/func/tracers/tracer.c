@@ -6,8 +6,15 @@
  * The list is replaced as a whole under the control lock; the old one is kept until a grace period has passed
  * (grace.c).
  */
+#include <func/dispatch.h>
 #include <func/func.h>
+#include <func/slots/slots.h>
+#include "tracers.h"
 #include <user/process/process.h>
+#include <errno.h>
+#include <user/libc/sys.h>
+#include <func/grace.h>
+#include <func/hooks.h>
 
 static const struct hodo_builtin_ops *const ops[] = {
 	&hodo_builtin_record, &hodo_builtin_graph, &hodo_builtin_profile, &hodo_builtin_stack,

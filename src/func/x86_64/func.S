@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * func.S - where slots at functions' entries and exits lead (enum hodo_hook in
- * func/func.h). All of the program's registers are live here: arguments at the entry, results at the exit,
+ * func/hooks.h). All of the program's registers are live here: arguments at the entry, results at the exit,
  * and any register that GCC's tail jumps use.
  *
  * hodo_x86_record_{entry,exit,reached,mcount,entry_sp,exit_sp,fentry} the built-in recorder alone

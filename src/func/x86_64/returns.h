@@ -7,6 +7,7 @@
 #pragma once
 
 
+
 #define HODO_RETURNS_TABLE 0x4d0d00000000 /* first word: address of hodo_x86_return */
 #define HODO_RETURNS_ENTRIES 0x4d0d00001000
 #define HODO_RETURNS_BITS 22          /* entries: 2^n of 16 bytes: at, original return address */

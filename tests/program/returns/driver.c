@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c - see driver.h. Compiled with general registers only, and without hooks. */
+/* driver.c - calls the replaced returns by hand. Compiled with general registers only, and without hooks. */
 #include "driver.h"
-#include <func/func.h>
+#include <func/dispatch.h>
+#include <func/slots/slots.h>
 
 unsigned long driver_entries, driver_jumped, driver_refused, driver_exits;
 int driver_off;

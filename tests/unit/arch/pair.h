@@ -10,7 +10,6 @@
 #define TESTS_RING_PAIR_H
 
 #include "bench.h"
-#include <func/func.h>
 
 extern struct bench a, t; /* the assembly's, the twin's */
 extern unsigned done, interrupted;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hooks.c - what slots at functions' entries and exits call if only these are recorded, against its twin. */
 #include "pair.h"
+#include <func/func.h>
 
 /*
  * Calls a hook as a slot does, `down` bytes farther down on the stack; rdi as with -finstrument-functions, rbp as

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <x86intrin.h>
+#include <arch/writer.h>
 
 static struct hodo_state event = { .on = &on, .id = 0xabc };
 static uint8_t source[2048 + 8];

@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <pthread.h>
 #include <lib/unit.h>
-#include <func/func.h>
+#include <func/names/names.h>
+#include <func/slots/slots.h>
+#include <errno.h>
 
 /* One in a namespace, as in C++; a local one; and one that begins inside another. */
 int mangled_one(int x) __asm__("_ZN4kept3box3putEi");

@@ -6,6 +6,8 @@
 #include <lib/unit.h>
 
 #include <func/tracers/profile.c>
+#include <func/threads.h>
+#include <func/tracers/tracers.h>
 
 struct hodo_recording hodo_recording;
 
