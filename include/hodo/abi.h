@@ -238,7 +238,7 @@ HODO_ASSERT_SIZE_(struct hodo_note_roles, 16);
 
 struct hodo_role {
 	int32_t addr; /* of an instruction in the function, relative to this field */
-	int32_t name; /* NUL-terminated role, likewise */
+	int32_t name; /* of the NUL-terminated role, relative to this field */
 };
 HODO_ASSERT_SIZE_(struct hodo_role, 8);
 
@@ -482,10 +482,11 @@ HODO_ASSERT_SIZE_(struct hodo_open_thread, HODO_OPEN_THREAD);
  * different for all frames that exist at the same time (except those 32 GiB apart).
  * Times are ticks.
  *
- *   func:entry         addr:ptr frame:u32          a function was entered …
- *   func:exit          addr:ptr frame:u32          … and is about to return, or to jump to another
- *   func:entry_sp      addr:ptr sp:u32             the same if the frame is not known: sp is the stack
- *   func:exit_sp       addr:ptr sp:u32             pointer inside it, shifted and cut likewise; at exit near it
+ *   func:entry         addr:ptr frame:u32          a function was entered
+ *   func:exit          addr:ptr frame:u32          a function is about to return, or to jump to another
+ *   func:entry_sp      addr:ptr sp:u32             entered, its frame not known: sp is the stack pointer inside
+ *                                                  it, shifted and cut as frame is
+ *   func:exit_sp       addr:ptr sp:u32             exit, its frame not known: sp is near the entry's
  *   func:reached       addr:ptr frame:u32          entered; its exit cannot be seen
  *   func:call          addr:ptr frame:u32 depth:u32 ticks:u64 left:bool
  *                                                  a call that ended now and took ticks; left by longjmp,
@@ -515,7 +516,7 @@ enum hodo_record_type {
 	HODO_RECORD_LABELS = 2,
 	HODO_RECORD_WARNING = 3,
 	HODO_RECORD_OBJECT = 4, /* an object is mapped */
-	HODO_RECORD_UNLOAD = 5, /* … and is not any more */
+	HODO_RECORD_UNLOAD = 5, /* an object is no longer mapped */
 	HODO_RECORD_CONTEXT = 6 /* struct hodo_record_context; before all events */
 };
 struct hodo_record {
@@ -664,7 +665,7 @@ struct hodo_functions_config {
 	uint64_t ticks_per_s;  /* of the recording's clock, about */
 	uint32_t patterns;     /* NUL-terminated, after this struct: which functions; none: all */
 	uint32_t patterns_len; /* bytes */
-	uint32_t loops;        /* likewise, after those: functions of event loops (HODO_TRACER_LOOP) */
+	uint32_t loops;        /* NUL-terminated, after the patterns: functions of event loops (HODO_TRACER_LOOP) */
 	uint32_t loops_len;
 };
 HODO_ASSERT_SIZE_(struct hodo_functions_config, 48);

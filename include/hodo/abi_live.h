@@ -25,7 +25,7 @@ extern "C" {
  */
 #define HODO_RECORDER_ABSTRACT "hodo-record-"
 #define HODO_RECORDER_NAME 16 /* hexadecimal digits */
-#define HODO_RECORDER_KEY 32  /* likewise */
+#define HODO_RECORDER_KEY 32  /* hexadecimal digits */
 #define HODO_RECORDER_SUFFIX (1 + HODO_RECORDER_NAME + 1 + HODO_RECORDER_KEY)
 
 /* ------------------------------------------------- another root directory */
@@ -153,7 +153,7 @@ enum hodo_control_op {
 	HODO_CONTROL_ENABLE = 4,  /* text: a pattern; result: how many events match, as with hodo_enable() */
 	HODO_CONTROL_DISABLE = 5,
 	HODO_CONTROL_END = 6,     /* ends the recording, whoever started it; 0, or -ENOTCONN: there is none */
-	HODO_CONTROL_LEAVE = 7,   /* likewise; and stops listening, unless the program itself wants that */
+	HODO_CONTROL_LEAVE = 7,   /* as END; and stops listening, unless the program itself wants that */
 	HODO_CONTROL_MEMORY = 8,  /* ANSWER has the memory of pid's recording, for a snapshot; text: why */
 	HODO_CONTROL_REPLAN = 9,  /* the process must ask its recorder for a plan to replace its own */
 	/* A recording's probes; ANSWER's path: the text of number next. -EAGAIN: a plan is being made. */
@@ -167,7 +167,7 @@ struct hodo_msg_control {
 	struct hodo_msg head;
 	uint32_t op;  /* enum hodo_control_op */
 	uint32_t pid; /* to a recorder: which process, 0: the first one */
-	uint32_t next; /* likewise: skip this many, to get all of them one by one */
+	uint32_t next; /* to a recorder: skip this many, to get all processes or probes one by one */
 	uint32_t reserved;
 	char text[HODO_CONTROL_TEXT_MAX]; /* NUL-terminated */
 };

@@ -98,7 +98,7 @@ enum hodo_plan_import {
 	HODO_IMPORT_READ = 4,    /* reads memory that may not be there, for an event's values: called */
 	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
 	HODO_IMPORT_CALL_BEGIN = 6, /* for a function whose exits are events: called, rax, r11 as below */
-	HODO_IMPORT_CALL_END = 7,   /* at an exit: likewise */
+	HODO_IMPORT_CALL_END = 7,   /* at an exit of such a function: called, rax, r11 as below */
 	HODO_IMPORT_START = 8, /* the program's begin: asks for another plan. Called; changes no register */
 	HODO_IMPORT_LANDED = 9, /* calls are left, such as by an exception: called, rax, r11 as below */
 	HODO_PLAN_IMPORTS = 10
@@ -124,8 +124,8 @@ enum hodo_plan_import {
 enum hodo_plan_landing {
 	HODO_LANDING_HERE = 0,    /* the function was called there: __cxa_begin_catch(), _Unwind_Resume() */
 	HODO_LANDING_JUMP = 1,    /* where its first argument says, a jmp_buf */
-	HODO_LANDING_CONTEXT = 2, /* … a ucontext_t, maybe of another stack */
-	HODO_LANDING_CONTEXT_2 = 3, /* where its second one says, likewise */
+	HODO_LANDING_CONTEXT = 2, /* where its first argument says, a ucontext_t, maybe of another stack */
+	HODO_LANDING_CONTEXT_2 = 3, /* where its second argument says, a ucontext_t, maybe of another stack */
 	HODO_LANDINGS = 4
 };
 #define HODO_LANDING_SHIFT 56

@@ -74,7 +74,7 @@ enum hodo_read_table {
 	HODO_READ_TABLE_SPANS,
 	/*
 	 * A row for each call of a function, when it is over. Columns: ts, host, process, pid, thread, tid, cpu
-	 * (null if not known); address (in the function), object (path); state (as above, also "exit_lost",
+	 * (null if not known); address (in the function), object (path); state (as of spans, also "exit_lost",
 	 * "no_exit"); end_ns, duration_ns, self_ns (outside calls that it makes, as hodo report has it); depth,
 	 * id, parent_id, parent, as of spans.
 	 */

@@ -551,7 +551,7 @@ struct hodo_read_calls_ops {
 struct hodo_read_calls_totals {
 	size_t size;       /* set by the caller */
 	uint64_t calls;    /* entered */
-	uint64_t returned; /* … and left through their exit */
+	uint64_t returned; /* calls left through their exit */
 	uint64_t left;     /* HODO_READ_CALL_LEFT */
 	uint64_t open;     /* HODO_READ_CALL_OPEN */
 	uint64_t orphans;  /* exits whose entry is not in the recording */

@@ -21,7 +21,7 @@ enum hodo_thread_mode {
 	HODO_THREAD_NEW = 0, /* not seen yet */
 	HODO_THREAD_RSEQ = 1,
 	HODO_THREAD_FALLBACK = 2, /* rseq not available */
-	HODO_THREAD_SHARED = 3 /* likewise, for good: another process uses its thread-local storage */
+	HODO_THREAD_SHARED = 3 /* no rseq, for good: another process uses its thread-local storage */
 };
 
 /* table points to hodo_no_views until the thread's first event, and whenever it must not take the fast path. */

@@ -104,7 +104,7 @@ struct hodo_attach_tracee {
 	pid_t tid;
 	bool seized;
 	struct user_regs_struct regs; /* as when it was stopped */
-	uint64_t mask;                /* likewise; set by the program */
+	uint64_t mask;                /* the signal mask when it was stopped; set by the program */
 	uint32_t xstate_size;
 	uint8_t xstate[HODO_ATTACH_XSTATE_MAX] __attribute__((aligned(64)));
 	uint64_t caught, ignored;     /* of the process */

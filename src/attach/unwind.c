@@ -29,7 +29,7 @@ struct hodo_attach_unwind {
 	struct walk {
 		unsigned int frames;
 		bool unnamed;      /* the frames up to here are unnamed code of libc */
-		bool only_unnamed; /* … and no other has been seen */
+		bool only_unnamed; /* no frame of other code has been seen */
 		bool descends;     /* a frame is below the one that it called */
 		bool calls;        /* the frames up to here are libhodo's, making a system call for the program */
 		uint64_t last_sp, last_pc;

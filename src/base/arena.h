@@ -12,7 +12,7 @@ struct hodo_arena {
 
 /* len bytes, aligned to 8; not zeroed. NULL: no memory. */
 void *hodo_arena_alloc(struct hodo_arena *a, size_t len);
-void *hodo_arena_zero(struct hodo_arena *a, size_t len); /* the same, zeroed */
+void *hodo_arena_zero(struct hodo_arena *a, size_t len); /* hodo_arena_alloc(), zeroed */
 /* A copy of len bytes followed by a NUL. NULL: no memory. */
 char *hodo_arena_copy(struct hodo_arena *a, const void *data, size_t len);
 void hodo_arena_clear(struct hodo_arena *a); /* frees all pieces, and keeps a block of memory for more */

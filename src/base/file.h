@@ -42,7 +42,7 @@ bool hodo_file_own_dir(char dir[PATH_MAX]);
 
 /* Opens a directory, not a link: its descriptor or a negative errno. */
 int hodo_dir_open(int dirfd, const char *name);
-/* The same for listing; NULL, with errno, on failure. For an open directory: its descriptor and ".". */
+/* Opens a directory, not a link, to list it; NULL and errno on failure. An open one: its descriptor and ".". */
 DIR *hodo_dir_list(int dirfd, const char *name);
 /* The next name in it, without "." and ".."; NULL: no more. dir may be NULL. */
 const char *hodo_dir_next(DIR *dir);

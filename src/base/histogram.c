@@ -20,7 +20,7 @@ static int64_t key_of_double(double number)
 	return number < 0 ? -exponent : exponent;
 }
 
-/* The same of a whole number, fast. */
+/* key_of_double() of a whole number, fast. */
 static int64_t key_of(uint64_t number)
 {
 	int zeros;

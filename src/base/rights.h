@@ -31,7 +31,7 @@ struct hodo_rights {
  * changed.
  */
 int hodo_rights_of(struct hodo_rights *rights, uid_t uid);
-/* The same with a process's rights; -ESRCH: it has ended. */
+/* hodo_rights_of() with the rights of a process; -ESRCH: it has ended. */
 int hodo_rights_of_process(struct hodo_rights *rights, pid_t pid);
 void hodo_rights_end(struct hodo_rights *rights); /* may be called twice */
 /* After hodo_rights_end(): goes on as that user. As hodo_rights_of(). */

@@ -10,7 +10,7 @@
 enum hodo_fail_if_reach {
 	HODO_FAIL_IF_NO_ROW, /* no table with the column has a row */
 	HODO_FAIL_IF_IN_ONE, /* a row is in one of the recordings */
-	HODO_FAIL_IF_IN_BOTH, /* … in both, but has no figure there, or changes from 0 */
+	HODO_FAIL_IF_IN_BOTH, /* a row is in both recordings, but has no figure there, or changes from 0 */
 	HODO_FAIL_IF_COMPARED
 };
 

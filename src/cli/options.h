@@ -20,9 +20,9 @@ enum hodo_option_kind {
 	HODO_OPTION_NAME,     /* const char *: not empty */
 	HODO_OPTION_NUMBER,   /* uint32_t or uint64_t, min to max */
 	HODO_OPTION_SIZE,     /* uint32_t or uint64_t: bytes, min to max */
-	HODO_OPTION_POWER,    /* the same, rounded up to a power of two */
+	HODO_OPTION_POWER,    /* as SIZE, rounded up to a power of two */
 	HODO_OPTION_SECONDS,  /* int64_t or uint64_t: a time in ns, min to max; seconds without a unit */
-	HODO_OPTION_TIME,     /* the same, with a unit */
+	HODO_OPTION_TIME,     /* as SECONDS, but with a unit */
 	HODO_OPTION_CHOICE,   /* an enum: its index in choices */
 	HODO_OPTION_CHOICES,  /* uint32_t: a bit for the index of each, separated by commas */
 	HODO_OPTION_CALL,     /* set() takes it; value NULL: none */

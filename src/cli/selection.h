@@ -52,7 +52,7 @@ bool hodo_selects_process(const struct hodo_args *args, const struct hodo_read_p
 /* A number for what the options select, the same for the same options; 0: all events. */
 uint64_t hodo_selection_number(const struct hodo_args *args);
 bool hodo_selection_given(const struct hodo_args *args); /* whether not all events are wanted */
-bool hodo_selection_names(const struct hodo_args *args); /* … but those that -e names */
+bool hodo_selection_names(const struct hodo_args *args); /* whether only events that -e names are wanted */
 /* Reports if nothing matched the options. */
 void hodo_selection_end(const struct hodo_args *args);
 struct hodo_selection *hodo_selection_new(void); /* initially takes all events */

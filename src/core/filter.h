@@ -196,6 +196,6 @@ bool hodo_filter_names_var(const uint8_t *code, enum hodo_filter_var var);
  */
 bool hodo_filter_run(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars);
-/* The same for libhodo, where hodo_filter_run() preserves the vector registers. */
+/* hodo_filter_run() that does not preserve the vector registers: in libhodo, the other one does, and calls this. */
 bool hodo_filter_run_floats(const struct hodo_filter *f, const struct hodo_piece *pieces, size_t count,
 		     struct hodo_filter_vars *vars);

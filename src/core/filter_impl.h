@@ -24,9 +24,9 @@ enum hodo_test_kind {
 	HODO_TEST_64 = 6,
 	HODO_TEST_F64 = 7,     /* the interval is of hodo_filter_double_key()s */
 	HODO_TEST_SAME = 8,    /* a text equals bytes */
-	HODO_TEST_PREFIX = 9,  /* … begins with them */
-	HODO_TEST_SUFFIX = 10, /* … ends with them */
-	HODO_TEST_GLOB = 11,   /* … matches them */
+	HODO_TEST_PREFIX = 9,  /* a text begins with bytes */
+	HODO_TEST_SUFFIX = 10, /* a text ends with bytes */
+	HODO_TEST_GLOB = 11,   /* a text matches bytes */
 	HODO_TEST_TEXT = 12,   /* a text is not NULL */
 	HODO_TEST_CODE = 13    /* instructions that leave one value */
 };

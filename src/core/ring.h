@@ -169,8 +169,8 @@ enum hodo_ring_planned hodo_ring_plan(const struct hodo_ring_config *config, con
 /* Carries out the plan where nobody else may write: the fallback ring, under its lock. */
 void hodo_ring_switch_locked(const struct hodo_switch *plan);
 
-/* Likewise, stores an event at the ring's position, preceded by an anchor if it needs one, and commits them.
- * The event must have room. */
+/* Where nobody else may write (the fallback ring, under its lock): stores an event at the ring's position, preceded
+ * by an anchor if it needs one, and commits them. The event must have room. */
 void hodo_ring_write_locked(const struct hodo_view *view, uint16_t id, uint32_t tid, uint64_t now,
 			    const struct hodo_piece *pieces, size_t count, size_t total);
 

@@ -102,9 +102,9 @@ struct level {
 	bool of_std;    /* '<': of a template of std */
 	bool in_std;    /* the name being written is in std */
 	bool usual;     /* '<': the argument begins like one that is left out */
-	size_t name;    /* where that name's last component begins in the output; */
-	size_t args;    /* '<': where the arguments begin there, … */
-	size_t kept;    /* … and end without those that are left out */
+	size_t name;    /* where the last component of the name being written begins in the output */
+	size_t args;    /* '<': where the arguments begin in the output */
+	size_t kept;    /* '<': where they end there, without those that are left out */
 	unsigned narg, closed; /* arguments before this one; brackets that the input closed */
 };
 
@@ -164,7 +164,7 @@ static void argument(struct name *n, struct level *l)
 		l->usual = l->usual || starts(n, at, usual[i]);
 }
 
-/* … and ends. It is kept unless it is only a usual one. */
+/* An argument ends. It is kept unless it is only a usual one. */
 static void argument_ends(struct name *n, struct level *l)
 {
 	size_t end = n->out;

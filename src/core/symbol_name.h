@@ -40,7 +40,7 @@ uint32_t hodo_symbol_rank(const char *name, unsigned type, unsigned binding, uin
 
 /* The length of a name without its last suffix that marks a part or a clone; len if it has none. */
 size_t hodo_symbol_without_suffix(const char *name, size_t len);
-/* … without all of them. */
+/* The length of a name without all its suffixes that mark parts and clones. */
 size_t hodo_symbol_whole_name(const char *name);
 
 /* Whether the name is safe for libiberty, which tries two ways to parse a conversion operator's type, and

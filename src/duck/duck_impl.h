@@ -23,7 +23,8 @@ int duck_db_open(struct duck_db *db, uint64_t memory, const char *temporary, boo
 void duck_db_close(struct duck_db *db);
 /* One statement without a result. 0; -EIO where the disk was full or the like; -ENOMEM; -EINVAL. */
 int duck_db_run(struct duck_db *db, const char *sql, struct hodo_why *e);
-/* What a message of DuckDB's means: as above; the message in one line, without its advice. */
+/* The negative errno that a message of DuckDB's means, as duck_db_run() returns it; e: the message in one line,
+ * without its advice. */
 int duck_db_error(const char *message, struct hodo_why *e);
 
 /* Appended to a statement: 'a text', "a name". */

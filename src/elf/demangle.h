@@ -7,7 +7,7 @@
 /* The readable name of a function, without suffixes of parts; a name that is not mangled, or not understood,
  * is unchanged. Free it. NULL: no memory. */
 char *hodo_elf_demangle(const char *mangled);
-/* The same without parameters and a result's type: "ns::cls<int>::f"; or also without template arguments:
+/* The readable name without parameters and a result's type: "ns::cls<int>::f"; or also without template arguments:
  * "ns::cls::f". */
 char *hodo_elf_demangle_short(const char *mangled, bool templates);
 /* As its author would write it (core/symbol_name.h): "Store<string>::put"; also with parameters. */

@@ -24,7 +24,7 @@ struct hodo_elf {
 
 /* 0; -ENOEXEC: not a regular file, or not ELF; errors of open(2). After an error it is closed. */
 int hodo_elf_open(struct hodo_elf *e, const char *path);
-/* The same of a regular file that is open: the descriptor is the hodo_elf's from now on, also after an error. */
+/* hodo_elf_open() of a file that is open: the descriptor is the hodo_elf's from now on, also after an error. */
 int hodo_elf_take(struct hodo_elf *e, int fd);
 void hodo_elf_close(struct hodo_elf *e); /* once more does nothing */
 

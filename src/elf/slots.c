@@ -266,7 +266,7 @@ static uint64_t entry_of(const struct code *c, size_t call)
 	return c->addr + call;
 }
 
-/* The same for a call of mcount, which follows push %rbp; mov %rsp,%rbp. */
+/* First address of the function with a call of mcount, which follows push %rbp; mov %rsp,%rbp. */
 static uint64_t mcount_entry(const struct hodo_elf_slots *f, const struct code *c, size_t call)
 {
 	const struct hodo_elf_symbol *s = symbol_at(f, c->addr + call);

@@ -18,7 +18,7 @@ struct hodo_elf_symbol {
 	uint64_t end;     /* end of what it is assumed to cover, even if the size is 0 */
 	const char *name; /* without a version */
 	uint32_t first;   /* index of the shown name at this address */
-	uint32_t whole;   /* … of the function that this is a part of; else as first */
+	uint32_t whole;   /* index of the shown name of the function that this is a part of; else as first */
 	uint32_t scope;   /* the source file of a local symbol; 0: global */
 	uint32_t rank;
 };

@@ -46,8 +46,8 @@ struct csv {
 	bool text, function; /* whether there are these columns */
 	struct hodo_map classes; /* struct csv_class by struct hodo_read_class */
 	struct hodo_arena keys;
-	const struct hodo_read_class *last; /* of the last event, … */
-	const struct csv_class *last_class;
+	const struct hodo_read_class *last; /* of the last event */
+	const struct csv_class *last_class; /* of last; NULL: it has none */
 };
 
 /* ------------------------------------------------------------------------- cells */

@@ -85,7 +85,8 @@ struct hodo_writer *hodo_emit_nested(void);
 /* Writes the head of an event for which the packet has no room, or whose clock is not the TSC. Returns its
  * place; NULL: lost, and counted. */
 uint8_t *hodo_emit_room(struct hodo_writer *w, const struct hodo_event *event, uint32_t len);
-/* … for which there is room, preceded by an anchor if necessary. tid: this thread's. */
+/* Writes the head of an event for which there is room, preceded by an anchor if necessary, and returns its place.
+ * tid: this thread's. */
 uint8_t *hodo_emit_anchor(struct hodo_writer *w, const struct hodo_event *event, uint32_t tid);
 /* rules.c: hodo_emit_end() of an event with rules: commits it if it is to be recorded, and performs its
  * triggers' actions. By value: a struct hodo_emit whose address is not taken stays in registers. */

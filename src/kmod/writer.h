@@ -7,7 +7,7 @@
 
 /* The writers write to this memory from now on. No event is on. The caller keeps config. */
 void hodo_writers_attach(struct hodo_memory *memory, const struct hodo_ring_config *config, bool monotonic);
-/* … and nowhere any more. No event is on, and no writer is inside. */
+/* The writers write nowhere any more. No event is on, and no writer is inside. */
 void hodo_writers_detach(void);
 
 /* Closes non-empty packets begun more than age ticks ago. Sleeps. */

@@ -25,7 +25,7 @@ enum hodo_merge_by {
 	HODO_MERGE_REFERENCE,
 	HODO_MERGE_BOOT,     /* the same boot of a machine as another one: the same clock */
 	HODO_MERGE_MESSAGES,
-	HODO_MERGE_ONE_WAY,  /* … in one direction: the wall clock, moved until none arrives before it was sent */
+	HODO_MERGE_ONE_WAY,  /* one-way messages: the wall clock, moved until none arrives before it was sent */
 	HODO_MERGE_NTP,      /* the wall clock, which something synchronised */
 	HODO_MERGE_WALL      /* the wall clock, of which nothing is known */
 };

@@ -124,7 +124,7 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 31;
 }
 
-/* The same in each run, so that the sample is. */
+/* Keys have the same hash in each run, so that the sample is the same, too. */
 static void hash(const void *bytes, size_t len, uint64_t key[2])
 {
 	const uint8_t *p = bytes;

@@ -52,7 +52,7 @@ struct hodo_messages {
 		struct hodo_message_end sends, receives;
 		char *text; /* as it was given */
 		uint64_t matched;   /* messages from one recording to another */
-		uint64_t within;    /* … whose sides are in one */
+		uint64_t within;    /* messages whose sides are in one recording */
 		uint64_t ambiguous; /* those received whose key is none */
 	} *pair;
 	uint32_t npairs;

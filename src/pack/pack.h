@@ -27,5 +27,5 @@ int hodo_pack_below(const struct hodo_tree *tree, const char *below, int fd, int
 int hodo_pack_part(const struct hodo_tree *tree, const char *part, int fd, int level, struct hodo_pack_totals *totals,
 		   char *error, size_t size);
 
-/* Writes all files of a recording into the empty directory dirfd, none of them compressed. Likewise. */
+/* Writes all files of a recording into the empty directory dirfd, none of them compressed. Errors: as hodo_pack(). */
 int hodo_unpack(const struct hodo_tree *tree, int dirfd, struct hodo_pack_totals *totals, char *error, size_t size);

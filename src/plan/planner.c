@@ -45,8 +45,8 @@ struct planning {
 	struct hodo_probe_target *targets;
 	struct origin *origins; /* of the targets */
 	uint32_t ntargets, norigins;
-	uint64_t start;  /* where its program begins, … */
-	uint32_t program; /* … which is that of the targets */
+	uint64_t start;  /* where its program begins */
+	uint32_t program; /* index of its program in targets */
 	bool meant;      /* some file is */
 	bool chosen;     /* of some file, functions with slots are chosen here (probe/select.h) */
 	bool traced;     /* functions of some file are: they have slots, or get some */

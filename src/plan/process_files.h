@@ -46,7 +46,7 @@ typedef int (*hodo_process_file_fn)(void *arg, const struct hodo_process_file *f
 /* Calls each once for every file, with the process's rights. 0, a negative errno, or what each returned. */
 int hodo_process_files(pid_t pid, hodo_process_file_fn each, void *arg);
 
-/* The same as a list, each once. maps: in, empty; out, what the process has mapped. From then on, until
+/* Lists the files of a process, each once. maps: in, empty; out, what the process has mapped. From then on, until
  * hodo_rights_end(), the thread has the process's rights. 0 or a negative errno; free the list in any case. */
 int hodo_process_files_list(struct hodo_process_files *files, pid_t pid, struct hodo_text *maps,
 			    struct hodo_rights *rights);

@@ -27,8 +27,8 @@ struct hodo_planner_replacement {
 	char *why;       /* why it was not found; NULL: not searched */
 	/* For the present plan: */
 	bool taken;      /* the process has the function, in an examined file */
-	bool loaded;     /* it has the library, … */
-	uint64_t bias;   /* … there */
+	bool loaded;     /* it has the library */
+	uint64_t bias;   /* of the library in the process */
 	uint32_t copies; /* of the function, which are not replaced */
 };
 

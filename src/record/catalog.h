@@ -17,7 +17,7 @@
 #define HODO_CATALOG_RECORD_MAX (1u << 20) /* bytes of one record */
 #define HODO_CATALOG_LABELS_MAX 4096u      /* label records, and labels of one */
 #define HODO_CATALOG_WARNINGS_MAX 1024u    /* kept; more are dropped */
-#define HODO_CATALOG_OBJECTS_MAX 65536u    /* likewise */
+#define HODO_CATALOG_OBJECTS_MAX 65536u    /* kept; more are dropped */
 #define HODO_CATALOG_UNLOAD_STEPS (1u << 26) /* objects searched, in total, for all unload records */
 
 /* The fields that precede those of every event. */

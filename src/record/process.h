@@ -64,8 +64,8 @@ struct hodo_process {
 	bool superseded;       /* by another image of the same process: it ended with exec */
 	int pidfd;   /* -1: there is none */
 	int memfd;
-	bool kernel; /* kernel.h: shm is read-only; or … */
-	bool ours;   /* … switches.h: the recorder itself writes there; not a recorded process */
+	bool kernel; /* it is the kernel (kernel.h): shm is read-only */
+	bool ours;   /* the recorder itself writes there (switches.h); not a recorded process */
 	uint8_t *shm;
 	struct hodo_layout layout;
 	char dir[64];
@@ -86,7 +86,7 @@ struct hodo_process {
 	struct hodo_snapshots_state snapshots;
 	struct hodo_stream_file own; /* what the recorder itself writes about it at the end; name empty: nothing */
 	uint64_t own_reported, own_reporting; /* unwritten ones, as in struct hodo_process_ring */
-	struct hodo_process_limited *limited;   /* likewise, by event id; NULL: no event was over its rate */
+	struct hodo_process_limited *limited;   /* by event id; NULL: no event was over its rate */
 
 	struct hodo_map threads;    /* of struct hodo_ctf_thread, by tid */
 	uint32_t threads_read;      /* entries of the shared table before this one were all valid; of the kernel's, how

@@ -162,8 +162,8 @@ void hodo_recorder_fit_clock(struct hodo_recorder *s);
 void hodo_recorder_write_failed(struct hodo_recorder *s, const char *dir, const char *file, int err);
 
 /*
- * If err means that descriptors have run out: closes stream files of all processes. make_room(): likewise, or
- * if the disk is full, releases the reserved room. Returns whether that helped: then try again.
+ * If err means that descriptors have run out: closes stream files of all processes. make_room() also releases the
+ * reserved room if the disk is full. Returns whether that helped: then try again.
  */
 bool hodo_recorder_free_files(struct hodo_recorder *s, int err);
 bool hodo_recorder_make_room(struct hodo_recorder *s, int err);

@@ -27,8 +27,8 @@ struct hodo_process;
 /* How much is written, and where. All 0: everything, into one recording. */
 struct hodo_limits {
 	uint64_t max_bytes;    /* of packets on disk; the recording ends when it is reached */
-	uint64_t rotate_bytes; /* begin a new part after that many bytes … */
-	uint64_t rotate_ns;    /* … or that much time */
+	uint64_t rotate_bytes; /* begin a new part after that many bytes */
+	uint64_t rotate_ns;    /* begin a new part after that much time */
 	uint32_t keep;         /* parts; older ones are removed; 0: all */
 };
 
@@ -76,7 +76,7 @@ struct hodo_recorder_ops {
 struct hodo_recorder_config {
 	int out_fd;           /* directory of the recording (hodo_out_dir_open()); the caller keeps it */
 	const char *out_path; /* for messages */
-	const char *listed;   /* likewise: what 'hodo list' shows the events of; NULL: of out_path */
+	const char *listed;   /* for messages: what 'hodo list' shows the events of; NULL: of out_path */
 	uint64_t ring_size;   /* bytes per CPU, 2^n */
 	uint32_t packet_size; /* bytes, 2^n */
 	enum hodo_mode mode;
@@ -114,7 +114,7 @@ struct hodo_recorder_stats {
 	uint32_t reasons;   /* why these are not, and others that never connected */
 	struct hodo_unrecorded unrecorded[HODO_UNRECORDED_REASONS];
 	bool command;       /* the command itself was recorded */
-	bool command_refused; /* … connected, and was not: unrecorded says why */
+	bool command_refused; /* the command connected, and was not recorded: unrecorded says why */
 	bool kernel;        /* the kernel was recorded: counts in processes */
 	bool ended;         /* by a limit or a trigger: the caller closes the recorder */
 	uint64_t limited;   /* events that were over their rate */

@@ -40,7 +40,7 @@ struct hodo_link {
 	size_t len;
 	uint32_t noise;
 	char said[512];     /* the last line on its standard error */
-	char saying[512];   /* … that is not complete */
+	char saying[512];   /* the line there that is not complete */
 	size_t saying_len;
 	uint8_t piece[PIECE];
 };

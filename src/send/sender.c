@@ -36,7 +36,7 @@ struct shared {
 	_Atomic uint32_t complete; /* parts up to this one are */
 	_Atomic bool ending, stop;
 	struct hodo_sender_totals totals; /* the sender's */
-	uint32_t taken; /* likewise: parts up to this one have left the recording, or never will */
+	uint32_t taken; /* the sender's: parts up to this one have left the recording, or never will */
 };
 
 struct hodo_sender {
@@ -224,7 +224,7 @@ static void failed(struct hodo_sender *s, const char *why)
 	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
 		chance = (uint32_t)hodo_now_ns();
 	s->retry_ns = hodo_now_ns() + wait / 2 + wait / 2 * (chance % 1024) / 1024;
-	/* The same once more says nothing new. */
+	/* The same reason again is not reported: it says nothing new. */
 	if (strcmp(s->why.text, why) != 0)
 		hodo_report(&s->config.reporter, "%s: %s: parts wait in %s, and are sent once that works",
 			    s->config.target.text, why, s->spool.path);

@@ -43,9 +43,9 @@ struct hodo_sender_config {
 
 struct hodo_sender_totals {
 	uint64_t sent, sent_bytes;       /* parts that are at the receiver */
-	uint64_t unsent, unsent_bytes;   /* … in the spool */
-	uint64_t dropped, dropped_bytes; /* … that gave way to newer ones */
-	uint64_t unpacked;               /* … that could not be packed, and are still in the recording */
+	uint64_t unsent, unsent_bytes;   /* parts in the spool */
+	uint64_t dropped, dropped_bytes; /* parts that gave way to newer ones */
+	uint64_t unpacked;               /* parts that could not be packed, and are still in the recording */
 	uint64_t sent_own;               /* of those sent, the ones of this recording */
 	char spool[PATH_MAX];
 	char where[160];                 /* of this recording below the target: HOST/RECORDING */

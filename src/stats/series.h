@@ -48,7 +48,7 @@ struct hodo_stats_options {
 	struct hodo_stats_value values[HODO_STATS_VALUES_MAX];
 	uint32_t npairs, nvalues;
 	uint64_t slowest; /* how many spans, and calls, are given one by one */
-	bool json;        /* … with their events in JSON, not the fields as text */
+	bool json;        /* the slowest have their events in JSON, not the fields as text */
 	bool compares;    /* with another recording, where what has a number has another: it goes by its name alone */
 };
 
@@ -64,7 +64,7 @@ enum hodo_stats_section {
 	HODO_STATS_SPANS,
 	HODO_STATS_VALUES,
 	HODO_STATS_RUNNING, /* threads on CPUs */
-	HODO_STATS_OFF,     /* … and off them, by why */
+	HODO_STATS_OFF,     /* threads off their CPUs, by why */
 	HODO_STATS_LATENCY, /* from wake-up to running */
 	HODO_STATS_SECTIONS
 };
@@ -139,7 +139,7 @@ struct hodo_stats_rows {
 	bool failed;        /* there was no memory: what was counted since is wrong */
 	bool hosts;         /* the recording has several: CPUs are named with theirs */
 	bool others;        /* there were too many groups */
-	bool unmeasured;    /* … or rows that should have a distribution */
+	bool unmeasured;    /* there were too many rows that should have a distribution */
 };
 
 void series_start(struct hodo_stats_rows *r, const struct hodo_stats_options *o);
@@ -156,7 +156,7 @@ static inline struct hodo_stats_series *hodo_stats_series_at(const struct hodo_s
 
 /* The group of a thread for --by; the thread itself if that is a field. */
 uint32_t series_group_of(struct hodo_stats_rows *r, const struct hodo_stats_who *who);
-/* … of a field's value. */
+/* The group of a field's value for --by. */
 uint32_t series_group_of_value(struct hodo_stats_rows *r, const struct hodo_read_event *e, uint32_t field);
 const char *hodo_stats_group_name(const struct hodo_stats_rows *r, uint32_t group); /* NULL: of none */
 

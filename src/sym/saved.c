@@ -7,7 +7,7 @@
  *	path /usr/bin/kvd
  *	f src/kv.c                a source file; they are counted from 0
  *	s 1040 2f 0 12 main       start, size, source file, line, name
- *	s 1100 8 - 0 main.cold 1040   … and the start of the function that it is a part of
+ *	s 1100 8 - 0 main.cold 1040   behind the name: the start of the function that it is a part of
  *	end 2                     symbols
  */
 #include "sym_impl.h"

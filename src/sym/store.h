@@ -29,8 +29,8 @@ void hodo_store_name(char name[HODO_STORE_NAME_MAX], const uint8_t *build_id, si
 /* The path of that file, if it is there and good, to be freed; NULL: it is not. Also where a client of debuginfod keeps
  * it (FOLDER/4b1c…/debuginfo), and where packages of distributions have it (FOLDER/.build-id/4b/1c….debug). */
 char *hodo_store_find(const char *folder, const uint8_t *build_id, size_t len, enum hodo_store_kind kind);
-/* The same, with the reason. 0, and *path is to be freed; -ENOENT: there is none; or what is wrong with the one that is
- * there: as of hodo_store_end(), or what open(2) gives. */
+/* hodo_store_find() with the reason. 0, and *path is to be freed; -ENOENT: there is none; or what is wrong with the
+ * one that is there: as of hodo_store_end(), or what open(2) gives. */
 int hodo_store_look(const char *folder, const uint8_t *build_id, size_t len, enum hodo_store_kind kind, char **path);
 
 /* A file that is being written: it gets its name when it is whole. */

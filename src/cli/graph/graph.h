@@ -94,8 +94,8 @@ struct graph_thread {
 	struct graph_values arguments, result;
 	struct graph_open *root; /* --function: the outermost call of it; NULL: in none */
 	bool late; /* its calls are known only at their end */
-	uint32_t ended;             /* then: how many are kept */
-	struct graph_event *events; /* … and events without lines yet, their text with them */
+	uint32_t ended;             /* if late: how many calls are kept */
+	struct graph_event *events; /* if late: events without lines yet, with their text */
 	uint32_t nevents, events_room, shown; /* the first of them have lines */
 	uint32_t inside;                      /* calls around the present position */
 };

@@ -78,7 +78,7 @@ enum hodo_as {
 #define HODO_DIFF_ONLY 8u /* in JSON of --diff */
 #define HODO_OPTIONAL  16u /* no key in JSON without a text, or of the times INT64_MIN and INT64_MAX */
 #define HODO_CLOSE     32u /* as text, separated by one space, not two */
-#define HODO_NOTE      (HODO_CLOSE | 64u) /* … and without a title */
+#define HODO_NOTE      (HODO_CLOSE | 64u) /* as HODO_CLOSE, and without a title */
 #define HODO_IF_ANY    128u /* as text only if some row's value is not 0 */
 
 /* A row's member: its offset and type. */

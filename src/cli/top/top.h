@@ -68,8 +68,8 @@ struct hodo_top_row {
 	struct hodo_top_times *times;   /* span: of those that are over, which its events are; else NULL */
 	struct hodo_top_values *values; /* counter; else NULL */
 	bool here;       /* thread: its process is watched now, and it has this tid in /proc */
-	uint64_t cpu_ns; /* … what it had of CPUs so far, … */
-	int64_t cpu_at;  /* … when that was read; 0: never */
+	uint64_t cpu_ns; /* thread: what it had of CPUs so far */
+	int64_t cpu_at;  /* thread: when cpu_ns was read; 0: never */
 	double cpu;      /* of one CPU, 0 to 1, in the last interval; below 0: not known */
 	HODO_TOP_COUNTED;
 };

@@ -40,7 +40,7 @@ struct hodo_top_spans {
 	struct hodo_pairs *pairs;
 	struct hodo_top_calls *calls; /* NULL: no function so far */
 	uint8_t *wanted; /* by id */
-	uint32_t *row;   /* likewise: of the spans or the counters */
+	uint32_t *row;   /* by id: of the spans or the counters */
 	uint32_t ids;
 	struct queue *queue; /* by ring */
 	uint32_t rings;

@@ -66,7 +66,7 @@ enum hodo_call_group { HODO_CALL_BY_THREAD, HODO_CALL_BY_COMM };
 struct hodo_call_options {
 	enum hodo_call_group group;
 	bool lines;  /* source files and lines are requested */
-	bool slices; /* … and the slices */
+	bool slices; /* the slices are requested */
 	uint32_t nodes_max, slices_max; /* 0: HODO_CALL_NODES_MAX, HODO_CALL_SLICES_MAX; no more than these */
 	/* For what is not in the tree: begin and end of slices that are not on a thread's track, instant,
 	 * counter, loss; and track, for tracks other than threads'. Any may be NULL. A non-zero result ends

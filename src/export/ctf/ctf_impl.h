@@ -48,7 +48,7 @@ enum { CTF_FUNC_ENTRY, CTF_FUNC_EXIT, CTF_EVENTS };
 int ctf_describe_calls(struct ctf *c);
 uint32_t ctf_describe(struct ctf *c, const struct hodo_read_class *cls);
 void ctf_metadata(struct ctf *c, struct hodo_text *to);
-/* … and its values, after its header */
+/* ctf_types.c: an event's values, after its header */
 void ctf_values(struct hodo_text *to, const struct hodo_read_event *e);
 
 /* ctf_stream.c */

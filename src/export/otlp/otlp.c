@@ -28,8 +28,8 @@ struct otlp_span {
 /* Of a track. */
 struct otlp_thread {
 	struct otlp_span *top;
-	uint64_t last; /* when its last span began, and … */
-	uint32_t same; /* how many began at that time before it */
+	uint64_t last; /* when its last span began */
+	uint32_t same; /* how many began at the time `last` before that span */
 };
 
 /* A slice that is in pieces, between two of them. */

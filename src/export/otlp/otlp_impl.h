@@ -15,7 +15,7 @@
 #define OTLP_ELEMENTS_MAX   256u  /* of an array */
 #define OTLP_EVENTS_MAX     128u  /* of a span; more are dropped, and counted in the span */
 #define OTLP_SPAN_MAX       (256u << 10) /* bytes of a span: what comes then is dropped, and counted */
-#define OTLP_OPEN_MAX       (256u << 20) /* bytes of all open spans, likewise */
+#define OTLP_OPEN_MAX       (256u << 20) /* bytes of all open spans: what comes then is dropped, and counted */
 #define OTLP_BATCH_ITEMS    512u
 #define OTLP_BATCH_BYTES    (1u << 20)
 #define OTLP_ATTRIBUTES_MAX (HODO_FIELDS_MAX + 8u)
@@ -67,7 +67,7 @@ int otlp_batch_send(struct otlp_batch *b, struct hodo_export *e); /* what there 
 void otlp_batch_free(struct otlp_batch *b);
 /* A message behind what there is. */
 void otlp_put(struct hodo_text *to, const ProtobufCMessage *message);
-/* The same as a field of the message around it. */
+/* Bytes, or a message, behind what there is, as a field of the message around it. */
 void otlp_put_field(struct hodo_text *to, uint32_t field, const void *bytes, size_t len);
 void otlp_put_message(struct hodo_text *to, uint32_t field, const ProtobufCMessage *message);
 

@@ -45,5 +45,5 @@ int hodo_otlp_send_to(struct hodo_otlp_sender *sender, const char *endpoint);
 int hodo_otlp_send_signal_to(struct hodo_otlp_sender *sender, bool metrics, const char *url);
 /* For struct hodo_otlp: to is the sender. 0, or as hodo_http_post(). */
 int hodo_otlp_send(void *to, const struct hodo_otlp_message *message);
-/* The same: what has been noted by itself, and counts as sent before. */
+/* For struct hodo_otlp: whether the item with that key was noted by itself: it then counts as sent before. */
 bool hodo_otlp_send_has(void *to, bool metrics, uint64_t key);

@@ -49,8 +49,8 @@ struct perfetto {
 	struct hodo_map classes, tracks; /* of struct perfetto_class, perfetto_track */
 	uint64_t nlocations, nuuids;
 	struct hodo_arena lanes, texts; /* texts: of the packet under construction */
-	const struct hodo_read_stream *loss_stream; /* of the last loss, … */
-	int64_t loss_ns;                            /* … and when it ended */
+	const struct hodo_read_stream *loss_stream; /* of the last loss */
+	int64_t loss_ns;                            /* when the last loss ended */
 	/* The event under construction. */
 	Perfetto__TrackEvent event;
 	int64_t ts_ns;

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#define HODO_VIEW_OMITTED_CELLS 512u /* of each of the first tracks, … */
-#define HODO_VIEW_OMITTED_FEW   64u  /* … of the others, so that their memory is bounded */
+#define HODO_VIEW_OMITTED_CELLS 512u /* of each of the first tracks */
+#define HODO_VIEW_OMITTED_FEW   64u  /* cells of each other track, so that their memory is bounded */
 #define HODO_VIEW_OMITTED_FIRST 1024u
 
 struct hodo_view_omitted {

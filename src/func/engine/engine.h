@@ -44,8 +44,8 @@
 #define HODO_ENGINE_PLANS_MAX 256u
 
 /* Of a window. */
-#define HODO_ENGINE_WANTED  1u /* for a function; … */
-#define HODO_ENGINE_WANTED_EVENT 16u /* … for an event */
+#define HODO_ENGINE_WANTED  1u /* for a function */
+#define HODO_ENGINE_WANTED_EVENT 16u /* wanted for an event */
 #define HODO_ENGINE_ON      2u
 #define HODO_ENGINE_REFUSED 4u /* memory is not as planned, or no longer mapped */
 #define HODO_ENGINE_CHANGES 8u /* it is being written */
@@ -114,7 +114,7 @@ HODO_HIDDEN const struct hodo_plan_window *hodo_engine_window(unsigned plan, uin
 
 /* By its address: whether the next apply switches it on for HODO_ENGINE_WANTED or HODO_ENGINE_WANTED_EVENT. */
 HODO_HIDDEN void hodo_engine_want(uintptr_t window, uint8_t what, bool on);
-/* Likewise, for all windows at which a thread lands, of present plans: call it after functions. off:
+/* hodo_engine_want() for all windows at which a thread lands, of present plans: call it after functions. off:
  * functions no longer want them either. */
 HODO_HIDDEN void hodo_engine_want_landings(bool on);
 /* Whether the byte is in a window that is on or changing: nobody else may write it. */

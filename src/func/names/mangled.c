@@ -21,7 +21,7 @@
 #define STACK_BASE (64u << 10)    /* besides what grows with the name; also for a signal handler */
 #define STACK_PER_BYTE 512u       /* libiberty needs 150, of any name (test_limits finds more) */
 #define TEXT_MANGLED_MAX 1024u    /* for the whole text: libiberty needs stack quadratic in it */
-#define TEXT_STACK (16u << 20)    /* … of which this is twice as much; only used pages take memory */
+#define TEXT_STACK (16u << 20)    /* twice what TEXT_MANGLED_MAX bytes need; only used pages take memory */
 #define MEMORY_PER_BYTE 128u      /* libiberty needs 72: two components and a reference */
 
 /* A guard page, the stack, libiberty's memory. */

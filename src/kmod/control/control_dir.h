@@ -25,9 +25,9 @@ struct seq_file;
 struct hodo_control_file {
 	const char *name;
 	umode_t mode;
-	/* One of the first two if it can be read. Writes its contents; m->private: data. */
+	/* show or read is set if it can be read. Writes its contents; m->private: data. */
 	int (*show)(struct seq_file *m, void *data);
-	/* Likewise in pieces, as pread(): bytes, or a negative errno. */
+	/* Reads its contents in pieces, as pread(): bytes, or a negative errno. */
 	ssize_t (*read)(const struct file *file, char *to, loff_t offset, size_t len);
 	/*
 	 * Takes what was written, without surrounding blanks. 0 or negative errno. NULL: it cannot be

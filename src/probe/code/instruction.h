@@ -40,7 +40,7 @@ struct hodo_instruction {
 	uint8_t opcode;
 	bool notrack;   /* it has the prefix for jumps through tables */
 	bool indexed;   /* of JUMP_MEMORY, and of loads: the address has an index, as for a table */
-	bool absolute;  /* … and only that and a 32-bit number, `table` */
+	bool absolute;  /* the address has only an index and a 32-bit number, `table` */
 	int32_t table;
 	uint64_t target; /* the address of a branch or a displacement */
 };

@@ -48,7 +48,7 @@ static struct source source_of(const uint8_t *code, unsigned length, unsigned re
 	if (length == at + 5 && code[at] == (0xb8 | (reg & 7)) && (rex & 1) == reg >> 3) { /* mov $number,%reg */
 		s.kind = NUMBER;
 		memcpy(&s.number, code + at + 1, sizeof(s.number));
-	} else if (length == at + 6 && code[at] == 0xc7 && modrm >> 3 == 0x18 && rm == reg) { /* the same, longer */
+	} else if (length == at + 6 && code[at] == 0xc7 && modrm >> 3 == 0x18 && rm == reg) { /* mov, longer */
 		s.kind = NUMBER;
 		memcpy(&s.number, code + at + 2, sizeof(s.number));
 	} else if (plain && (code[at] == 0x31 || code[at] == 0x33) && rm == reg && other == reg) { /* xor %reg,%reg */

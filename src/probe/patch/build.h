@@ -23,14 +23,14 @@ struct hodo_probe_event {
 	bool exits;
 	/* It is only at exits that return, and has no such field. */
 	bool results;
-	const struct hodo_probe_field *tail; /* the fields at jumps to other functions; NULL: the same */
+	const struct hodo_probe_field *tail; /* the fields at jumps to other functions; NULL: as at other exits */
 	/*
 	 * Out, for one at exits: how many have a window, how many of these are jumps to other functions, and
 	 * how many have none.
 	 */
 	uint32_t left, tails, missed;
-	uint64_t calls; /* … the number that identifies its calls: its first state */
-	uint64_t desc;  /* … its descriptor's offset in the plan's file */
+	uint64_t calls; /* out, for one at exits: the number that identifies its calls: its first state */
+	uint64_t desc;  /* out, for one at exits: its descriptor's offset in the plan's file */
 	uint8_t reason; /* out: why it, or some exit, has no window; else HODO_PROBE_FINE */
 	uint8_t trap; /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
 };
@@ -39,7 +39,7 @@ struct hodo_probe_event {
 struct hodo_probe_replacement {
 	uint64_t addr;     /* in the file */
 	uint64_t to;       /* in memory */
-	uint64_t original; /* likewise, a pointer to set to where the original can still be called; 0: none */
+	uint64_t original; /* in memory: a pointer to set to where the original can still be called; 0: none */
 	uint32_t number;   /* the caller's */
 	uint8_t reason;    /* out: why it cannot be replaced; else HODO_PROBE_FINE */
 	uint8_t trap;      /* out: why it is by a breakpoint, and not by a jump; else HODO_PROBE_FINE */
@@ -72,18 +72,18 @@ struct hodo_probe_built {
 	uint32_t functions; /* whose calls can be traced */
 	uint32_t slotted;   /* whose own slots are to be used */
 	uint32_t refused;   /* that have no entry by a jump */
-	uint32_t exits;     /* exits of traceable functions; … */
-	uint32_t missed;    /* … exits that have no jump: their calls end unseen */
+	uint32_t exits;     /* exits of traceable functions */
+	uint32_t missed;    /* exits that have no jump: their calls end unseen */
 	uint32_t calls;     /* system calls */
 	uint32_t finders;   /* functions through which unwinders find descriptions */
-	uint32_t events;    /* events with a window; … */
-	uint32_t without;   /* … and without */
+	uint32_t events;    /* events with a window */
+	uint32_t without;   /* events without a window */
 	uint32_t replaced;
 	uint32_t landings;  /* functions by which calls are left */
 	uint32_t windows;
 	uint64_t bytes;     /* of slots */
-	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object; … */
-	enum hodo_probe_reason reason; /* … and why */
+	uint64_t call;      /* -EOPNOTSUPP: of the system call that cannot be replaced, in the object */
+	enum hodo_probe_reason reason; /* -EOPNOTSUPP: why the system call cannot be replaced */
 };
 
 /*

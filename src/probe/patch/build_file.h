@@ -26,10 +26,10 @@ enum hodo_plan_hook_kind {
 struct hodo_plan_hook {
 	struct hodo_plan_hook *next; /* of the window */
 	struct hodo_probe_event *event; /* HODO_HOOK_EVENT */
-	const struct hodo_probe_replacement *replacement; /* HODO_HOOK_REPLACE; … */
-	uint64_t first;      /* … where the original can be called, or once written, where the slot begins */
-	uint64_t state;      /* of the event; all of its hooks have one. Of a replacement where its address stands; of a
-			      * landing what r11 is to be (HODO_IMPORT_LANDED) */
+	const struct hodo_probe_replacement *replacement; /* HODO_HOOK_REPLACE */
+	uint64_t first;      /* of a replacement: where to call the original; once written, where the slot begins */
+	uint64_t state;      /* of the event; all of its hooks have one. Of a replacement: where its address stands; of
+			      * a landing: what r11 is to be (HODO_IMPORT_LANDED) */
 	uint32_t stack;      /* bytes of stack that its code uses */
 	uint16_t bytes;
 	uint8_t kind;        /* enum hodo_plan_hook_kind */

@@ -218,8 +218,8 @@ static void put_site(struct hodo_machine_code *c, const struct hodo_probe_event_
 	hodo_code_put32(c, 6 + 1 + 4);
 	hodo_code_put(c, "\xff\x25", 2);                  /* jmp *site(%rip) */
 	hodo_code_put_distance(c, e->site);
-	hodo_code_put(c, "\xa9", 1);                      /* test: makes the distance decodable … */
-	hodo_code_put32(c, (int64_t)(e->state - (c->address + c->n + 4))); /* … from back, which follows */
+	hodo_code_put(c, "\xa9", 1);                      /* test: makes the distance decodable */
+	hodo_code_put32(c, (int64_t)(e->state - (c->address + c->n + 4))); /* distance from back, which follows */
 }
 
 size_t hodo_probe_event_code(const struct hodo_probe_event_code *e, uint64_t address, uint8_t *to, size_t room)

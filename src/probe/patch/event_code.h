@@ -15,7 +15,7 @@
 enum hodo_probe_event_part {
 	HODO_EVENT_PLACE, /* the event, at any place */
 	HODO_EVENT_BEGIN, /* for one at exits: the code at the entry */
-	HODO_EVENT_END    /* … the code at an exit: the last field is the call's duration, in ns */
+	HODO_EVENT_END    /* for one at exits: the code at an exit; the last field is the call's duration, in ns */
 };
 
 struct hodo_probe_event_code {

@@ -70,7 +70,7 @@ void hodo_code_constant(struct hodo_machine_code *c, unsigned reg, int64_t numbe
 	hodo_code_put(c, &number, sizeof(number));
 }
 
-/* Likewise, but with a fixed length, which must not depend on the object's address. */
+/* hodo_code_constant() to rax, but with a fixed length, which must not depend on the object's address. */
 static void put_address(struct hodo_machine_code *c, uint64_t address)
 {
 	hodo_code_put(c, "\x48\xb8", 2);

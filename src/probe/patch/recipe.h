@@ -20,7 +20,7 @@ struct hodo_probe_recipe {
 	uint64_t addr; /* of the window */
 	struct hodo_instruction instruction[HODO_PROBE_WINDOW_INSTRUCTIONS];
 	uint8_t from[HODO_PROBE_WINDOW_INSTRUCTIONS]; /* their offsets in the window */
-	uint16_t at[HODO_PROBE_WINDOW_INSTRUCTIONS];  /* … in the slot, its hook first: there a trap goes on */
+	uint16_t at[HODO_PROBE_WINDOW_INSTRUCTIONS];  /* offsets in the slot, hooks first: a trap goes on there */
 	uint8_t n, len, hooks;
 	bool back; /* it jumps back */
 	uint16_t hook_bytes; /* each */

@@ -44,6 +44,6 @@ struct hodo_probe_survey {
 
 /* Plans everything; the object has no windows afterwards. 0 or -ENOMEM. */
 int hodo_probe_survey(struct hodo_probe_survey *s, const struct hodo_probe_object *o);
-/* The same for a file. 0; -EOPNOTSUPP: refused entirely, *why; -ENOEXEC: not ELF; errors of open(2) and
+/* hodo_probe_survey() of a file. 0; -EOPNOTSUPP: refused entirely, *why; -ENOEXEC: not ELF; errors of open(2) and
  * hodo_probe_object_open(). */
 int hodo_probe_survey_file(struct hodo_probe_survey *s, const char *path, enum hodo_probe_reason *why);

@@ -28,7 +28,7 @@ struct hodo_probe_window {
 	uint8_t len, n;     /* bytes and instructions */
 	uint8_t at[HODO_PROBE_WINDOW_INSTRUCTIONS]; /* where they begin */
 	uint8_t boundaries; /* bit k: byte k of the jump, 1 to 4, must trap */
-	uint8_t entered;    /* … known jumps lead there */
+	uint8_t entered;    /* bit k: known jumps lead to byte k of the jump */
 	uint8_t hooks;      /* bit k: a probe is called before instruction k */
 	uint8_t bytes[HODO_PROBE_WINDOW_BYTES]; /* as they are in the file */
 };

@@ -55,6 +55,7 @@ static bool is_same(const char *a, const char *b, bool spaces)
 	}
 }
 
+/* Whether the name is wanted. */
 static bool is(const struct hodo_probe_name *n, const char *name)
 {
 	if (n->glob)
@@ -62,7 +63,7 @@ static bool is(const struct hodo_probe_name *n, const char *name)
 	return is_same(n->wanted, name, n->whole || strchr(n->wanted, ' '));
 }
 
-/* … or its short form is. */
+/* Whether the name or its short form is wanted. */
 static bool is_either(const struct hodo_probe_name *n, const char *name)
 {
 	HODO_AUTO_FREE char *brief = NULL;

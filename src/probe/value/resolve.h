@@ -17,7 +17,7 @@ struct hodo_probe_point {
 	const char *function; /* the function that contains it, as symbols show it; "": none. Owned by the image */
 	uint64_t start;       /* of the function; past the address if none is known */
 	const char *inlined;  /* the function whose requested copy begins there; else NULL */
-	uint64_t copy;        /* … the debug information's entry of it */
+	uint64_t copy;        /* the debug information's entry of that copy */
 	bool entry, result;   /* the function's entry; its exits */
 	struct hodo_probe_field *fields;
 	uint32_t nfields;
@@ -32,7 +32,7 @@ struct hodo_probe_points {
 /* 0; -EINVAL, with a line in why; -ENOMEM. Free it in any case. */
 int hodo_probe_resolve(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
 		       struct hodo_why *why);
-/* The same with all variables available there, instead of the text's values. */
+/* hodo_probe_resolve() with all variables available at each place, instead of the text's values. */
 int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
 			   struct hodo_why *why);
 /* For hodo_probe_field_make(): the place of a point. */

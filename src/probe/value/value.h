@@ -24,8 +24,7 @@ struct hodo_probe_field {
 
 /*
  * Resolves a value at a place; result: for HODO_SPEC_RETURN, which only has $retval and registers. 0;
- * -EINVAL, with the reason in why; -ENOENT: likewise, no such variable or member; -ENOMEM. Free it in any
- * case.
+ * -EINVAL, or -ENOENT: no such variable or member, both with the reason in why; -ENOMEM. Free it in any case.
  */
 int hodo_probe_field_make(struct hodo_probe_field *f, const struct hodo_scope *s, bool result,
 			  const struct hodo_spec_value *v, struct hodo_why *why);

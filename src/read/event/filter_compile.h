@@ -9,5 +9,5 @@
 int hodo_filter_compile(const char *expr, uint8_t *code, size_t size, size_t *len, char *error,
 			size_t error_size);
 
-/* The same, for events as they happen: refuses what is only known when a recording is read. */
+/* hodo_filter_compile() for events as they happen: refuses what is only known when a recording is read. */
 int hodo_filter_compile_live(const char *expr, uint8_t *code, size_t size, size_t *len, struct hodo_why *why);

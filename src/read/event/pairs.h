@@ -53,7 +53,7 @@ static inline const char *hodo_pair_base(const struct hodo_read_event *e)
 bool hodo_pair_key(struct hodo_text *key, const struct hodo_read_event *event);
 
 enum hodo_paired {
-	HODO_PAIR_NONE,    /* … */
+	HODO_PAIR_NONE,    /* there is no *pair */
 	HODO_PAIR_FOUND,   /* end: *pair is its begin */
 	HODO_PAIR_LEFT,    /* *pair has no end: the thread is in, or leaves, another system call; or it was lost */
 	HODO_PAIR_GIVEN_UP /* begin: *pair made room */

@@ -33,7 +33,7 @@ size_t hodo_pattern_first(const char *list);
  * "kv:*". 0; -EINVAL and a message in why; -ENOMEM.
  */
 int hodo_pattern_add(struct hodo_pattern_list *list, const char *arg, struct hodo_why *why);
-/* The same for others than events: flaw says what is wrong with a pattern of len bytes, if anything is. */
+/* hodo_pattern_add() of names other than events': flaw says what is wrong with a pattern of len bytes; or NULL. */
 int hodo_pattern_add_others(struct hodo_pattern_list *list, const char *arg,
 			    const char *(*flaw)(const struct hodo_pattern_list *list, const char *p, size_t len),
 			    struct hodo_why *why);

@@ -87,7 +87,7 @@ struct hodo_runs_mark {
 
 /* At an event of a process. */
 void hodo_runs_mark(struct hodo_runs *runs, const struct hodo_read_event *event, struct hodo_runs_mark *mark);
-/* … that the same thread had later; false: how long it did not run in between is not known. */
+/* At a later event of the same thread: how long it did not run since the mark; false: not known. */
 bool hodo_runs_since(struct hodo_runs *runs, const struct hodo_read_event *event, const struct hodo_runs_mark *mark,
 		     struct hodo_read_off_cpu *result);
 /* Appends " off_cpu=1.234ms waits=1 preempted=0" (text/text_line.c). */

@@ -33,12 +33,12 @@ struct hodo_select_known {
 /* Whether the reader's selection, which may be NULL, has the class. */
 bool hodo_select_has_class(const struct hodo_select *select, const struct hodo_read_class *cls);
 /*
- * … and the thread. of: NULL, or the kernel: its threads are those of others; pid: the thread's own process.
+ * Whether it has the thread. of: NULL, or the kernel: its threads are those of others; pid: the thread's own process.
  */
 bool hodo_select_has_thread(const struct hodo_select *select, const struct hodo_read_process *of, uint32_t pid,
 			    uint32_t tid, const char *comm);
-/* … of an event, by a selection that may be NULL, too; of an end by the thread of its begin, if that is known: a span
- * is where it began. */
+/* Whether a selection, which may be NULL, has the thread of an event; of an end event, that of its start, if known: a
+ * span is where it began. */
 bool hodo_select_whose(const struct hodo_select *select, const struct hodo_read_event *event);
 /* Whether an event is one of those, or -ENOMEM: for hodo_read_choose(). */
 int hodo_select_takes(void *select, const struct hodo_read_event *event);

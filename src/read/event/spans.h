@@ -16,6 +16,6 @@ int hodo_spans_event(struct hodo_spans *spans, struct hodo_read_event *event, bo
 
 /* After hodo_spans_event(): notes for the event's begin whether the event is taken. 0 or -ENOMEM. */
 int hodo_spans_learn(struct hodo_spans *spans, const struct hodo_read_event *event, bool taken);
-/* … returns whether the event is taken: a begin as its end was, anything else according to taken. */
+/* After hodo_spans_event(): whether the event is taken: a start as its end was, anything else according to taken. */
 bool hodo_spans_take(const struct hodo_spans *spans, bool taken);
 void hodo_spans_forget(struct hodo_spans *spans); /* what was learned */

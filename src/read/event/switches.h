@@ -4,7 +4,7 @@
  *
  *	sched:sched_switch                      both, of two threads: the module's
  *	sched:switch_in, sched:switch_out       one thread's: the recorder's own, from perf events (record --off-cpu)
- *	sched:watched                           from here on the thread's are recorded: likewise
+ *	sched:watched                           the recorder's own: from here on the thread's switches are recorded
  *	sched:sched_waking, sched_wakeup, sched_wakeup_new
  */
 #pragma once

@@ -9,7 +9,7 @@
 /* Ticks to ns since the epoch, rounded down and clamped to 64 bits. freq_hz > 0. */
 int64_t hodo_read_clock_ns(const struct hodo_read_clock *clock, uint64_t ticks);
 
-/* The same near a point already converted, in 64 bits. */
+/* To convert ticks near a point already converted, in 64 bits. */
 struct hodo_clock_near {
 	uint64_t ticks; /* the point */
 	int64_t ns;

@@ -41,7 +41,7 @@ static inline uint64_t hodo_layouts_size(const struct hodo_read_layouts *l, uint
 	       hodo_payload_size(&l->event[id]->payload, p + HODO_EVENT_HEADER, room - HODO_EVENT_HEADER);
 }
 
-/* The same for any record, even if its header is cut off: then the header's size. */
+/* Bytes of the record at p, as hodo_layouts_size(); of one whose header is cut off, the header's size. */
 static inline uint64_t hodo_layouts_size_at(const struct hodo_read_layouts *l, const uint8_t *p, uint64_t room)
 {
 	uint64_t word = 0;

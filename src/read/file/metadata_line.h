@@ -35,7 +35,7 @@ char *hodo_line_get_text(struct hodo_line *l, const char *key); /* or "" */
 void hodo_line_put_text(struct hodo_text *to, const char *before, const char *text);
 /* 0, or -EINVAL if the key is missing or its value is not a number up to max. */
 int hodo_line_get_number(struct hodo_line *l, const char *key, uint64_t max, uint64_t *number);
-/* The same, with a sign allowed. */
+/* 0, or -EINVAL if the key is missing or its value is not a number from -INT64_MAX to INT64_MAX. */
 int hodo_line_get_signed(struct hodo_line *l, const char *key, int64_t *number);
 uint32_t hodo_line_get_u32(struct hodo_line *l, const char *key); /* 0: none, or no such number */
 

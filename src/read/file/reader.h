@@ -40,7 +40,7 @@ struct hodo_read {
 	struct hodo_stream *given; /* the stream of the last event given */
 	int64_t since_ns, until_ns;
 	struct hodo_spans *spans; /* NULL: nobody wants pairs */
-	bool begins; /* … and ends have their begins */
+	bool begins; /* end events are given with their starts */
 	int (*takes)(void *data, const struct hodo_read_event *event); /* NULL: all events */
 	void *takes_data;
 	struct hodo_select *select; /* of hodo_read_select(); NULL: none */

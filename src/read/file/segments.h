@@ -27,7 +27,7 @@ int hodo_read_segment_add(struct hodo_stream *s, const struct hodo_trace *t, boo
 int hodo_read_segment_open(struct hodo_stream *s, struct hodo_segment *g);
 /* The segment that contains off, or ends before it. NULL: the stream has no file. */
 struct hodo_segment *hodo_read_segment_at(struct hodo_stream *s, uint64_t off);
-/* Likewise; at the end of a segment, off moves to the next. NULL: at the end of all. */
+/* hodo_read_segment_at(), but at the end of a segment, off moves to the next. NULL: at the end of all. */
 struct hodo_segment *hodo_read_segment_enter(struct hodo_stream *s, uint64_t *off);
 /* The number of parts that are not here, between that one of hodo_read.parts and the one before it in its directory. */
 uint64_t hodo_read_parts_missing(const struct hodo_read *r, uint32_t part);

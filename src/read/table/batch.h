@@ -89,7 +89,7 @@ static inline struct hodo_rows_values *hodo_rows_set(struct hodo_rows_batch *b, 
 	return v;
 }
 
-/* … and where its value is to be written. */
+/* hodo_rows_set(), returning where the row's value is to be written. */
 static inline void *hodo_rows_at(struct hodo_rows_batch *b, uint32_t column)
 {
 	struct hodo_rows_values *v = hodo_rows_set(b, column);

@@ -23,8 +23,8 @@
 struct column {
 	struct hodo_read_column pub; /* first */
 	bool varies;
-	void *values; /* of what varies, … */
-	size_t room;  /* bytes */
+	void *values; /* of a batch, if it varies */
+	size_t room;  /* bytes of values */
 	uint32_t *offsets;
 	uint8_t *valid; /* of pieces */
 };

@@ -35,7 +35,7 @@ static inline const struct hodo_read *hodo_read_reader_of(const struct hodo_read
 char *hodo_read_put_value(char *o, const struct hodo_read_field *f, const struct hodo_read_value *v,
 			  locale_t c);
 
-/* The same in JSON. */
+/* A field's value in JSON; room: as for hodo_read_put_value(). */
 char *hodo_read_put_value_json(char *o, const struct hodo_read_value *v, locale_t c);
 
 /* Append both to a text, making room. */

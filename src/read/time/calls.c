@@ -223,7 +223,7 @@ static struct hodo_shadow *place_of(struct calls_thread *t, uint64_t at)
 	return other != t && hodo_shadow_holds(&other->shadow, at) ? &other->shadow : &t->shadow;
 }
 
-/* The same if only a stack pointer inside the frame is known: the nearest frame of the function, if this
+/* place_of() if only a stack pointer inside the frame is known: the nearest frame of the function, if this
  * thread has none where one is expected (a tail jump's exit has an address a page lower). */
 static struct hodo_shadow *place_near(struct calls_thread *t, uint64_t at, uint64_t function)
 {

@@ -50,14 +50,14 @@ enum hodo_slice_kind {
 	HODO_SLICE_RUNNING, /* a thread on a CPU; on a CPU track. Idle times have none */
 };
 
-#define HODO_SLICE_LEFT 1u      /* left by longjmp, an exception or the like; or its end is not known, as above */
+#define HODO_SLICE_LEFT 1u      /* left by longjmp, an exception or the like; or its end is not known */
 #define HODO_SLICE_OPEN 2u      /* not over at the end of the recording */
 #define HODO_SLICE_NO_EXIT 4u   /* a call whose exit cannot be seen: end_ns is begin_ns */
 #define HODO_SLICE_END_LOST 8u  /* events were lost meanwhile, most likely its end too: it may have ended before */
-#define HODO_SLICE_SPLIT 16u    /* ended only because of nesting, … */
-#define HODO_SLICE_CONTINUED 32u /* … and begun again */
+#define HODO_SLICE_SPLIT 16u    /* ended only because of nesting */
+#define HODO_SLICE_CONTINUED 32u /* begun again after it was split */
 
-/* The same struct from begin to end. */
+/* A slice: its begin op and its end op get the same struct. */
 struct hodo_slice {
 	const struct hodo_track *track;
 	struct hodo_slice *parent; /* the enclosing slice on its track, or NULL. ASYNC: always NULL */
@@ -82,7 +82,7 @@ struct hodo_slice {
 	uint32_t sched_why; /* RUNNING, in the end op: enum hodo_sched_why */
 	const struct hodo_sched_off *sched_off; /* RUNNING, in the end op: how it waited before; NULL: not known */
 	void *user;       /* the caller's: set in begin, found again in end */
-	void *whole;      /* the same, also when it goes on after it was split */
+	void *whole;      /* the caller's, as user; kept when the slice goes on after it was split */
 };
 
 /*
@@ -134,8 +134,8 @@ void hodo_timeline_free(struct hodo_timeline *timeline); /* NULL is allowed */
 /* Reads everything, from the first event to the last or the limits, once; the limits are already set in the
  * reader, and until_ns is 0 if there are none. 0, an op's result, or a negative errno. */
 int hodo_timeline_read(struct hodo_timeline *timeline, int64_t since_ns, int64_t until_ns);
-/* The same in steps: start returns 0 or what went wrong, next takes an event and returns 1; 0: there are no more, and
- * what was open has ended. */
+/* hodo_timeline_read() in steps: start returns 0 or what went wrong, next takes an event and returns 1; 0: there are
+ * no more, and what was open has ended. */
 int hodo_timeline_start(struct hodo_timeline *timeline, int64_t since_ns, int64_t until_ns);
 int hodo_timeline_next(struct hodo_timeline *timeline);
 /* As next, but at 0 nothing ends: the reader follows a recording (read/file/follow.h), and there may be more later. */

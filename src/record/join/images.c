@@ -34,7 +34,7 @@
 #define CHECK_NS 50000000ll
 #define AWAITED_MAX 65536u /* half of it for children of processes that have ended */
 #define CHECKED_MAX 4096u  /* at a time */
-#define COUNTED_MAX 256u   /* likewise, since their files are examined */
+#define COUNTED_MAX 256u   /* at a time, since their files are examined */
 #define COUNTED_AT_END_MAX 8192u
 #define START_NS 10000ull /* at least, on one CPU */
 #define TOO_MANY "or fewer: more programs ran at once than can be followed"

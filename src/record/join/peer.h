@@ -31,7 +31,7 @@ int hodo_peer_ask(int fd, enum hodo_control_op op, uint32_t pid, uint32_t next, 
 
 /*
  * Asks the recorder whose socket is at path. 0 and the answer; -ENOENT: it does not record that process, or not so
- * many; -EAGAIN: not yet; -ECONNREFUSED: there is no recorder; another negative errno. passed as above.
+ * many; -EAGAIN: not yet; -ECONNREFUSED: there is no recorder; another negative errno. passed: as of hodo_peer_ask().
  */
 int hodo_recorder_ask(const char *path, enum hodo_control_op op, pid_t pid, uint32_t next, const char *text,
 		      struct hodo_msg_answer *answer, int *passed);

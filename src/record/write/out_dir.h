@@ -41,10 +41,10 @@ void hodo_out_dir_restore(struct hodo_out_aside *aside, int fd);
  * -EEXIST if it holds anything else; then nothing is removed.
  */
 int hodo_out_dir_remove(int fd, const char *path);
-/* The same for the one of that name in parent. */
+/* hodo_out_dir_remove() for the one of that name in parent. */
 int hodo_out_dir_remove_in(int parent, int fd, const char *name);
 
-/* Removes a part or a snapshot of the recording dirfd, likewise. */
+/* hodo_out_dir_remove() for a part or a snapshot of the recording dirfd. */
 int hodo_out_dir_remove_at(int dirfd, const char *name);
 
 /* Names of directories in it that are themselves recordings, and of a part being made. */

@@ -24,7 +24,7 @@ struct hodo_stream_file {
 	int fd;             /* -1: not open now */
 	bool made;          /* the file exists */
 	struct hodo_compressor *compressor; /* NULL: it is not compressed; set after _init(), its user's */
-	struct hodo_drain *drain; /* likewise; NULL: there is only one thread */
+	struct hodo_drain *drain; /* NULL: there is only one thread; set after _init(), its user's */
 	bool apart;         /* a packet is being written outside of the drain's lock: the file stays open */
 	struct hodo_seek_table table;
 	uint64_t bytes;     /* on disk: whole packets, without the table of frames at the end */

@@ -51,7 +51,7 @@ static uint32_t generation; /* of recordings */
 /* What to check when an event happens. */
 struct hodo_rules_event {
 	struct hodo_span span;  /* that it begins or ends, if $duration is wanted */
-	struct hodo_span rated; /* the same, if its begins have a rate: noted are those that were within it */
+	struct hodo_span rated; /* that it begins or ends, if starts have a rate: noted are those within it */
 	uint32_t n;
 	struct hodo_bound bound[];
 };

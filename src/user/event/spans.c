@@ -48,8 +48,8 @@
 enum { FREE = 0, BUSY = 1, FIRST_TICKET = 2 };
 
 struct key {
-	uint32_t n;             /* words, of which … */
-	uint64_t w[KEY_WORDS]; /* … the first is this number and the second the name; NULs follow the id */
+	uint32_t n;             /* words in use */
+	uint64_t w[KEY_WORDS]; /* the first is that number, the second the name; NULs follow the id */
 };
 
 struct slot {

@@ -56,8 +56,8 @@ HODO_HIDDEN int hodo_flight_path_dir(char *path, const char *dir);
  */
 HODO_HIDDEN int hodo_flight_file_make(char *path, const char *dir, uint64_t bytes, bool *locked);
 /*
- * Likewise, unallocated: DIR/COMM-PID.N.snapshot beside the flight recorder's file, from n on; n becomes its
- * number.
+ * Makes DIR/COMM-PID.N.snapshot, unlocked and unallocated, beside the flight recorder's file, from n on; n becomes
+ * its number. Returns the descriptor, or a negative errno.
  */
 HODO_HIDDEN int hodo_flight_file_snapshot(char *path, const char *file, uint64_t bytes, uint32_t *n);
 /* Removes files of dead processes, oldest first, until keep are left; a limited number at a time. */

@@ -10,7 +10,7 @@
  * those of a failed dlopen() from the end.
  *
  *                | each               | settle
- *   each         | excluded (control lock), likewise settle
+ *   each         | excluded (control lock), and so is settle
  *   dlopen       | beside: changes what comes behind `newest`
  */
 #include <dlfcn.h>

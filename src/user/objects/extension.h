@@ -43,7 +43,8 @@ extern HODO_HIDDEN const struct hodo_extension *hodo_func;
 /* functions.c: loads libhodo-func.so unless it is loaded. 0 or negative errno. Not under the control lock;
  * takes the loader's. */
 HODO_HIDDEN int hodo_functions_load(void);
-HODO_HIDDEN void hodo_functions_load_copy(void); /* … if ours is a copy, which may not be there for long */
-/* functions.c: likewise, loads other libraries, which stay; each is followed by a newline, which becomes a
- * NUL. */
+/* hodo_functions_load(), if our own library is a copy, which may not be there for long. */
+HODO_HIDDEN void hodo_functions_load_copy(void);
+/* functions.c: loads other libraries, which stay; each is followed by a newline, which becomes a NUL. Takes the
+ * loader's lock, not under the control lock. */
 HODO_HIDDEN void hodo_libraries_load(char *paths);

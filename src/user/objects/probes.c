@@ -17,7 +17,7 @@
  *
  * Order, all sequentially consistent: a reader counts in before it loads the
  * list (else it could use an old list uncounted); an updater stores the list
- * before it sums (likewise), and sums the outs before the ins (a reader that
+ * before it sums (for the same reason), and sums the outs before the ins (a reader that
  * goes in and out between the two sums would else be seen out but not in,
  * hiding one that is still inside).
  */

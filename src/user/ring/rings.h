@@ -11,7 +11,7 @@
 HODO_HIDDEN void hodo_clock_init(void);
 HODO_HIDDEN int64_t hodo_clock_ns(clockid_t id);
 HODO_HIDDEN uint64_t hodo_clock_read(uint32_t clock); /* ticks of enum hodo_clock, ordered after older loads */
-HODO_SHARED uint64_t hodo_clock_now(void); /* likewise, of the recording's */
+HODO_SHARED uint64_t hodo_clock_now(void); /* ticks of the recording's clock, ordered after older loads */
 HODO_SHARED uint64_t hodo_ticks_now(void); /* of the recording's clock, or the TSC if there is none; in no order */
 extern HODO_SHARED uint64_t hodo_ticks_per_s; /* as the recorder says; 0: it does not */
 

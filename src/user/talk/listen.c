@@ -47,7 +47,7 @@ static int begin_listening(uint32_t why)
 	}
 }
 
-/* … but waits for the last one to end, which takes microseconds. */
+/* begin_listening(), but waits for the last thread to end, which takes microseconds. */
 static int begin_patiently(uint32_t why)
 {
 	int error;

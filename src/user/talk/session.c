@@ -272,7 +272,7 @@ static int greet(int fd, enum hodo_start how, struct hodo_layout *layout)
 	return hodo_config_valid(&config, n, layout) ? 0 : fail(fd, HODO_FAILED_CONFIG, -EPROTO, 0);
 }
 
-/* … and hands over the buffers. */
+/* Gets the configuration and, if need be, a plan; hands over the buffers, and begins the recording. */
 int hodo_session_converse(int fd, enum hodo_start how, uint32_t recorder)
 {
 	const struct hodo_msg ask = { HODO_MSG_MAGIC, HODO_ABI_VERSION, HODO_MSG_PLAN };

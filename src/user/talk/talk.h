@@ -19,7 +19,7 @@ HODO_HIDDEN int hodo_recording_map(struct hodo_recording_memory *memory, int fd)
 HODO_HIDDEN bool hodo_config_valid(const struct hodo_msg_config *c, long len, struct hodo_layout *layout);
 /* Takes the configuration and the memory, without beginning; afterwards the catalogue is in it. */
 HODO_HIDDEN int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_recording_memory *memory);
-HODO_HIDDEN void hodo_recording_drop(void); /* … and gives them up again */
+HODO_HIDDEN void hodo_recording_drop(void); /* gives up what hodo_recording_take() took */
 HODO_HIDDEN int hodo_recording_begin(void); /* events are on when it returns; 0 or an error of patching */
 /*
  * Events are off when it returns; releases the lock in between. 0; -ENOTCONN: none, or it is ending; -EAGAIN:
@@ -44,7 +44,7 @@ enum hodo_listens { HODO_LISTENS_WANTED = 1, HODO_LISTENS_MADE = 2 }; /* the pro
 HODO_HIDDEN void hodo_listener_init(char *const *envp);
 HODO_HIDDEN int hodo_listener_start(uint32_t why);
 HODO_HIDDEN void hodo_listener_lost(void);   /* in a fork child: the thread stayed in the parent */
-HODO_HIDDEN void hodo_listener_forked(void); /* … after it: without the lock, in a fork handler */
+HODO_HIDDEN void hodo_listener_forked(void); /* after hodo_listener_lost(): without the lock, in a fork handler */
 
 /* control.c; under the control lock */
 HODO_HIDDEN int hodo_control_set(const char *pattern, bool on);

@@ -100,7 +100,7 @@ export function callPaths(model, { kind = 'thread', range = null, byTrack = fals
 	return tree;
 }
 
-/* The same by callers: below all (or below each track) what took time itself, below that what called it. */
+/* The tree by callers: below all (or below each track) what took time itself, below that what called it. */
 export function inverse(model, tree, byTrack) {
 	const made = new PathTree(model);
 	made.left = tree.left;

@@ -84,7 +84,7 @@ function numbersOf(group) {
 		...QUANTILES.map(([name, q]) => [name, group.at(q)]), ['Max', group.max]];
 }
 
-/* The same as texts; percentiles of buckets are about right. */
+/* [[name, text]…] of a distribution; percentiles of buckets are about right. */
 function figuresOfOne(group) {
 	return numbersOf(group).map(([name, value]) => [name, name === 'Count' ? count(value)
 		: `${group.all && name.startsWith('p') ? '≈ ' : ''}${duration(value)}`]);

@@ -14,7 +14,7 @@ export function firstAbove(array, value, from, to) {
 	return from;
 }
 
-/* The same, for one that is probably near from. */
+/* firstAbove() for an index that is probably near from. */
 export function firstAboveNear(array, value, from, to) {
 	let step = 1;
 	let low = from;
