@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - see clickhouse.h: a client, and what it makes of a recording. */
+/* load.c - a client of ClickHouse, and what it makes of a recording. */
 #include "blocks.h"
 #include "cluster.h"
 #include "database.h"

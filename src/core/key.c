@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* key.c - see key.h. A key begins with a tag; an integer's 8 bytes follow, or for anything else a length and
- * the bytes. */
+/* key.c - makes keys of values. A key begins with a tag; an integer's 8 bytes follow, or for anything else a length
+ * and the bytes. */
 #include "key.h"
 #include "fields.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* ring.c - see ring.h for who runs beside whom. */
 #include "ring.h"
 #include "atomic.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* merge.c - see merge.h: from recordings to how their times are moved. */
+/* merge.c - finds how the times of each recording are moved. */
 #define _GNU_SOURCE
 #include "merge.h"
 

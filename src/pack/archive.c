@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* archive.c - see archive.h. The format is POSIX ustar, with GNU's binary numbers for sizes above 8 GiB. */
+/* archive.c - a packed recording's format: POSIX ustar, with GNU's binary numbers for sizes above 8 GiB. */
 #include "archive.h"
 
 #include <errno.h>

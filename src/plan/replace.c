@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replace.c - see replace.h. The replacement's address in a process follows from its file and
- * the file's mapping; so it need not be exported.
+ * replace.c - finds functions and their replacements in files. The replacement's address in a process follows from
+ * its file and the file's mapping; so it need not be exported.
  */
 #include "replace.h"
 

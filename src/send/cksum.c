@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cksum.c - see cksum.h: a CRC over the bytes, and then over their number. */
+/* cksum.c - computes cksum(1)'s checksum: a CRC over the bytes, and then over their number. */
 #include "cksum.h"
 
 #include <errno.h>

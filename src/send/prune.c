@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prune.c - see prune.h. First all that could be removed is found, then the oldest of it is. Every directory on the
- * way is opened without following links, again for the removal.
+ * prune.c - first finds all that could be removed, then removes the oldest of it. Every directory on the way is opened
+ * without following links, again for the removal.
  */
 #include "prune.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ready.c - see ready.h. It is done as a part would be sent, so what stops a part stops this. */
+/* ready.c - tries a directory in the way in which a part would be sent: what stops a part stops this. */
 #include "ready.h"
 
 #include <errno.h>

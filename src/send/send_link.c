@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * send_link.c - see send_link.h. The other side is a child process, ssh or a local sh; script.h says what is spoken.
+ * send_link.c - talks to the other side, a child process: ssh or a local sh. script.h says what is spoken.
  *
  * One question is on its way at a time, and nothing is sent before the last answer has come: so it does not matter if
  * `head -c` reads more than it was told to.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spool.c - see spool.h. A file has another name, NAME.new, until it is complete and on the disk. */
+/* spool.c - packs parts into the spool. A file has another name, NAME.new, until it is complete and on the disk. */
 #include "spool.h"
 
 #include <errno.h>

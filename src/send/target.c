@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - see target.h.
- *
- * ssh(1) takes options everywhere, and its user's configuration may put user and host into a command (ProxyCommand):
- * so these are words, which do not begin with '-'. The directory never is in a command: send_link.c.
+ * target.c - parses a target. ssh(1) takes options everywhere, and its user's configuration may put user and host into
+ * a command (ProxyCommand): so these are words, which do not begin with '-'. The directory never is in a command:
+ * send_link.c.
  */
 #include "target.h"
 

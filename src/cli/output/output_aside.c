@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_aside.c - see output_aside.h. One thing is written at a time. */
+/* output_aside.c - makes, names and removes temporary output, of which there is one at a time. */
 #define _GNU_SOURCE
 #include "output_aside.h"
 

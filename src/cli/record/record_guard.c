@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* record_guard.c - see record_guard.h. Only system calls between fork() and execv(), since the recorder has
- * threads. */
+/* record_guard.c - the process that outlives a killed recorder. Between fork() and execv() it makes only system calls,
+ * since the recorder has threads. */
 #define _GNU_SOURCE
 #include "record_guard.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * otlp_answer.c - see otlp_answer.h.
+ * otlp_answer.c - reads the answer of a receiver, such as
  *
  *	{"partialSuccess":{"rejectedSpans":"3","errorMessage":"quota"}}
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* losses.c - see losses.h. Each stream has the times of its losses, each trace those of all its streams. */
+/* losses.c - collects the times of losses: each stream has those of its own, each trace those of all its streams. */
 #include "losses.h"
 
 #include <base/vec.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pairs.c - see pairs.h.
- *
- * A hash table of chains, the latest first, so that nested begins pair correctly. All are also in a circular
- * list in order of arrival, to give up the oldest. Entry 0 is a sentinel, which begins and ends that list and
- * each chain.
+ * pairs.c - a hash table of the start events that wait for their ends: chains, the latest first, so that nested ones
+ * pair correctly. All are also in a circular list in order of arrival, to give up the oldest. Entry 0 is a sentinel,
+ * which begins and ends that list and each chain.
  */
 #include "pairs.h"
 #include "losses.h"

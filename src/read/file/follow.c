@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow.c - see follow.h. A step looks for folders that are new, and for what has been added to those of processes
- * that have not ended: files, bytes, and lines of metadata. A stream that has been read to its present end leaves
- * the heap, and comes back when it has grown. The recorder replaces the metadata as a whole; its lines keep their
- * order, and new ones come at the end of their kind.
+ * follow.c - reads, step by step, what a recorder adds to a recording: a step looks for folders that are new, and for
+ * what has been added to those of processes that have not ended: files, bytes, and lines of metadata. A stream that
+ * has been read to its present end leaves the heap, and comes back when it has grown. The recorder replaces the
+ * metadata as a whole; its lines keep their order, and new ones come at the end of their kind.
  */
 #include "follow.h"
 #include "folder.h"

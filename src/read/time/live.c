@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - see live.h. As much of a trace as role.c needs, and classes without the texts for printing. */
+/* live.c - classes of a process that runs: as much of a trace as role.c needs, without the texts for printing. */
 #include "live.h"
 
 #include <base/intern.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * roots.c - see roots.h. A descriptor keeps what is mounted there, also where its mount namespace has ended: a
- * container is gone when the names of its functions are looked for.
+ * roots.c - keeps descriptors of root directories. A descriptor keeps what is mounted there, also where its mount
+ * namespace has ended: a container is gone when the names of its functions are looked for.
  */
 #define _GNU_SOURCE
 #include <proc/process.h>

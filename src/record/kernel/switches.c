@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches.c - see switches.h.
- *
- * The memory has the layout of a process's. The recorder is its writer and, through the code for all
- * processes, its reader: so parts, limits, losses and compression work as everywhere.
+ * switches.c - writes the kernel's records of switches as events, into memory with the layout of a process's. The
+ * recorder is its writer and, through the code for all processes, its reader: so parts, limits, losses and
+ * compression work as everywhere.
  *
  *              | take | hodo_process_poll() and others that read rings
  *   take       | one thread, the recorder's | before them: it writes while none of the recorder's threads drains

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libc_string.c - see libc_string.h. Compiled so that no loop here becomes a call of what it defines. */
+/* libc_string.c - libhodo's own memcpy() and the like, compiled so that no loop becomes a call of what it defines. */
 #include <stdint.h>
 
 void *memcpy(void *to, const void *from, size_t n)
