@@ -53,7 +53,7 @@ void hodo_put_json_unrecorded(struct hodo_json *j, const struct hodo_read *reade
 
 /* Names of a recording's functions: short ones, or with --full-names and --json full ones. */
 struct hodo_symbols *hodo_open_symbols(const struct hodo_args *a, const char *recording);
-bool hodo_shortens_names(const struct hodo_args *a);
+bool hodo_shortens_names(const struct hodo_args *a); /* whether the names are short ones */
 /* If the options or HODO_DEBUGINFOD ask for it: missing symbols are asked of debuginfod servers. What is wrong with
  * that ends the command. */
 void hodo_ask_debuginfod(const struct hodo_args *a, struct hodo_symbols *symbols);

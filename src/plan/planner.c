@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * planner.c - examines all files that a process has mapped as code: those with selected functions, and those with
- * system calls that libhodo must see (probe/build.h).
+ * system calls that libhodo must see (probe/patch/build.h).
  */
 #include "planner.h"
 
@@ -48,7 +48,7 @@ struct planning {
 	uint64_t start;  /* where its program begins */
 	uint32_t program; /* index of its program in targets */
 	bool meant;      /* some file is */
-	bool chosen;     /* of some file, functions with slots are chosen here (probe/select.h) */
+	bool chosen;     /* of some file, functions with slots are chosen here (probe/text/select.h) */
 	bool traced;     /* functions of some file are: they have slots, or get some */
 	bool lands;      /* some file may leave calls, by exceptions and the like */
 	bool landings;   /* so the places where it does are planned */
@@ -119,7 +119,7 @@ static bool is_meant(const struct planning *p, const struct hodo_probe_choice *c
 	       hodo_planner_replacements_may_be_in(p->planner->replacements, mapped, choice->soname);
 }
 
-/* For calls that are left (probe/landings.h), which must be of traced functions. */
+/* For calls that are left (probe/code/landings.h), which must be of traced functions. */
 static void look_for_landings(struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 			      const struct hodo_probe_choice *choice)
 {

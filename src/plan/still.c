@@ -31,7 +31,7 @@ static const void *table(const struct hodo_plan *plan, const struct hodo_plan_ta
 	return (const char *)plan + t->offset;
 }
 
-/* The plan is our own: src/probe/build.c made it, and it is sealed. */
+/* The plan is our own: src/probe/patch made it, and it is sealed. */
 static int collect(const struct hodo_plan *plan, struct writes *w)
 {
 	const struct hodo_plan_window *windows = table(plan, &plan->windows);

@@ -81,7 +81,7 @@ struct hodo_recorder_config {
 	uint32_t packet_size; /* bytes, 2^n */
 	enum hodo_mode mode;
 	uint64_t wait_ns; /* longest wait of a writer for room (discard mode); 0: none; HODO_WAIT_FOREVER */
-	enum hodo_clock clock;            /* 0: the TSC where it can be used */
+	enum hodo_clock clock;            /* or 0, which no clock has: the TSC where it can be used */
 	struct hodo_pattern_list *patterns; /* stays the caller's */
 	const uint8_t *filter;            /* program, NULL if none */
 	size_t filter_len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * probe_live.c - changes the probes of a running recording. The recorder keeps them: it gets the change first,
- * and then each process that it records requests another plan (hodo/abi_live.h, record_live.c).
+ * and then each process that it records requests another plan (hodo/abi_live.h, plan/live.c).
  */
 #define _GNU_SOURCE
 #include "probe_live.h"

@@ -159,7 +159,7 @@ static bool matches(const struct hodo_function_pattern *p, const struct names *n
 
 /* ------------------------------------------------------------------------ choosing */
 
-/* As in src/func/slots/select.c: some pattern matches, and none of those with "!". */
+/* Whether some pattern matches, and none of those with "!"; libhodo selects by the same rule (func/slots/select.c). */
 static bool is_wanted(const struct hodo_probe_choice *c, const struct names *names)
 {
 	bool wanted = !names_any(c);

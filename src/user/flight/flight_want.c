@@ -88,7 +88,7 @@ static bool add_pattern(const char *p, size_t len)
 	return true;
 }
 
-/* Comma-separated patterns, as in record/pattern.c. NULL or empty: none. */
+/* Comma-separated patterns, as in read/event/pattern.c. NULL or empty: none. */
 static bool want_events(const char *patterns)
 {
 	hodo_flight_want.patterns = hodo_flight_want.patterns_len = 0;
