@@ -99,7 +99,7 @@ enum hodo_plan_import {
 	HODO_IMPORT_FIND = 5,    /* _dl_find_object(): jumped to, with the copy of its first instruction in r11 */
 	HODO_IMPORT_CALL_BEGIN = 6, /* for a function whose exits are events: called, rax, r11 as below */
 	HODO_IMPORT_CALL_END = 7,   /* at an exit of such a function: called, rax, r11 as below */
-	HODO_IMPORT_START = 8, /* the program's begin: asks for another plan. Called; changes no register */
+	HODO_IMPORT_START = 8, /* the program's start: asks for another plan. Called; changes no register */
 	HODO_IMPORT_LANDED = 9, /* calls are left, such as by an exception: called, rax, r11 as below */
 	HODO_PLAN_IMPORTS = 10
 };
@@ -112,7 +112,7 @@ enum hodo_plan_import {
 #define HODO_PLAN_READ_TEXT 0x80000000u
 /*
  * HODO_IMPORT_CALL_BEGIN, HODO_IMPORT_CALL_END: rax is the address of the call's return address, r11 any
- * number that identifies the function. At the end, rax becomes its duration in ns, or -1 if its begin was not
+ * number that identifies the function. At the end, rax becomes its duration in ns, or -1 if its start was not
  * seen. All other registers are preserved.
  */
 

@@ -23,7 +23,7 @@ struct hodo_packet {
 	uint64_t content_size;     /* bits, header included; 0 while open */
 	uint64_t packet_size;      /* bits */
 	uint64_t packet_seq_num;   /* in the ring: the n-th packet since its start */
-	uint64_t events_discarded; /* in the ring: refused before this packet's begin; on disk: all that are
+	uint64_t events_discarded; /* in the ring: refused before this packet's start; on disk: all that are
 				    * missing before this packet's end, including overwritten ones */
 	uint32_t cpu_id;           /* HODO_CPU_ANY in the fallback ring */
 	uint32_t events;           /* in this packet; 0 while open */

@@ -344,10 +344,10 @@ struct hodo_read_event {
 	const void *payload;                  /* the fields as recorded, without the context */
 	uint32_t payload_bytes;
 	const struct hodo_read_value *context; /* cls->ncontext */
-	/* After hodo_read_spans(): the begin of the span, system call or call that this event ends. NULL: it ends none,
-	 * or its begin is not known: it was before the recording, more than a second before the limits, or lost. */
+	/* After hodo_read_spans(): the start of the span, system call or call that this event ends. NULL: it ends none,
+	 * or its start is not known: it was before the recording, more than a second before the limits, or lost. */
 	const struct hodo_read_begin *begin;
-	/* Set if there is a begin, in the same thread. NULL: not known, since neither record --off-cpu nor the kernel's
+	/* Set if there is one in the same thread. NULL: not known, since neither record --off-cpu nor the kernel's
 	 * sched_switch was recorded, or some of their events were lost meanwhile. */
 	const struct hodo_read_off_cpu *off_cpu;
 };
@@ -367,8 +367,8 @@ void hodo_read_rewind(struct hodo_read *reader);
 void hodo_read_limit(struct hodo_read *reader, int64_t since_ns, int64_t until_ns);
 
 /*
- * From now on, events that end something have `begin`: the event that began it. At most 1,048,576 begins wait for their
- * ends; one more, and the oldest is given up. With limits, begins in the second before them are known, too. 0 or
+ * From now on, events that end something have `begin`: the event that began it. At most 1,048,576 of these wait for
+ * their ends; one more, and the oldest is given up. With limits, those in the second before them are known, too. 0 or
  * -ENOMEM; rewinds.
  */
 int hodo_read_spans(struct hodo_read *reader);

@@ -137,7 +137,7 @@ extern "C++" { /* in case this is included inside extern "C" */
 
 /* HODO_SPAN(provider, name, values…): a declaration; a span from here to the end of the enclosing scope,
  * however it is left, except by longjmp. Recorded as provider:name.begin (with the values) and
- * provider:name.end; the end is recorded if the begin was tried and the event is enabled at the end. */
+ * provider:name.end; the end is recorded if the start was tried and the event is enabled at the end. */
 #define HODO_SPAN(provider, name, ...) \
 	HODO_NONE_(0, ##__VA_ARGS__)   \
 	HODO_SPAN_I_(__COUNTER__, #provider, #name "__begin", #provider "\0" #name "\0", #__VA_ARGS__, __VA_ARGS__)

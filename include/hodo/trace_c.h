@@ -217,7 +217,7 @@ hodo_on_:
 /* -------------------------------------------------------------------- spans */
 
 struct hodo_span_ {
-	HODO_STATE_TYPE_ *hodo_end_; /* set when the begin was tried */
+	HODO_STATE_TYPE_ *hodo_end_; /* set when the start was tried */
 };
 static inline HODO_OWN_ void hodo_span_close_(struct hodo_span_ *span)
 {

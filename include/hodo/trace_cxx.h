@@ -259,7 +259,7 @@ template <class A> HODO_INLINED_ auto format_arg_(const A &v) { return format_ma
 	} while (0)
 
 struct hodo_span_ {
-	hodo_state *hodo_end_ = nullptr; /* set when the begin was taken */
+	hodo_state *hodo_end_ = nullptr; /* set when the start was taken */
 	HODO_INLINED_ hodo_span_() {}
 	hodo_span_(const hodo_span_ &) = delete;
 	hodo_span_ &operator=(const hodo_span_ &) = delete;

@@ -22,7 +22,7 @@ struct hodo_selection {
 	struct hodo_select select;
 	uint64_t number; /* of the patterns and filters: hodo_selection_number() */
 	uint64_t seen, taken;
-	bool told; /* a name that is none of the recording's */
+	bool told; /* a name that is not in the recording was reported */
 };
 
 struct hodo_selection *hodo_selection_new(void)
@@ -81,7 +81,7 @@ int hodo_selection_filter(void *args, const char *expr)
 
 /*
  * "HH:MM:SS" and decimals, or that in brackets, as in hodo print: in local time, on the day nearest to the
- * recording's begin.
+ * recording's start.
  */
 static bool parse_clock(const char *text, int64_t begin_ns, int64_t *ns)
 {

@@ -14,7 +14,7 @@ struct hodo_select;
 /* How a verb handles the selection, or-ed: struct hodo_verb. */
 enum {
 	HODO_SELECT = 1,       /* it has these options */
-	HODO_SELECT_SPANS = 2, /* shows spans and calls as a whole: begins and ends are selected together */
+	HODO_SELECT_SPANS = 2, /* shows spans and calls as a whole: start and end events are selected together */
 	HODO_SELECT_ANY_THREAD = 4, /* reads all threads, and checks itself whose the events are */
 	HODO_SELECT_ALL_CALLS = 8   /* reads all function calls, regardless of -e and --filter */
 };

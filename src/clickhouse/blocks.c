@@ -79,8 +79,8 @@ static int use_table(struct clickhouse_blocks *b, uint32_t number)
 
 /*
  * The statement that takes a block. It takes all rows or none: one thread makes one part of them. It takes them once:
- * none is taken if one of them is there; who sends the same at the same time has the same id of the statement, and
- * waits; and a body that was cut off has fewer rows.
+ * none is taken if one of them is there; another client that sends the same at the same time has the same id of the
+ * statement, and waits; and a body that was cut off has fewer rows.
  */
 static void add_statement(struct clickhouse_blocks *b, const struct clickhouse_block *block, struct hodo_text *sql,
 			  uint32_t n)

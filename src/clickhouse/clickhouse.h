@@ -31,8 +31,8 @@ struct hodo_clickhouse_options {
 	void *data;
 };
 
-/* Makes the database and its tables, or looks whether they are as they must be. Also -ENOSYS: there is no libcurl. A
- * client that failed is there all the same, unless there was no memory for it, for its error. */
+/* Makes the database and its tables, or checks that they are as they must be. Also -ENOSYS: there is no libcurl. A
+ * client that failed is returned, too, for its error, unless there was no memory for it. */
 int hodo_clickhouse_open(struct hodo_clickhouse **c, const struct hodo_clickhouse_options *options);
 void hodo_clickhouse_close(struct hodo_clickhouse *c); /* NULL is allowed */
 const char *hodo_clickhouse_error(struct hodo_clickhouse *c);

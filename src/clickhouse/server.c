@@ -120,7 +120,7 @@ void clickhouse_body_begin(struct clickhouse_body *b, const char *sql, const cha
 {
 	uint64_t random[2] = { 0 };
 
-	/* Nobody who makes rows knows it. */
+	/* Random: the programs whose rows these are cannot know it. */
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		hodo_text_fail(&b->text, -EIO);
 	snprintf(b->boundary, sizeof(b->boundary), "%016llx%016llx", (unsigned long long)random[0],

@@ -2,7 +2,7 @@
 /*
  * views.c - the named questions as views, in SQL.
  *
- * A view has no parameters: who reads one adds WHERE. So rows are named by what they may be chosen by, and the limits
+ * A view has no parameters: its reader adds WHERE. So rows are named by what they may be chosen by, and the limits
  * of the questions are not here, but where a question would sort everything. In a statement, @ is the database.
  */
 #include "views.h"

@@ -26,7 +26,7 @@ static size_t find_colon(const char *text, size_t len)
 	return len;
 }
 
-/* "0x…" at the text's begin. Its length; 0: no number, or too large. */
+/* "0x…" at the text's start. Its length; 0: no number, or too large. */
 static size_t take_address(const char *text, size_t len, uint64_t *value)
 {
 	size_t i = 2;

@@ -3,7 +3,7 @@
  * parquet.c - a recording as files of Parquet, to/TABLE/host=HOST/day=DAY/STEM-NNNN.parquet.
  *
  * One thread reads the recording and makes batches of rows (rows.h); the others, "hands", write one each. Batches have
- * a bounded number of rows and bytes, and there are no more of them than hands: so memory is bounded.
+ * a bounded number of rows and bytes, and there are at most as many as hands: so memory is bounded.
  *
  * Who uses what, beside whom. The mutex is held where batch.n changes, so that what was written before is seen after:
  *

@@ -2,7 +2,7 @@
 /*
  * chrome.c - Chrome's trace events, as JSON: one object a line.
  *
- * Times are microseconds with decimals since the recording's begin: since the epoch, they would have more
+ * Times are microseconds with decimals since the recording's start: since the epoch, they would have more
  * digits than a double holds.
  */
 #define _GNU_SOURCE

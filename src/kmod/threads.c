@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * threads.c - names of threads, for those who read the trace: all that there are when a recording begins, then each
- * new one and each new name. Nothing of it is on the way of an event.
+ * threads.c - names of threads, for readers of the trace: of all threads when a recording begins, then of each new
+ * thread and each new name. None of this is on the path of an event.
  *
- * A thread has one place in the table, in which its next name replaces the last: else whoever changes it often enough
- * would leave no room for others. The place is one of a bucket's, which the tid says. Tids are given out in turn, so
- * a new thread that finds no free place is given that of one that has ended, the one that came first if it can be.
+ * A thread has one place in the table, in which its next name replaces the last: otherwise, a thread that often
+ * changes its name would leave no room for others. The place is one of a bucket's, which the tid says. Tids are given
+ * out in turn, so a new thread that finds no free place is given that of one that has ended, the one that came first
+ * if it can be.
  *
  *            | another writer      | reader
  *   writer   | excluded: the lock  | beside
@@ -77,7 +78,7 @@ static notrace void add_thread(const struct task_struct *task, const char *comm)
 		t->reserved = task->tgid;
 		strscpy_pad(t->comm, comm, sizeof(t->comm));
 		hodo_store_release(&t->tid, tid);
-		/* What was stored is seen by who sees this. */
+		/* Readers that see this also see what was stored before. */
 		hodo_store_release(&m->shm->threads, m->shm->threads + 1);
 	}
 	raw_spin_unlock_irqrestore(&lock, flags);
@@ -119,7 +120,7 @@ int hodo_threads_start(void)
 			return err;
 		points[i].tp = tp;
 	}
-	/* After the probes: who comes in between is added twice, not never. */
+	/* After the probes: a thread that comes in between is added twice, rather than never. */
 	add_all();
 	return 0;
 }

@@ -7,7 +7,7 @@
  * going; hodo_lock is taken inside that one, and never the other way round.
  *
  * The event's header is the kernel's. A module that was not built with the kernel may have a tracepoint of the same
- * name and other arguments, so those are not looked at; but for events of a header of one's own, which have them alone.
+ * name and other arguments, so those are ignored, except for events of a header of one's own, which only they have.
  */
 #include "tracepoints.h"
 #include "state.h"

@@ -82,7 +82,7 @@ static void note_wall(struct hodo_merge_recording *r, const struct hodo_read_pro
 	if (!begin->known || r->wall_known || __builtin_sub_overflow(begin->real_ns, begin->mono_ns, &r->mono_ns))
 		return;
 	r->wall_known = true;
-	/* Where it was synchronised, or else later: whoever sets a clock makes it better. */
+	/* Where it was synchronised, or else later: setting a clock makes it better. */
 	if (!end->known || (begin->synchronised && (!end->synchronised || begin->max_error_ns < end->max_error_ns)))
 		best = begin;
 	if (__builtin_sub_overflow(best->real_ns, best->mono_ns, &offset_ns) ||
@@ -341,7 +341,7 @@ int hodo_merge_solve(struct hodo_merge *m)
 		err = hodo_merge_name(m);
 	if (!err)
 		err = hodo_messages_match(&m->messages, add_bound, m, &m->ambiguous);
-	/* Their memory is needed no more. */
+	/* Their memory is no longer needed. */
 	free(m->messages.message);
 	m->messages.message = NULL;
 	if (!err)

@@ -30,7 +30,7 @@ void hodo_messages_free(struct hodo_messages *m)
 
 /* ------------------------------------------------------------------------- classes */
 
-/* What the events of a class say; or of the ends of spans, by the class of their begins, whose fields they have. */
+/* What the events of a class say; or the ends of spans, by the class of their start events, whose fields they have. */
 struct plan {
 	uint64_t cls; /* address; with 1 added, for ends */
 	bool context; /* the span has identifiers of its own */
@@ -69,7 +69,7 @@ bool hodo_messages_has(struct hodo_messages *m, const struct hodo_read *r)
 	return has;
 }
 
-/* name: of the event, of which the class may be the begin. */
+/* name: of the event, of which the class may be the start event. */
 static int add_side(struct plan *p, const struct hodo_message_end *e, const char *name,
 		    const struct hodo_read_class *cls, uint32_t pair, bool receives)
 {

@@ -98,8 +98,8 @@ int hodo_sides_check(struct hodo_messages *m, struct hodo_why *why);
 /* Once they are matched: whether no message has the pair's key; then why, as a line for the user. */
 bool hodo_sides_unmatched(const struct hodo_message_pair *p, struct hodo_why *why);
 /*
- * Where the key's fields are in events of the class, which may be the begin of the event. false: it has none of that
- * name, or is another event.
+ * Where the key's fields are in events of the class, which may be that of the event's start. false: it has none of
+ * that name, or is another event.
  */
 bool hodo_sides_fields(const struct hodo_message_end *e, const struct hodo_read_class *cls, uint8_t *at);
 /* Notes what of the pairs is like the class; whether it is a side of one. */

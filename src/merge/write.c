@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write.c - the folder of a recording in the output: its metadata anew, and its streams as they are: another name for
- * the same file if nobody writes to it any more, else a copy. They are neither decoded nor read, if it can be helped.
+ * write.c - the folder of a recording in the output: new metadata, and the streams as they are: another name for the
+ * same file if nobody writes to it any more, else a copy. If possible, they are neither decoded nor read.
  */
 #define _GNU_SOURCE
 #include "merge.h"
@@ -71,7 +71,7 @@ static int copy_bytes(const struct hodo_tree_file *f, int to)
 	return 0;
 }
 
-/* With the owner of what it was made of, who chose what is in it. */
+/* Gives the file to the owner of the recording that it was made of, who chose its contents. */
 static int close_file(int fd, uid_t owner, int err)
 {
 	if (!err && geteuid() == 0 && owner != 0 && fchown(fd, owner, (gid_t)-1) < 0)

@@ -3,8 +3,8 @@
  * cache.h - what decoding files found, kept from one recording to the next in a folder of the user: $HODO_CACHE, else
  * hodo/code in $XDG_CACHE_HOME, else in ~/.cache.
  *
- * The folder and its files are only used if they are ours and nobody else can write to them; and what they say is
- * hostile still. Whatever is wrong, there is no entry, or none is made: the file is decoded then.
+ * The folder and its files are only used if they are ours and nobody else can write to them; their contents are still
+ * treated as hostile. If anything is wrong, there is no entry, or none is made: then the file is decoded.
  */
 #pragma once
 

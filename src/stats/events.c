@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - what each event means: a count, the begin or end of something, values, scheduling. */
+/* events.c - what each event means: a count, the start or end of something, values, scheduling. */
 #include "events.h"
 
 #include <base/vec.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_WANTED UINT32_MAX /* the row of a begin in a thread that is not selected; others are put as their row + 1 */
+#define NOT_WANTED UINT32_MAX /* the row of a start in a thread that is not selected; others are put as their row + 1 */
 
 /* ---------------------------------------------------------------------- classes */
 
@@ -95,7 +95,7 @@ static bool bind_value(struct hodo_stats_events *ev, struct seen_class *c, int f
 	return true;
 }
 
-/* A span's name stands for its begin, or for its end if only that has the field. */
+/* A span's name stands for its start, or for its end if only that has the field. */
 static bool is_of(const struct hodo_stats_value *v, const struct hodo_read_class *cls,
 		  const struct hodo_read_process *p)
 {
@@ -173,7 +173,7 @@ static uint32_t group_of(struct hodo_stats_events *ev, const struct seen_class *
 					    : series_group_of(&ev->rows, &who);
 }
 
-/* What must be equal at the begin and at the end. */
+/* What must be equal at the start and at the end. */
 static const struct hodo_text *key_of(struct hodo_stats_events *ev, const struct action *a,
 				      const struct hodo_read_event *e)
 {
@@ -197,7 +197,7 @@ static const struct hodo_text *key_of(struct hodo_stats_events *ev, const struct
 	return key;
 }
 
-/* A begin has no end. */
+/* The end of a start event will not come. */
 static void on_unfinished(void *data, uintptr_t user, int64_t ts_ns, bool given_up)
 {
 	struct hodo_stats_events *ev = data;
@@ -237,12 +237,12 @@ static int end(struct hodo_stats_events *ev, const struct action *a, const struc
 
 	if (paired < 0)
 		return paired;
-	/* Ends whose begin was in a thread that is not selected do not count, nor ends there without a begin. */
+	/* Ends whose start was in a thread that is not selected do not count, nor ends there without a start event. */
 	if (paired == HODO_PAIR_FOUND ? begin.user == NOT_WANTED : !wanted)
 		return 0;
 	if (paired == HODO_PAIR_FOUND)
 		row = hodo_map_at(&ev->rows.rows, (uint32_t)begin.user - 1);
-	/* The begin lacks the field of --by, but the end has it. */
+	/* The start lacks the field of --by, but the end has it. */
 	if (!row || (group && ev->o->by == HODO_STATS_BY_FIELD && !hodo_stats_row_group(row)))
 		row = series_row(&ev->rows, a->series, group);
 	if (paired != HODO_PAIR_FOUND) {

@@ -9,7 +9,7 @@
 
 /* Notes besides the tables. */
 struct hodo_stats_findings {
-	uint64_t dropped;      /* begins, because too many were waiting */
+	uint64_t dropped;      /* start events, because too many were waiting */
 	uint64_t unsure_times; /* on or off CPUs: they contain lost events, and do not count */
 	uint64_t unsure_spans; /* that contain lost events, but count */
 	uint64_t values;       /* bits: which --values had numbers */

@@ -20,7 +20,7 @@ enum hodo_stats_by {
 	HODO_STATS_BY_FIELD
 };
 
-/* What must be equal at the begin and the end of a pair. */
+/* What must be equal at the start and the end of a pair. */
 #define HODO_STATS_KEY_THREAD  1u
 #define HODO_STATS_KEY_CPU     2u
 #define HODO_STATS_KEY_PROCESS 4u
@@ -75,7 +75,7 @@ struct hodo_stats_series {
 	struct hodo_bytes key; /* the section, and the name */
 	enum hodo_stats_section section;
 	const struct hodo_stats_pair *pair; /* of --pair; else NULL */
-	bool seen[2];                   /* --pair: its begin, its end was in the recording */
+	bool seen[2];                   /* --pair: its start, its end was in the recording */
 };
 
 static inline const char *hodo_stats_series_name(const struct hodo_stats_series *series)

@@ -31,6 +31,6 @@ struct hodo_stats_slowest {
 
 /* These return 0 or -ENOMEM. */
 int slowest_start(struct hodo_stats_slowest *s, struct hodo_symbols *symbols, uint64_t room, bool json, bool hosts);
-int slowest_span(struct hodo_stats_slowest *s, const struct hodo_read_event *end); /* with its begin */
+int slowest_span(struct hodo_stats_slowest *s, const struct hodo_read_event *end); /* with its start */
 int slowest_call(struct hodo_stats_slowest *s, const struct hodo_read_call *call); /* that ended */
 void slowest_free(struct hodo_stats_slowest *s);

@@ -89,7 +89,7 @@ static const struct hodo_columns objects = {
 
 /* ------------------------------------------------------------------------ find */
 
-/* The reasons that there are, of one object or of all together. */
+/* The reasons found, in one object or in all together. */
 static void add_reasons(struct doctor_object *to, const struct hodo_probe_survey *s)
 {
 	for (unsigned i = 0; i < HODO_PROBE_REASONS; i++) {

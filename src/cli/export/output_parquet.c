@@ -147,8 +147,8 @@ static int look(struct target *t)
 
 static int move_all(int from, int to, const char *but);
 
-/* Into the folder of this name, which is made if need be. Whoever writes a recording there anew removes folders that
- * get empty, also one that was just made or opened here: then it is made again. */
+/* Into the folder of this name, which is made if need be. Another export of a recording to the same place removes
+ * folders that get empty, even one that was just made or opened here: then it is made again. */
 static int move_folder(int from, int to, const char *name)
 {
 	int err = 0;

@@ -163,7 +163,7 @@ static void show_event(struct graph *g, const struct hodo_read_event *e)
 	if (!t->wanted || is_means(g, e) || graph_values_keep(g, t, e))
 		return;
 	event = graph_span_pair(g, t, e);
-	/* A span shown at its end also needs its begin. */
+	/* A span shown at its end also needs its start. */
 	if (event.kind == GRAPH_EVENT && !graph_in_time(g, e->ts_ns))
 		return;
 	if (!json)

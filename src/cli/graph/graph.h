@@ -43,8 +43,8 @@ struct graph_open {
 	bool ends;       /* span: its end is kept, and yet to come (graph_late.c) */
 	uint32_t place;
 	uint32_t passed; /* span: how often an enclosing call or span ended before it */
-	uint32_t pair;   /* span: its number among begins that wait for their ends; GRAPH_NO_PAIR: none */
-	uint64_t number; /* in order of the spans' begins; for a call, the next span's */
+	uint32_t pair;   /* span: its number among start events that wait for their ends; GRAPH_NO_PAIR: none */
+	uint64_t number; /* in order of the spans' starts; for a call, the next span's */
 	char *text;      /* a call's arguments, NULL: not known; a span's fields, NULL: not needed */
 	struct graph_open *next; /* free ones */
 	struct graph_open *other; /* all there are */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graph_spans.c - spans and events. A span, and a system call, is shown like a call: it begins and ends in one thread,
- * and its end is that of the latest begin of its name there (read/event/pairs.h). One that is paired by an id may end
- * in another thread, and many of them can be open at once: its begin and its end stay events, and the end says how
+ * and its end is that of the latest start of its name there (read/event/pairs.h). One that is paired by an id may end
+ * in another thread, and many of them can be open at once: its start and its end stay events, and the end says how
  * long it took.
  *
- * Ends need not nest like begins. The one that ends first gets a note, and the other continues; but if events
+ * Ends need not nest like starts. The one that ends first gets a note, and the other continues; but if events
  * were lost since that began, its end is probably among them, and once HODO_TIMELINE_SPLITS_MAX others have
  * ended before it, it is given up: the rule of read/time/timeline.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graph_values.c - arguments and results of calls (hodo record --args): separate events, args:FUNCTION
- * directly before a call's begin in its thread, result:FUNCTION directly before its end. The first field is
+ * directly before a call's start in its thread, result:FUNCTION directly before its end. The first field is
  * the function's address.
  */
 #include "graph.h"

@@ -153,7 +153,7 @@ static int run_sql(struct query *q, const char *sql)
 	running = q->duck;
 	err = hodo_duck_run(q->duck, sql, q->parameters, q->nparameters, &sink, &why);
 	forget_interrupt();
-	/* Whoever reads has enough; what else went wrong is said when the output is finished. */
+	/* The reader of a pipe has had enough; other errors are reported when the output is finished. */
 	if (err == -EPIPE && q->out.err)
 		return q->out.err != EPIPE;
 	return err ? hodo_error("%s", why.text[0] ? why.text : strerror(-err)) : 0;

@@ -72,7 +72,7 @@ static void put_triggers(const struct hodo_conditions *conditions, const struct 
 			   hodo_plural(stats->limited));
 }
 
-/* A begin has no $duration yet, so it is not recorded, and readers cannot tell how long its end took. */
+/* A start event has no $duration yet, so it is not recorded, and readers cannot tell how long its end took. */
 static void put_filter(const struct hodo_record_options *o, const struct hodo_recorder_stats *stats)
 {
 	if (o->filter_times && stats->events && !o->args.quiet)

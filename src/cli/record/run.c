@@ -36,7 +36,7 @@ static const struct hodo_attach_copy *find_copy(const struct hodo_run *r, pid_t 
 	return NULL;
 }
 
-/* What LD_PRELOAD has outside: libhodo-func is copied also where it is not among that, for whoever wants it later. */
+/* What LD_PRELOAD has outside. The copy has libhodo-func even if that does not, since it may be wanted later. */
 static int put_paths(const struct hodo_run *r, const struct hodo_attach_copy *copy, char *paths, size_t size)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };

@@ -16,7 +16,7 @@
 struct hodo_attach_copy;
 struct signalfd_siginfo;
 
-/* All zero but for the descriptors, which are -1, and what the caller sets: the first ones here. */
+/* All zero, except the descriptors, which are -1, and the first members, which the caller sets. */
 struct hodo_run {
 	char **command; /* NULL: none */
 	struct hodo_attach_options *attach;

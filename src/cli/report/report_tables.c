@@ -42,7 +42,7 @@ static struct hodo_cell group(const struct hodo_table *t, const struct hodo_colu
 	return hodo_cell_string(hodo_stats_group_name(rows_of(t), hodo_stats_row_group(row)));
 }
 
-/* A property of a pair; argument: 0 its begin, 1 its end, 2 what both share. */
+/* A property of a pair; argument: 0 its start, 1 its end, 2 what both share. */
 static struct hodo_cell pair(const struct hodo_table *t, const struct hodo_column *c, const void *row)
 {
 	const struct hodo_stats_pair *p = series_of(t, row)->pair;

@@ -38,7 +38,7 @@ static int run(void *args)
 		return hodo_usage("symbols", "'%s' is a recording: give the directory or server first, then recordings",
 				  a->args.words[1]);
 	a->max = a->max ? a->max : MAX_BYTES;
-	/* What is being written is removed before we end, and it is said what there is. */
+	/* On a signal, what is being written is removed before we end, and what has been done is reported. */
 	hodo_stop_by_signals();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -104,8 +104,8 @@ struct hodo_top_model {
 	/* The sources of the counts, not part of the model itself. */
 	struct hodo_top_image *image;
 	struct hodo_top_watch *watch;
-	uint64_t queued, begun; /* of all images: queued events; begins that wait for their ends */
-	uint64_t given_up;      /* begins, for lack of room; ends, because of their number */
+	uint64_t queued, begun; /* of all images: queued events; start events that wait for their ends */
+	uint64_t given_up;      /* start events, for lack of room; end events, because of their number */
 };
 
 /* now_ns: CLOCK_MONOTONIC, as everywhere below. */

@@ -29,7 +29,7 @@ struct queue {
 	struct item *item;
 	uint32_t first, n, room;
 	uint64_t last; /* time of the last event of any kind */
-	uint64_t certain; /* what began here earlier may be over: ends may belong to it or to lost begins */
+	uint64_t certain; /* what began here earlier may be over: ends may belong to it or to lost start events */
 	bool lags;
 	bool dry; /* there are no further events to queue, or they are not asked for */
 };
@@ -77,7 +77,7 @@ static void drop_item(struct hodo_top_spans *s, struct item *i)
 	s->model->queued--;
 }
 
-/* What is kept of a begin: its row, and in the upper bits its ring. */
+/* What is kept of a start event: its row, and in the upper bits its ring. */
 static struct hodo_top_row *row_of(const struct hodo_top_spans *s, const struct hodo_pair *pair)
 {
 	return &s->model->table[HODO_TOP_SPANS].row[pair->user & UINT32_MAX];

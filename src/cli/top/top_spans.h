@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_spans.h - hodo top: transfers the begins, ends and counters of one process from its rings into the
+ * top_spans.h - hodo top: transfers the start and end events and counters of one process from its rings into the
  * model.
  *
  * They come ring by ring but are needed in order of time: a thread may begin a span on one CPU and end it on

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * speedscope.c - https://www.speedscope.app/file-format-schema.json: a profile for each thread, with each
- * begin and end; or, for recordings with more slices than a browser can open, with the time of each path.
+ * start and end; or, for recordings with more slices than a browser can open, with the time of each path.
  */
 #define _GNU_SOURCE
 #include "call_tree.h"

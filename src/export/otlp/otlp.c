@@ -2,7 +2,7 @@
 /*
  * otlp.c - a recording as OpenTelemetry's spans and metrics (docs/design/otlp.md).
  *
- * A span is packed piece by piece: at its begin what is known then, then each event inside of it, at last its end; so
+ * A span is packed piece by piece: at its start what is known then, then each event inside of it, at last its end; so
  * what is open takes bytes and no structs, and all of them together are bounded.
  */
 #define _GNU_SOURCE

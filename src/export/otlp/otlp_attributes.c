@@ -175,7 +175,7 @@ static void set_value(struct otlp_attributes *a, Otlp__AnyValue *to, const struc
 	if (label) {
 		set_text(to, otlp_text(a, label, strnlen(label, HODO_NAME_MAX)));
 	} else if (v->type == HODO_TYPE_STR) {
-		/* A value that is none is what NULL was. */
+		/* NULL becomes an attribute without a value. */
 		if (!v->null)
 			set_text(to, otlp_text(a, v->data, v->count));
 	} else if (v->type == HODO_TYPE_BYTES) {

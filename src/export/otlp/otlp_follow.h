@@ -28,7 +28,7 @@ enum hodo_otlp_phase {
 };
 
 struct hodo_otlp_follow {
-	/* The caller's, before the begin: who sends, but for http; and what, but for send and to. */
+	/* Set by the caller before the start: sender, except its http, and otlp, except send and to. */
 	struct hodo_otlp_sender sender;
 	struct hodo_otlp otlp;
 	bool quiet; /* nothing is to be said */
@@ -65,14 +65,14 @@ struct hodo_otlp_follow {
 	int read_failed;
 };
 
-/* All zero but for what is the caller's. headers: of requests, up to NULL; they stay the caller's. 0; -ENOSYS: there is
- * no libcurl; another negative errno. To be freed in any case. */
+/* Everything is zero except what the caller sets. headers: of requests, up to NULL; they stay the caller's. 0; -ENOSYS:
+ * there is no libcurl; another negative errno. To be freed in any case. */
 int hodo_otlp_follow_init(struct hodo_otlp_follow *follow, const char *const *headers);
 /* dir: the recording's folder, which is there. 0 or a negative errno. */
 int hodo_otlp_follow_begin(struct hodo_otlp_follow *follow, const char *dir);
-/* The recorder has written all events before that time. UINT64_MAX: all that there are. */
+/* The recorder has written all events before that time. UINT64_MAX: all events. */
 void hodo_otlp_follow_reached(struct hodo_otlp_follow *follow, uint64_t ticks, const struct hodo_read_clock *clock);
-/* What is to be said meanwhile: false: nothing. */
+/* A line for the user while the recording runs; false: there is none. */
 bool hodo_otlp_follow_says(struct hodo_otlp_follow *follow, char line[sizeof(((struct hodo_otlp_follow *)0)->pending)]);
 bool hodo_otlp_follow_failed(struct hodo_otlp_follow *follow);
 /*

@@ -82,7 +82,7 @@ int otlp_flush(void *state, struct hodo_export *e);
 uint64_t otlp_id(const struct hodo_read_process *process, uint32_t tid, uint64_t begin, uint32_t same,
 		 uint32_t which);
 void otlp_id_bytes(uint8_t *to, uint64_t id); /* 8 */
-/* Those that a begin of HODO_SPAN_CONTEXT has, as its first OTLP_CONTEXT_FIELDS fields; false: it has none. */
+/* Those that a start event of HODO_SPAN_CONTEXT has, as its first OTLP_CONTEXT_FIELDS fields; false: it has none. */
 #define OTLP_CONTEXT_FIELDS 4u
 bool otlp_context(const struct hodo_read_event *event, struct otlp_ids *ids, uint64_t *parent);
 uint64_t otlp_fold(uint64_t h, const void *bytes, size_t len); /* a hash that is the same in each run */

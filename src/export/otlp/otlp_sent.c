@@ -24,8 +24,8 @@ struct hodo_otlp_sent {
 	uint64_t bytes; /* of the file, once it is open */
 };
 
-/* "0123456789abcdef 512": the number is for who reads it. 1; 0: it was cut off, and does not count; -EBADMSG: it is
- * nothing of ours; -ENOMEM. */
+/* "0123456789abcdef 512": the number is for people. 1; 0: the line was cut off, and does not count; -EBADMSG: it is
+ * not ours; -ENOMEM. */
 static int read_line(struct hodo_otlp_sent *s, const char *line, size_t len)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -55,7 +55,7 @@ static void set_flow(struct perfetto *p, const struct hodo_slice *slice)
 	}
 }
 
-/* The begin or end of an id-paired span, on the thread where it happened. */
+/* The start or end of an id-paired span, on the thread where it happened. */
 static void put_flow(struct perfetto *p, const struct hodo_slice *slice, const struct hodo_track *thread, int64_t ts_ns,
 		     const struct perfetto_class *k)
 {

@@ -182,8 +182,8 @@ static int add_wait(struct hodo_view_work *w, uint32_t track, const struct hodo_
 	return hodo_view_rows_keeps(&w->rows, &row) ? hodo_view_rows_add(&w->rows, &row, NULL, 0) : 0;
 }
 
-/* A span's begin's fields, and behind them how long its thread did not run, as print has it. Of calls that is left out:
- * most have no text, which takes room, and where it is long the CPUs' tracks show it. */
+/* The fields of a span's start event, and behind them how long its thread did not run, as print has it. Of calls the
+ * latter is left out: most have no text, which takes room, and where it is long the CPUs' tracks show it. */
 static int text_of(struct hodo_view_work *w, const struct hodo_slice *s, const struct hodo_read_event *e,
 		   const char **text, size_t *len)
 {

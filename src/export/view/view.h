@@ -32,7 +32,7 @@ struct hodo_view_input {
 					* out is this one's */
 
 	/* Set by hodo_view_write(). */
-	uint64_t events, rows, shown; /* rows: slices and points that there are */
+	uint64_t events, rows, shown; /* rows: slices and points in the recording */
 };
 
 /* 0, or a negative errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view_lanes.c - rows for overlapping slices: each gets the first row that is free at its begin. */
+/* view_lanes.c - rows for overlapping slices: each gets the first row that is free at its start. */
 #include "view_work.h"
 
 #include <errno.h>

@@ -38,7 +38,7 @@ struct hodo_view_work {
 	uint32_t ntracks;
 	struct hodo_read_text *text;
 	struct hodo_text off_cpu; /* a slice's, behind its fields */
-	uint64_t counts[HODO_VIEW_CLASSES]; /* that there are */
+	uint64_t counts[HODO_VIEW_CLASSES]; /* in the recording */
 	uint64_t events;
 	struct hodo_view_links links;
 	int64_t begin_ns, last_ns; /* since the epoch */

@@ -85,7 +85,7 @@ struct hodo_engine_plan {
 	bool on;       /* apply.c: one of its windows was on at the last check */
 };
 
-/* ------------------------------------------------------------------ for who wants probes */
+/* ------------------------------------------------------------------ for users of probes */
 
 /* Where the slots of plans taken from now on lead. */
 HODO_HIDDEN void hodo_engine_import(enum hodo_plan_import import, uintptr_t address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c - decodes each function's instructions once, from its begin to its end, and keeps the results as
+ * decode.c - decodes each function's instructions once, from its start to its end, and keeps the results as
  * marks on the bytes. Between functions, it only looks for padding: nop and int3.
  */
 #include "code_impl.h"

@@ -50,7 +50,7 @@ struct hodo_probe_function {
 	uint8_t reason;        /* why it is refused entirely; else HODO_PROBE_FINE */
 	bool part;             /* a part that the compiler moved out of its function: it has no entry */
 	bool entered;          /* it has a symbol, is called, or its address is taken */
-	bool branched;         /* a conditional jump of another function leads to its begin */
+	bool branched;         /* a conditional jump of another function leads to its start */
 	bool labels;           /* addresses within it are taken: possible targets of its jumps through registers */
 	bool unsure;           /* only the instructions at its entry are certain */
 };

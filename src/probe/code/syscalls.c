@@ -20,7 +20,7 @@ static bool is_wanted(long number)
 	return false;
 }
 
-/* The begin of the instruction that ends there; 0: none. */
+/* The start of the instruction that ends there; 0: none. */
 static uint64_t before(const struct hodo_probe_segment *s, uint64_t start, uint64_t addr)
 {
 	for (unsigned n = 1; n <= HODO_INSTRUCTION_MAX && addr - n >= start; n++)

@@ -101,7 +101,7 @@ static int add_exits(struct hodo_probe_piece *b, const struct hodo_probe_functio
 	return err;
 }
 
-/* Without an entry, nothing: calls without a begin are not recorded. */
+/* Without an entry, nothing: calls without a start are not recorded. */
 static int add_function(struct hodo_probe_piece *b, uint32_t function)
 {
 	const struct hodo_probe_function *f = &b->target->object->functions[function];
@@ -229,7 +229,7 @@ static size_t put_own(const struct hodo_plan_item *x, uint64_t address, uint8_t 
 	return x->own_bytes;
 }
 
-/* Events, or only those about a call's begin or end. Returns the total size. */
+/* Events, or only those about a call's start or end. Returns the total size. */
 static size_t put_events(const struct hodo_plan_item *x, unsigned instruction, bool of_calls, uint64_t address,
 			 uint8_t *to, size_t n)
 {

@@ -22,7 +22,7 @@ static bool jumps(const struct hodo_instruction *i)
 }
 
 /*
- * Whether it jumps to its own begin: each iteration would call the replacement, from the middle of the
+ * Whether it jumps to its own start: each iteration would call the replacement, from the middle of the
  * original.
  */
 static bool loops(const struct hodo_probe_object *o, const struct hodo_probe_function *f, uint64_t window)

@@ -25,7 +25,7 @@ struct hodo_probe_event_code {
 	uint64_t bias, pc; /* bias of the object; pc: the probe in memory, the value of rip */
 	uint64_t site;  /* where libhodo's address is stored (HODO_IMPORT_SITE) */
 	uint64_t read;  /* where its reader's address is stored (HODO_IMPORT_READ) */
-	uint64_t call;  /* where is what is called at the begin or end of a call (HODO_IMPORT_CALL_BEGIN, _END) */
+	uint64_t call;  /* where is what is called at the start or end of a call (HODO_IMPORT_CALL_BEGIN, _END) */
 	uint64_t function; /* its number there */
 	uint64_t state; /* the event's struct hodo_state */
 };

@@ -42,7 +42,7 @@ void hodo_probe_window_exit(const struct hodo_probe_object *o, const struct hodo
 /* At any instruction of a function. */
 void hodo_probe_window_at(const struct hodo_probe_object *o, uint64_t addr, struct hodo_probe_window *w);
 
-/* Also calls a probe before the instruction at the address. False: none of the window's begins there. */
+/* Also calls a probe before the instruction at the address. False: no instruction of the window begins there. */
 bool hodo_probe_window_hook(struct hodo_probe_window *w, uint64_t addr);
 
 /*

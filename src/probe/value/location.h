@@ -76,7 +76,7 @@ bool hodo_frame_pointer_at(Dwarf_CFI *cfi, uint64_t pc);
 /* entry: the place is the entry of a function, which has the symbol of that name. */
 void hodo_scope_open(struct hodo_scope *s, const struct hodo_probe_image *i, uint64_t pc, bool entry,
 		     const char *symbol);
-/* Enters the begin of a function's copy inlined there, given its debug information. */
+/* Enters the start of a function's copy inlined there, given its debug information. */
 void hodo_scope_enter(struct hodo_scope *s, Dwarf_Off copy);
 
 /* Evaluates an attribute like DW_AT_location. */

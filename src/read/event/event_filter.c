@@ -2,7 +2,7 @@
 /*
  * event_filter.c - a filter's expression on events that are read.
  *
- * Bound once to each class of events, and for ends to each pair of classes: an end also has its begin's
+ * Bound once to each class of events, and for ends to each pair of classes: an end also has its start's
  * fields.
  */
 #include "event_filter.h"
@@ -17,7 +17,7 @@
 
 #include "filter_compile.h"
 
-/* The class of an event, and of its begin; NULL: not known, or it has more fields than fit. */
+/* The class of an event, and of its start; NULL: not known, or it has more fields than fit. */
 struct classes {
 	const struct hodo_read_class *own, *begin;
 };
@@ -40,7 +40,7 @@ struct hodo_event_filter {
 	uint8_t *code;
 	size_t len;
 	struct hodo_map bound; /* struct bound */
-	struct hodo_text both; /* the payloads of an end and its begin */
+	struct hodo_text both; /* the payloads of an end and its start */
 };
 
 static bool get_var(struct hodo_filter_vars *vars, enum hodo_filter_var var, int64_t *number)

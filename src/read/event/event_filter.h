@@ -17,7 +17,7 @@ void hodo_event_filter_free(struct hodo_event_filter *filter); /* NULL is allowe
 int hodo_event_filter_fields(const struct hodo_event_filter *filter, struct hodo_pattern_list *list);
 
 /*
- * 1: it holds for the event, 0: not, -ENOMEM. An event that ends something also has its begin's fields,
- * $duration and $off_cpu, if the reader knows the begin: hodo_read_spans().
+ * 1: it holds for the event, 0: not, -ENOMEM. An event that ends something also has its start's fields,
+ * $duration and $off_cpu, if the reader knows the start: hodo_read_spans().
  */
 int hodo_event_filter_takes(struct hodo_event_filter *filter, const struct hodo_read_event *event);

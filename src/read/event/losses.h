@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * losses.h - when events were lost, and so what is uncertain: a thread that leaves a CPU before and comes to
- * one after a loss may have been on others meanwhile; a begin before and an end after it may belong to two
+ * one after a loss may have been on others meanwhile; a start event before and an end after it may belong to two
  * spans; a call without an exit may have returned.
  *
- * Available while events are read, without another pass: a loss is known before any event after its begin.
+ * Available while events are read, without another pass: a loss is known before any event after its start.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * order.c - events of all streams in time order.
  *
- * A binary heap of streams, each with its next event. A stream is represented by the begin of its first
+ * A binary heap of streams, each with its next event. A stream is represented by the start of its first
  * packet until that time comes; only then is it opened, and it frees its memory at its end. So a recording of
  * ten thousand processes that ran one after the other needs little memory and only one descriptor.
  */
@@ -22,11 +22,11 @@
 #define WINDOW_BYTES      (256u << 10)
 #define WINDOW_BYTES_MANY (64u << 10)
 #define MANY_STREAMS      64u
-#define BEGINS_NS         1000000000ll /* before since_ns, in which begins are searched */
+#define BEGINS_NS         1000000000ll /* before since_ns, in which start events are searched */
 
 /* ------------------------------------------------------------------- one stream */
 
-/* From when on events are read: before since_ns, for begins whose ends come later. */
+/* From when on events are read: before since_ns, for start events whose ends come later. */
 static int64_t reads_from_ns(const struct hodo_read *r)
 {
 	return r->begins && r->since_ns > INT64_MIN + BEGINS_NS ? r->since_ns - BEGINS_NS : r->since_ns;

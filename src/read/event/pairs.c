@@ -150,7 +150,7 @@ static inline bool has_key(const struct entry *e, const struct hodo_text *key)
 	return hodo_hash_same(key_of(e), key->data, key->len);
 }
 
-/* The latest begin of a key; 0: there is none. */
+/* The latest start event of a key; 0: there is none. */
 static inline uint32_t find(const struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash)
 {
 	uint32_t i = *chain_of(p, hash);
@@ -195,7 +195,7 @@ static int add(struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash,
 	return 0;
 }
 
-/* The begin that waits no more since another begins; 0: none. */
+/* The start event that no longer waits since another of its key has come; 0: none. */
 static uint32_t ended_by(const struct hodo_pairs *p, const struct hodo_text *key, uint32_t hash,
 			 const struct hodo_pair *begin, const struct hodo_read_process *process)
 {

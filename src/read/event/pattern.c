@@ -123,7 +123,7 @@ static size_t suffix_of(const char *name)
 	return len > 4 && strcmp(name + len - 4, ".end") == 0 ? 4 : 0;
 }
 
-/* As libhodo matches: a span's own name stands for its begin and its end. */
+/* As libhodo matches: a span's own name stands for its start and its end. */
 static bool matches(const char *pattern, const char *name)
 {
 	size_t n = strlen(pattern), len = strlen(name), suffix = suffix_of(name);

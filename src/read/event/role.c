@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * role.c - determines the roles of classes: instants, begins and ends of spans, values, calls; and the name
+ * role.c - determines the roles of classes: instants, starts and ends of spans, values, calls; and the name
  * of a span.
  */
 #include "role.h"
@@ -80,7 +80,7 @@ static enum hodo_read_role role_of(struct hodo_class *class, bool kernel)
 	return HODO_READ_ROLE_POINT;
 }
 
-/* The name that begins and ends share: one text for all classes of the process with it. NULL: no memory. */
+/* The name that start and end events share: one text for all classes of the process with it. NULL: no memory. */
 static const char *base_of(struct hodo_strings *bases, const struct hodo_read_class *c)
 {
 	bool begins = c->role == HODO_READ_ROLE_SPAN_BEGIN || c->role == HODO_READ_ROLE_BEGIN;
@@ -102,7 +102,7 @@ static const char *base_of(struct hodo_strings *bases, const struct hodo_read_cl
 }
 
 /*
- * A begin and its end share an address inside an object that both have: the process, or the base name, a
+ * A start event and its end share an address inside an object that both have: the process, or the base name, a
  * single text in all classes of one process. Each kind of pairing has its own address there.
  */
 static void bind_pairing(struct hodo_class *c, const struct hodo_read_process *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* role.h - what an event of a class is: an instant, a begin, an end, a value, a call. */
+/* role.h - what an event of a class is: an instant, a start, an end, a value, a call. */
 #pragma once
 
 #include <hodo/read.h>

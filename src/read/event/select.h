@@ -16,7 +16,7 @@ struct hodo_select {
 	struct hodo_event_filter *filter;
 	const char *host, *process, *thread; /* each a glob for a name, or of the last two a number; NULL: any */
 	struct hodo_map classes; /* what the patterns say of each */
-	bool whole;      /* an end goes by the class of its begin, too: a name of either is one of the span */
+	bool whole;      /* an end goes by the class of its start, too: a name of either is one of the span */
 	bool any_thread; /* its user checks whose they are */
 };
 #define HODO_SELECT_CLASSES HODO_MAP(struct hodo_select_known, cls)

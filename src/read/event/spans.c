@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans.c - joins ends with their begins: what somebody put to a begin (pairs.h), and if begins are given its fields,
- * and how long its thread had not run, are kept until its end comes.
+ * spans.c - joins end events with their start events: what somebody put to a start event (pairs.h), and if these are
+ * given, its fields and how long its thread had not run, are kept until its end comes.
  *
  * If whole spans are chosen, a first pass over the recording determines whether each end is taken, and notes
- * that for its begin, by its index among all begins: the second pass meets them in the same order.
+ * that for its start, by its index among all start events: the second pass meets them in the same order.
  */
 #include "spans.h"
 #include "pairs.h"
@@ -19,14 +19,14 @@
 
 struct kept {
 	struct hodo_read_begin begin;
-	uint64_t number; /* among all begins */
+	uint64_t number; /* among all start events */
 	uintptr_t user;
 	uint32_t owner; /* whose user that is; 0: nobody's */
 	struct hodo_runs_mark mark;
 	uint8_t payload[];
 };
 
-/* About a begin, two bits. */
+/* About a start event, two bits. */
 enum verdict {
 	NO_END,
 	TAKEN,
@@ -43,7 +43,7 @@ struct hodo_spans {
 	struct kept *spare; /* without a payload */
 	struct hodo_read_value values[HODO_FIELDS_MAX];
 	uint64_t begins; /* so far */
-	bool begun;      /* the last event was the latest begin */
+	bool begun;      /* the last event was the latest start event */
 	void (*unfinished)(void *data, uintptr_t user, int64_t ts_ns, bool given_up);
 	void *data;
 	uint32_t owner; /* how many there were */
@@ -51,7 +51,7 @@ struct hodo_spans {
 	uint64_t room; /* bytes of them */
 };
 
-/* ----------------------------------------------------------------------- begins */
+/* ----------------------------------------------------------------- start events */
 
 struct hodo_spans *hodo_spans_new(void)
 {
@@ -92,7 +92,7 @@ void hodo_spans_free(struct hodo_spans *s)
 	free(s);
 }
 
-/* Without begins they are all alike, and come and go quickly. */
+/* Without start events they are all alike, and come and go quickly. */
 static struct kept *keep(struct hodo_spans *s, uint32_t bytes)
 {
 	struct kept *kept = s->spare;

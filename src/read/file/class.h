@@ -39,7 +39,7 @@ enum hodo_call_event {
 	HODO_CALL_EVENT_CALLEE
 };
 
-/* What a begin and its end share besides paired_by (pairs.c). */
+/* What a start event and its end share besides paired_by (pairs.c). */
 enum hodo_pairing {
 	HODO_PAIRING_NONE,
 	HODO_PAIRING_THREAD,

@@ -50,7 +50,7 @@ struct hodo_follow {
 	uint32_t order; /* of the next stream */
 	char newest[NAME_MAX + 1]; /* part: those before it have been read in whole; "": there is none */
 	uint64_t bytes; /* of what is known, estimated */
-	uint32_t unfollowed; /* processes that there was no more room for */
+	uint32_t unfollowed; /* processes for which there was no room */
 };
 
 /* ------------------------------------------------------------------------- streams */

@@ -65,7 +65,7 @@ const struct hodo_wall *hodo_read_walls(const struct hodo_read_process *process)
 	return hodo_trace_of(process)->walls;
 }
 
-/* The name of whose folder it is; NULL: it does not say. A folder of a merge without its line has only its own name. */
+/* The name of the host whose folder it is; NULL: not known. A merge's folder without its line has only its own name. */
 static const char *name_of(const struct hodo_trace *t)
 {
 	const char *slash = strchr(t->folder, '/');

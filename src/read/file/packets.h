@@ -13,7 +13,7 @@ int hodo_packets_open(struct hodo_read *reader, const char *path);
 struct hodo_read_packet {
 	struct hodo_packet head; /* sound, see stream.c */
 	const uint8_t *body;     /* until the next call */
-	size_t bytes;            /* of the body that there are: fewer than in head if the file is cut short */
+	size_t bytes;            /* present, of the body: fewer than in head if the file is cut short */
 	uint64_t missing;        /* so far: events in packets that are not there, which no packet counts as lost */
 	bool compressed;         /* it was in a frame */
 };

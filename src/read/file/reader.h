@@ -44,7 +44,7 @@ struct hodo_read {
 	int (*takes)(void *data, const struct hodo_read_event *event); /* NULL: all events */
 	void *takes_data;
 	struct hodo_select *select; /* of hodo_read_select(); NULL: none */
-	bool whole;   /* begins go with their ends */
+	bool whole;   /* start events go with their end events */
 	bool learned; /* whether it is known which */
 	const char *(*symbol)(void *data, const struct hodo_read_process *process, int64_t ts_ns,
 			      uint64_t address); /* NULL: none */

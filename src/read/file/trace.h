@@ -33,7 +33,7 @@ struct hodo_trace {
 	bool has_hodo, has_clock;    /* lines seen */
 	bool left_out;               /* none of its events is wanted: they are not read */
 	bool goes_on;                /* it ends with a part: another one should follow */
-	struct hodo_wall walls[2];   /* at its begin and end */
+	struct hodo_wall walls[2];   /* at its start and end */
 	struct hodo_read_host merged; /* as the metadata has it; by NULL: it does not */
 	struct hodo_class **classes; /* ascending ids */
 	uint32_t nclasses;

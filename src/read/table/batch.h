@@ -43,7 +43,7 @@ struct hodo_rows_batch {
 	const struct hodo_rows_table *table;
 	const struct hodo_strings *names; /* of HODO_ROWS_NAME, by number: the recording's, to which more are added */
 	uint32_t n, room; /* rows */
-	uint32_t most;    /* rows that it will have, if that is known: room for more is made only when there are */
+	uint32_t most;    /* rows that it will have, if that is known: room for more is made only when they come */
 	struct hodo_rows_values *columns; /* table->ncolumns */
 	bool sorted; /* by ts */
 	bool zeroed;
@@ -72,7 +72,7 @@ static inline struct hodo_rows_bytes hodo_rows_name(const struct hodo_rows_batch
 	return (struct hodo_rows_bytes){ name->data, (uint32_t)name->len };
 }
 
-/* ------------------------------------------------------------------ for who makes rows */
+/* ------------------------------------------------------------------------- making rows */
 
 int hodo_rows_batch_grow(struct hodo_rows_batch *b);
 int hodo_rows_values_make(struct hodo_rows_batch *b, struct hodo_rows_values *v);
@@ -135,7 +135,7 @@ static inline void hodo_rows_repeat_name(struct hodo_rows_batch *b, uint32_t col
 		hodo_rows_repeat(b, column, name);
 }
 
-/* Whoever has made the rows calls this before another looks at them. 0 or -ENOMEM. */
+/* Completes the batch: called when its rows are made, before they are read. 0 or -ENOMEM. */
 int hodo_rows_batch_end(struct hodo_rows_batch *b);
 
 /* HODO_STRINGS_NONE: there is no value. */

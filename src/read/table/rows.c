@@ -191,7 +191,7 @@ int hodo_rows_open(struct hodo_rows **rows, const struct hodo_rows_source *sourc
 	r->batch_rows = source->batch_rows ? source->batch_rows : HODO_ROWS_BATCH;
 	r->pending_max = source->pending_bytes ? source->pending_bytes : HODO_ROWS_PENDING;
 	err = r->text ? make_batches(r, source) : -ENOMEM;
-	/* How long threads did not run is found out with the begins, which costs time. */
+	/* How long threads did not run is found out with the start events, which costs time. */
 	if (!err && r->spans && hodo_rows_wants(r->spans, SPANS_OFF_CPU) && hodo_off_cpu_recorded(r->reader))
 		err = hodo_read_spans(r->reader);
 	if (!err)

@@ -146,7 +146,7 @@ static void add_function_json(struct hodo_read_text *t, const struct hodo_read_e
 	}
 }
 
-/* ----------------------------------------------------------------------- what an end shows of its begin */
+/* ----------------------------------------------------------------------- what an end shows of its start */
 
 static bool has_field(const struct hodo_read_class *cls, const char *name)
 {
@@ -162,7 +162,7 @@ static uint64_t duration_ns(const struct hodo_read_event *e)
 	return e->ts_ns > e->begin->ts_ns ? (uint64_t)(e->ts_ns - e->begin->ts_ns) : 0;
 }
 
-/* A call's begin has its function, as its end does. */
+/* A call's start has its function, as its end does. */
 static uint32_t nfields(const struct hodo_read_begin *b)
 {
 	return b->cls->kind == HODO_KIND_FUNCTION ? 0 : b->cls->nfields;
@@ -178,7 +178,7 @@ void hodo_read_add_off_cpu(struct hodo_text *text, const struct hodo_read_off_cp
 				 (unsigned long long)off->preempted);
 }
 
-/* Appends what an end shows of its begin. */
+/* Appends what an end shows of its start. */
 static void add_begin(struct hodo_read_text *t, const struct hodo_read_event *e, bool timed)
 {
 	const struct hodo_class *c = (const struct hodo_class *)(const void *)e->begin->cls;

@@ -58,7 +58,7 @@ static int make_room(struct hodo_live *l, uint32_t id)
 	return 0;
 }
 
-/* An instant has nothing to pair or measure; a late call has no begin. */
+/* An instant has nothing to pair or measure; a late call has no start event. */
 static bool is_kept(const struct hodo_class *c)
 {
 	return c->pub.role == HODO_READ_ROLE_COUNTER || c->pairing != HODO_PAIRING_NONE;

@@ -12,7 +12,7 @@
  * program's do not (coroutines, spans left by longjmp), slices above the one that ends also end, with
  * HODO_SLICE_SPLIT, and begin again at once, with HODO_SLICE_CONTINUED. One that was split
  * HODO_TIMELINE_SPLITS_MAX times gets HODO_SLICE_LEFT instead, and does not begin again: n spans that end in
- * the order in which they began would have n * n / 2 pieces. Its end is then one without a begin.
+ * the order in which they began would have n * n / 2 pieces. Its end is then one without a start event.
  *
  * If events were lost since it began, a span above the one that ends has probably lost its end: it gets
  * HODO_SLICE_END_LOST, and does not begin again. In a kernel's folder, sys_enter_NAME to sys_exit_NAME is the
@@ -66,7 +66,7 @@ struct hodo_slice {
 	uint32_t depth;   /* number of enclosing slices */
 	const char *name; /* "kv:compact", "kv:request", a function's, NULL if nobody knows it; RUNNING: the thread's
 			   * comm. The timeline's */
-	const struct hodo_read_class *cls; /* of the begin event; NULL: RUNNING */
+	const struct hodo_read_class *cls; /* of the start event; NULL: RUNNING */
 	uint64_t function;                 /* CALL: an address in it */
 	const struct hodo_place *place;    /* CALL: where the function is; else NULL. Lives until the last op of the
 					    * slice returns */
@@ -92,13 +92,13 @@ struct hodo_slice {
  */
 struct hodo_timeline_ops {
 	int (*track)(void *data, struct hodo_track *track); /* before anything on it */
-	/* event: its begin; NULL: none (of a late call, RUNNING, CONTINUED) */
+	/* event: its start; NULL: none (of a late call, RUNNING, CONTINUED) */
 	int (*begin)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
 	/* once for each begin; event: that it ended with; NULL: none */
 	int (*end)(void *data, struct hodo_slice *slice, const struct hodo_read_event *event);
 	/* What hodo report shows of a call, whose slice is over: the slice's times can differ, since slices nest. */
 	int (*call)(void *data, struct hodo_slice *slice, const struct hodo_read_call *call);
-	/* An event or mark not of a slice or counter, or an end without a begin, on its thread's track.
+	/* An event or mark not of a slice or counter, or an end without a start event, on its thread's track.
 	 * depth: slices around it. */
 	int (*instant)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, uint32_t depth);
 	int (*counter)(void *data, const struct hodo_track *track, const struct hodo_read_event *event, double value);
@@ -119,7 +119,7 @@ struct hodo_timeline;
 
 struct hodo_timeline_totals {
 	uint64_t events, slices, instants, values;
-	uint64_t unpaired; /* ends of spans without a begin */
+	uint64_t unpaired; /* ends of spans without a start event */
 	int64_t begin_ns, end_ns; /* of the first and last event; 0: there is none */
 };
 

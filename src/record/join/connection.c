@@ -141,7 +141,7 @@ static void give_libraries(struct hodo_connection *c)
 					.key = c->recorder->second_socket.answer_key };
 
 	m.result = config->ops.copy ? config->ops.copy(config->arg, c->id.pid, m.paths, sizeof(m.paths)) : -EOPNOTSUPP;
-	socket_send(c->fd, &m, sizeof(m), -1); /* whoever does not take it has gone on without */
+	socket_send(c->fd, &m, sizeof(m), -1); /* a process that does not take it has gone on without */
 	hodo_joining_drop(c);
 }
 

@@ -292,7 +292,7 @@ static void decide(struct hodo_recorder *s, uint32_t first, uint32_t last, uint3
 	}
 }
 
-/* The order matters: first which have ended, then whether anybody waits whom we have not seen. */
+/* The order matters: first which have ended, then whether a process that we have not seen waits. */
 void hodo_images_check(struct hodo_recorder *s, int64_t now_ns)
 {
 	struct hodo_images_awaited *a = &s->images;

@@ -35,7 +35,7 @@ int hodo_launch_library(char *path, size_t size, struct hodo_why *why);
 
 /*
  * Appends libhodo-func.so, which is beside library, to it, for LD_PRELOAD. A library with another name than
- * libhodo.so is left alone: whoever chose it knows its contents. 0, or negative errno with a line in why.
+ * libhodo.so is left alone: the user who chose it knows its contents. 0, or negative errno with a line in why.
  */
 int hodo_launch_add_functions(char *library, size_t size, struct hodo_why *why);
 

@@ -147,7 +147,7 @@ bool hodo_parts_name(struct hodo_recorder *s, int fd)
 	return false;
 }
 
-/* Gives the complete part to whoever asked for it. */
+/* Gives the complete part to ops.part_done(). */
 static void give_away(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;

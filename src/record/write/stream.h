@@ -11,8 +11,8 @@
 #include <record/ring/drain.h>
 
 /*
- * Ticks between the begins of two packets of a stream that would be equal: more than a nanosecond on any
- * clock. babeltrace2 sorts the packets of traces with the same uuid, such as parts, by their begin in
+ * Ticks between the starts of two packets of a stream that would be equal: more than a nanosecond on any
+ * clock. babeltrace2 sorts the packets of traces with the same uuid, such as parts, by their start in
  * nanoseconds, and swaps equal ones.
  */
 #define HODO_STREAM_APART 16u

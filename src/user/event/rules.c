@@ -56,7 +56,7 @@ struct hodo_rules_event {
 	struct hodo_bound bound[];
 };
 
-/* A span's name, for its begins and ends. */
+/* A span's name, for its start and end events. */
 struct span_name {
 	struct span_name *next;
 	size_t len;
@@ -215,7 +215,7 @@ static void bind_span(struct hodo_event *event, struct hodo_span *span, struct h
 	limited = (span->scope || span->id_type < HODO_TYPE_STR) && is_named(event, len, true);
 	name = timed || limited ? (uintptr_t)keep_name(hodo_registry_name(event), len) : 0;
 	name_span(span, timed ? name : 0, begins);
-	/* Another name: these begins are noted beside the others. */
+	/* Another name: these start events are noted beside the others. */
 	name_span(rated, limited && name ? name + 1 : 0, begins);
 }
 
@@ -363,8 +363,8 @@ static const struct hodo_look_ops look_ops = { .stopped = &hodo_recording.stoppe
 					       .ticks = hodo_ticks_now };
 
 /*
- * The end of a span follows its begin, whose rate counts: limited by itself, it would be the end of another one. Where
- * begins are not noted, each end is recorded.
+ * The end of a span follows its start, whose rate counts: limited by itself, it would be the end of another one. Where
+ * starts are not noted, each end is recorded.
  */
 static bool follows_begin(const struct hodo_rules_event *rules, const struct hodo_piece *pieces, size_t count)
 {

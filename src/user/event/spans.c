@@ -2,32 +2,32 @@
 /*
  * spans.c - when spans began, for filters and triggers that ask for $duration.
  *
- * A table of begins that waits for their ends: of a scope (HODO_SPAN) by its thread, of
+ * A table of start events that wait for their ends: of a scope (HODO_SPAN) by its thread, of
  * HODO_BEGIN by its id. It exists only while a condition asks for $duration.
  *
- * A key has WINDOW slots, which it shares with others. A begin takes a free one, or that of the oldest begin;
- * an end takes the latest begin of its key, which is its own since a thread's scopes nest. So a begin whose
- * end never comes (a scope left by longjmp, a thread that ended) occupies a slot for a while. The end of an
- * inner scope must not find the begin of an outer one: a key's begins are evicted from the oldest to the
- * latest. To evict one, those of its key that are older go first, one by one; a begin that gets no slot
+ * A key has WINDOW slots, which it shares with others. A start event takes a free one, or that of the oldest start
+ * event; an end event takes the latest start of its key, which is its own since a thread's scopes nest. So a start
+ * whose end never comes (a scope left by longjmp, a thread that ended) occupies a slot for a while. The end of an
+ * inner scope must not find the start of an outer one: a key's starts are evicted from the oldest to the
+ * latest. To evict one, those of its key that are older go first, one by one; a start that gets no slot
  * evicts all of its key. Those have no duration.
  *
- *                | begin              | end
- *   begin        | beside             | beside
+ *                | start              | end
+ *   start        | beside             | beside
  *   end          |                    | beside
  *
- * Also in signal handlers that interrupted any of it: an interrupted begin leaves its slot BUSY, which
+ * Also in signal handlers that interrupted any of it: an interrupted start leaves its slot BUSY, which
  * everybody else skips. prepare runs while nobody is inside (sections).
  *
  * A slot is claimed by a compare-and-swap of its state to BUSY, filled, and then given a unique ticket. So a
  * thread that reads a slot and then takes it by a compare-and-swap of that ticket knows that it read one
- * complete begin, which nobody else took (tests/model/hodo_spans.pml). The words of key and time are atomic,
- * and relaxed: another begin may fill them while they are read. What orders them:
+ * complete start, which nobody else took (tests/model/hodo_spans.pml). The words of key and time are atomic,
+ * and relaxed: another start may fill them while they are read. What orders them:
  *   the ticket's store releases: without it, it could be seen before the words that it stands for;
  *   the loads of tickets acquire: without it, the words could be read before the ticket;
- *   an end, or a begin that makes room, takes a slot with release: otherwise its loads could move after it,
+ *   an end, or a start that makes room, takes a slot with release: otherwise its loads could move after it,
  *   and read the words of the slot's next owner; a claim acquires: without it, its stores could be seen by
- *   those who still read the begin that was there.
+ *   those who still read the start that was there.
  *
  * A key is compared whole: the span's name, by the address of its only copy (rules.c), and the id
  * (core/key.h). A key that does not fit, with a text, bytes or an array of more than 64 bytes, has no
@@ -118,7 +118,7 @@ static bool has_key(const struct slot *slot, const struct key *key)
 	return true;
 }
 
-/* Perhaps a mix of several begins, if the slot changes. */
+/* Perhaps a mix of several start events, if the slot changes. */
 static void read_key(struct key *key, const struct slot *slot)
 {
 	key->n = (uint32_t)hodo_load(&slot->key[0]);
@@ -128,14 +128,14 @@ static void read_key(struct key *key, const struct slot *slot)
 
 /* --------------------------------------------------------------------- slots */
 
-/* A begin as it was read. */
+/* A start event as it was read. */
 struct seen {
 	struct slot *slot; /* NULL: none */
 	uint64_t ticket;
 	int64_t begin_ns;
 };
 
-/* The oldest begin of a key, or the latest one. */
+/* The oldest start event of a key, or the latest one. */
 static struct seen find(const struct key *key, bool latest)
 {
 	struct slot *first = window_of(key);
@@ -164,7 +164,7 @@ static bool take(const struct seen *seen, uint64_t state)
 }
 
 /*
- * Claims the slot of a begin, after older ones of its key are gone. A begin is the oldest only if a second
+ * Claims the slot of a start event, after older ones of its key are gone. A start event is the oldest only if a second
  * look finds it, too: during the first, an outer and an inner scope may have begun, of which it saw only the
  * inner one. False: too much contention.
  */
@@ -190,7 +190,7 @@ static bool evict(const struct seen *victim)
 	return false;
 }
 
-/* Makes a slot ours: a free one, or that of the oldest begin. NULL: others use all of them. */
+/* Makes a slot ours: a free one, or that of the oldest start event. NULL: others use all of them. */
 static struct slot *claim(const struct key *key)
 {
 	struct slot *first = window_of(key);
@@ -245,7 +245,7 @@ bool hodo_spans_end(const struct hodo_span *span, uint32_t tid, const struct hod
 	if (!make_key(&key, span, tid, pieces, count))
 		return false;
 	/*
-	 * Again, if a handler made room in between: the end of an outer scope would take a begin of ours that
+	 * Again, if a handler made room in between: the end of an outer scope would take a start event of ours that
 	 * stayed.
 	 */
 	for (unsigned i = 0; i < LOOKS_MAX; i++) {

@@ -16,6 +16,6 @@ struct hodo_span {
 HODO_HIDDEN bool hodo_spans_prepare(void); /* a recording begins; false: no memory */
 HODO_HIDDEN void hodo_spans_begin(const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces,
 				  size_t count, int64_t now_ns);
-/* False: its begin is not known. */
+/* False: its start is not known. */
 HODO_HIDDEN bool hodo_spans_end(const struct hodo_span *span, uint32_t tid, const struct hodo_piece *pieces,
 				size_t count, int64_t *begin_ns);

@@ -94,7 +94,7 @@ static inline uint64_t next_id(struct own *t)
 
 #define LENGTH 55u /* HODO_TRACEPARENT_BYTES without the NUL */
 
-/* Sixteen hexadecimal digits, small letters as the format wants them. *valid: it is no more if they are none. */
+/* The value of sixteen hexadecimal digits, in lower case as the format wants them; others make *valid invalid. */
 #ifdef __SSE2__
 /* The bits that any of the values has. */
 typedef __m128i valid_t;

@@ -152,7 +152,7 @@ static __attribute__((noinline)) uint32_t pause_always(void)
 	return listens() ? pause_listener() : 0;
 }
 
-/* With other threads it fails all the same, and a recording need not end for that. */
+/* With other threads, the system call fails anyway, and a recording need not end for that. */
 static __attribute__((noinline)) uint32_t pause_if_alone(int flags)
 {
 	const int harmless = CLONE_FILES | CLONE_FS | CLONE_SYSVSEM;

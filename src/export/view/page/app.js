@@ -29,7 +29,7 @@ export class App extends EventTarget {
 		this.dispatchEvent(new CustomEvent(event, { detail }));
 	}
 
-	/* {from, to: ns from the begin, or null: all; tracks: Set of track numbers, or null: all} */
+	/* {from, to: ns from the start, or null: all; tracks: Set of track numbers, or null: all} */
 	select({ from = null, to = null, tracks = null } = {}) {
 		if (from !== null && to !== null && to < from)
 			[from, to] = [to, from];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notices.js - what whoever looks has to know of the recording: what was lost, what is not shown, what was wrong.
+// notices.js - what the reader of the page must know of the recording: what was lost, is not shown, or was wrong.
 
 import { button, element } from './dom.js';
 import { count, duration, plural, relative } from './data/format.js';

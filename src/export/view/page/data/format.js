@@ -58,7 +58,7 @@ export function niceStep(ns) {
 	return Math.max(power * 10, 1);
 }
 
-/* ns from the begin as "+1.25 ms", with as many digits as the step between ticks needs. */
+/* ns from the start as "+1.25 ms", with as many digits as the step between ticks needs. */
 export function relative(ns, step) {
 	const [unit, name] = unitFor(Math.max(Math.abs(ns), step));
 	const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));

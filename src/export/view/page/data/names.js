@@ -12,7 +12,7 @@ export function withoutQualifier(text) {
 
 /*
  * The text, or as much of it as fits into room; '' if nothing of use does. widthOf(text). First qualifiers go, one by one and
- * without a sign, as there is no room for one; of what is left the begin stays, with an ellipsis.
+ * without a sign, as there is no room for one; of what is left the start stays, with an ellipsis.
  */
 export function shortened(text, room, widthOf) {
 	if (widthOf(text) <= room)

@@ -80,7 +80,7 @@ export function statistics(model, selection) {
 	const sumOf = (name) => {
 		if (!sums.has(name))
 			sums.set(name, { name, text: model.name(name), count: 0, points: 0, total: 0, self: 0, known: 0, whole: 0,
-				min: Infinity, max: -Infinity }); // not finite: of none is known how long it was
+				min: Infinity, max: -Infinity }); // not finite: no duration is known
 		return sums.get(name);
 	};
 	const counters = [];

@@ -222,7 +222,7 @@ export class HistogramsPane extends SidePane {
 			if (track.kind !== 'counter' || (range && !range.tracks[track.index]))
 				continue;
 			const { from, to } = range ?? { from: -Infinity, to: Infinity };
-			// The last one before the stretch holds at its begin.
+			// The last one before the stretch holds at its start.
 			const first = Math.max(track.values[0], firstAbove(values.time, from, ...track.values) - 1);
 			const end = firstAbove(values.time, to, ...track.values);
 			if (first >= end)

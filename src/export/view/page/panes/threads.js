@@ -66,7 +66,7 @@ export class Threads {
 		return at < 0 ? null : this.#wait(rows[at]);
 	}
 
-	/* The wait that ended with a run's begin. */
+	/* The wait that ended with a run's start. */
 	waitBefore(slice) {
 		const { slices } = this.model;
 		const wait = this.lastWait(slices.id[slice], slices.begin[slice]);

@@ -364,7 +364,7 @@ export class Drawing {
 		}
 	}
 
-	/* Before the begin and after the end there is nothing. */
+	/* Before the start and after the end there is nothing. */
 	#edges(scroll, height) {
 		const { ctx, view } = this;
 		ctx.fillStyle = this.theme.faint;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ruler.js - the time above the tracks: of day and from the begin; marks, the selected area, losses.
+// ruler.js - the time above the tracks: of day and from the start; marks, the selected area, losses.
 
 import { begin, bubble } from './canvas.js';
 import { clock, clockDigits, duration, niceStep, relative } from '../data/format.js';
