@@ -17,7 +17,7 @@ struct hodo_func_thread {
 	bool main;
 	uint64_t exit_ticks;       /* of the current exit, if its frame is to record it */
 	struct hodo_shadow calls;  /* durations.c: of functions whose exits are events; no frames: not used yet */
-	uint64_t began;            /* … when the call that has ended began, in ticks */
+	uint64_t began;            /* durations.c: when the call that has ended began, in ticks */
 	const char *role;          /* thread.c */
 	void *profile;             /* profile.c: its own mapping, kept when the thread has ended */
 	uint64_t stack_min;        /* stack.c: lowest address seen, 0: none */

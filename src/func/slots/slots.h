@@ -16,7 +16,7 @@ enum hodo_slot_kind {
 	HODO_SLOT_MCOUNT = 3, /* -pg, with or without -mfentry: entry only */
 	HODO_SLOT_UNUSED = 4,  /* a call that is made a no-op for good */
 	HODO_SLOT_PLANNED = 5, /* a window of the engine: on and off are its states */
-	HODO_SLOT_PLANNED_PART = 6 /* the same, an exit in code moved out of an unknown function */
+	HODO_SLOT_PLANNED_PART = 6 /* as PLANNED, an exit in code moved out of an unknown function */
 };
 
 struct hodo_slot {
@@ -128,7 +128,7 @@ HODO_HIDDEN int hodo_slots_patch(uint64_t active_sets);
 /* select.c: turns texts of hodo_tracer.functions into sets: a bit for each distinct text. */
 HODO_HIDDEN int hodo_select_get(const char *functions); /* the bit, with a reference; or -EINVAL, -ENOSPC */
 HODO_HIDDEN int hodo_select_patterns(const char *texts, uint32_t n, uint32_t len); /* NUL-separated; as get */
-/* Likewise, but functions of a plan are in it whatever their names. */
+/* hodo_select_patterns(), but functions of a plan are in the set whatever their names. */
 HODO_HIDDEN int hodo_select_recorded(const char *texts, uint32_t n, uint32_t len);
 HODO_HIDDEN uint64_t hodo_select_planned(void); /* the sets that have all of a plan */
 HODO_HIDDEN void hodo_select_put(int bit);
