@@ -22,8 +22,10 @@ static void name_field(const struct hodo_spec_value *text, char name[HODO_NAME_M
 {
 	const struct hodo_spec_expr *e = &text->expr;
 	size_t len = (size_t)snprintf(name, HODO_NAME_MAX + 1, "%.200s", text->name);
-	unsigned from = text->named ? e->n : 0;
+	unsigned from = 0;
 
+	if (text->named)
+		return;
 	for (unsigned i = 0; i < e->n; i++)
 		from = e->step[i].kind == HODO_SPEC_MEMBER ? i + 1 : from;
 	for (; from < e->n && len < HODO_NAME_MAX - 16; from++)

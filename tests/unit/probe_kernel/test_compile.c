@@ -187,6 +187,14 @@ TEST(names_of_fields_differ)
 	assert_string_equal(names[7], "n6");
 }
 
+TEST(a_given_name_stays)
+{
+	take("kprobe:read_it(file->comm[1], second=file->comm[1], n=file->numbers[2])");
+	assert_string_equal(names[2], "comm_1");
+	assert_string_equal(names[3], "second");
+	assert_string_equal(names[4], "n");
+}
+
 TEST(what_cannot_be_says_why)
 {
 	refuse("kprobe:read_it(cuont)", "read_it has no argument 'cuont': it has (file, buf, count, pos)");
