@@ -37,10 +37,8 @@ class Languages(Case):
         return found
 
     def names(self, program):
-        done = self.hodo("record", "-q", "-o", "d", "--", program)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        events = self.events("d")
-        shutil.rmtree(self.path("d"))
+        events = self.recorded(program)
+        shutil.rmtree(self.data)
         return events
 
     def test_dialects(self):

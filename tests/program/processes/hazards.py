@@ -10,15 +10,13 @@ import shutil
 import subprocess
 import sys
 
-from hodo_test import LIBHODO, events, hodo, program, run, scenes, skip
+from hodo_test import LIBHODO, hodo, program, recorded, run, scenes, skip
 
 include = program("INCLUDE")
 
 
 def record(directory, *command, options=(), **how):
-    trace = f"{directory}/trace"
-    hodo("record", "-q", "-o", trace, *options, "--", *command, status=0, **how)
-    return events(trace) if os.listdir(trace) else []
+    return recorded(f"{directory}/trace", *command, options=options, check=False, **how)
 
 
 def scene(directory, name, *options):

@@ -7,16 +7,13 @@ HODO, LIFE and COMPARE (tests/lib/compare_bt2.py) are in the environment.
 import collections
 import os
 
-from hodo_test import compare, events, hodo, program, scenes
+from hodo_test import events, hodo, program, recorded, scenes
 
 life = program("LIFE")
 
 
 def record(directory, scene, *options, prefix=(), expect=0):
-    trace = f"{directory}/trace"
-    hodo("record", "-o", trace, *options, "--", *prefix, life, *scene, status=expect)
-    compare(trace)
-    return events(trace)
+    return recorded(f"{directory}/trace", *prefix, life, *scene, options=options, status=expect)
 
 
 def notes(events):

@@ -9,13 +9,13 @@ from hodo_test import Case, main, run
 
 EARLY, THREADS = os.environ["EARLY"], 400
 BEFORE = "probe:libc.so.6!__ctype_init"  # libc initialises a thread's pointers into the locale first
+OPTIONS = "--wait", "-e", BEFORE, "-e", "probe:work"
 
 
 class Early(Case):
     def test_rings(self):
         """Each thread has one event of each kind, on any CPU."""
-        self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS)
-        events = self.events()
+        events = self.recorded(EARLY, THREADS, options=OPTIONS)
         first = [e for e in events if e["name"] == "probe:__ctype_init" and e["tid"] != e["pid"]]
         later = [e for e in events if e["name"] == "probe:work"]
         self.assertEqual((len(first), len(later)), (THREADS, THREADS))
@@ -25,9 +25,8 @@ class Early(Case):
 
     def test_without_sequences(self):
         """If libc does not register restartable sequences, all events are early."""
-        self.ok("record", "-q", "--wait", "-o", "trace", "-e", BEFORE, "-e", "probe:work", EARLY, THREADS,
-                env={"GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
-        events = [e for e in self.events() if e["tid"] != e["pid"]]
+        events = self.recorded(EARLY, THREADS, options=OPTIONS, env={"GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
+        events = [e for e in events if e["tid"] != e["pid"]]
         self.assertEqual({e["cpu"] for e in events}, {-1})
         self.assertEqual(len(events), 2 * THREADS)
 

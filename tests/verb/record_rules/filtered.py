@@ -10,17 +10,14 @@ import os
 import tempfile
 import unittest
 
-from hodo_test import compare, events, hodo, main, program
+from hodo_test import hodo, main, program, recorded
 
 FILTERED = program("FILTERED")
 
 
 def record(directory, *options):
     """(name, fields) of the events, in order."""
-    trace = os.path.join(directory, "trace")
-    hodo("record", "-q", "-o", trace, *options, "--", FILTERED, status=0)
-    compare(trace)
-    return [(e["name"], e["fields"]) for e in events(trace)]
+    return [(e["name"], e["fields"]) for e in recorded(os.path.join(directory, "trace"), FILTERED, options=options)]
 
 
 def has(fields, *names):
