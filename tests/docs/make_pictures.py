@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 prefix, source, output = (Path(arg).resolve() for arg in sys.argv[1:4])
-LIMIT_S = 180
+LIMIT_S = 900
 PNG_BYTES_MAX = 200000
 missing = []
 

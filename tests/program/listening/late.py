@@ -83,7 +83,7 @@ def main():
             assert has_func(target.pid)
             assert slots(target.pid, program) == idle, (slots(target.pid, program), idle)
             target.stdin.close()
-            rest, status = target.stdout.read(), target.wait(timeout=30)
+            rest, status = target.stdout.read(), target.wait(timeout=600)
             assert (rest, status) == ("intact\n", 0), (rest, status)
         finally:
             target.kill()

@@ -74,7 +74,7 @@ class Miss(Exception):
 
 
 def run(command, env=None, cwd=None):
-    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120, errors="replace")
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=600, errors="replace")
     if done.returncode != 0:
         raise Miss(f"{' '.join(map(str, command))}: exit {done.returncode}: {(done.stdout + done.stderr)[-600:]}")
     return done.stdout

@@ -39,7 +39,7 @@ class Process:
 
     def end(self, status=0):
         """Ends the program; returns what it printed."""
-        text = self.popen.communicate(timeout=60)[0]
+        text = self.popen.communicate(timeout=600)[0]
         assert self.popen.returncode == status, f"ended with {self.popen.returncode}: {text}"
         return text
 
@@ -266,13 +266,13 @@ def refuse_user(*_):
 
         def as_nobody(pid):
             return subprocess.run([*AS_NOBODY, copy, library, str(pid)], capture_output=True, text=True,
-                                  timeout=60).stdout.strip()
+                                  timeout=600).stdout.strip()
         must_refuse(p.pid, "another user's", run=as_nobody)
         assert not mapped(p.pid)
         # Root may attach to user nobody's process, and so may user nobody.
         q = Process(*AS_NOBODY, "sh", "-c", "echo ready; read x",
                     env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
-        answer = subprocess.run([copy, library, str(q.pid)], capture_output=True, text=True, timeout=60).stdout.strip()
+        answer = subprocess.run([copy, library, str(q.pid)], capture_output=True, text=True, timeout=600).stdout.strip()
         assert answer.startswith("ok 1"), answer
         answer = as_nobody(q.pid)
         assert answer.startswith("ok 0"), answer
@@ -432,7 +432,7 @@ def killed_before(scene, library, call, number):
     """Kills the tool when it is about to make that call for the number-th time. Returns whether it got that far."""
     p = target(*scene)
     run = subprocess.run(["strace", "-f", "-qq", "-o", os.devnull, "-e", f"inject={call}:signal=KILL:when={number}",
-                          INJECT, library, str(p.pid)], stdout=subprocess.PIPE, text=True, timeout=60)
+                          INJECT, library, str(p.pid)], stdout=subprocess.PIPE, text=True, timeout=600)
     what = (*scene, call, number, run.stdout)
     assert p.popen.poll() is None, (*what, p.popen.returncode)
     answer = inject(p.pid)

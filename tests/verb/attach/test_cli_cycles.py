@@ -50,7 +50,7 @@ class Cycles(Case):
             done = self.hodo("detach", "-q", target.pid)
             # The recording may have ended just before.
             self.assertIn(done.returncode, (0, 1), done.stderr)
-        text = recorder.communicate(timeout=60)[1]
+        text = recorder.communicate(timeout=600)[1]
         if recorder.returncode == 1 and re.search("does not answer|is not recorded", text):
             # The target got no CPU for as long as a recorder waits: this is rare, and leaves no recording.
             shutil.rmtree(self.path(path), ignore_errors=True)
@@ -86,7 +86,7 @@ class Cycles(Case):
             before.update(last)
             self.assertIsNone(t.process.poll())
         t.process.stdin.close()
-        self.assertEqual(t.process.wait(timeout=60), 0)
+        self.assertEqual(t.process.wait(timeout=600), 0)
         self.assertGreater(total["events"], 0)
         self.assertLessEqual(self.unanswered, CYCLES // 20)
         print(f"{CYCLES} recordings, {total['recordings']} with events: {total['events']} events, {total['lost']} lost",

@@ -84,7 +84,7 @@ def node_modules():
             # The time is limited, since npm tries for minutes without a network.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1",
-                                       "--fetch-timeout=20000"], cwd=folder, capture_output=True, timeout=120,
+                                       "--fetch-timeout=20000"], cwd=folder, capture_output=True, timeout=600,
                                       check=False)
                 if done.returncode == 0:
                     (folder / "whole").touch()

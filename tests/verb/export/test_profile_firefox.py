@@ -211,7 +211,7 @@ class Firefox(profiles.Case):
         self.addCleanup(end)
         def ask(*args):
             done = subprocess.run(["node", script, *args, "--session", recording, "--json"], env=environment,
-                                  capture_output=True, check=False, timeout=120)
+                                  capture_output=True, check=False, timeout=600)
             self.assertEqual(done.returncode, 0, done.stderr[-1000:])
             return json.loads(done.stdout)
         # A process that asks before it is ready takes it for dead, and removes its files.

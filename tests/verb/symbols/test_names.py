@@ -102,7 +102,7 @@ class Aliases(Case):
                 self.assertEqual(p.stdout.readline(), "done\n")
                 p.stdin.write("\n")
                 p.stdin.close()
-                _, err = recorder.communicate(timeout=60)
+                _, err = recorder.communicate(timeout=600)
                 self.assertEqual(recorder.returncode, 0, err)
             self.assertEqual(self.names(self.dir / pattern), 3 * ["zwork"], pattern)
 

@@ -349,7 +349,7 @@ class Debuginfod(Served):
     def is_scanned(self):
         url = f"{self.own_url}/buildid/{self.ids['app']}/debuginfo"
         try:
-            with urllib.request.urlopen(url, timeout=60) as answer:
+            with urllib.request.urlopen(url, timeout=600) as answer:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
