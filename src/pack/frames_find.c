@@ -6,7 +6,6 @@
  */
 #include "frames_impl.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -18,7 +18,6 @@
 #include <probe/code/landings.h>
 #include <probe/value/sdt.h>
 #include <probe/text/select.h>
-#include <proc/maps.h>
 
 #include "report.h"
 

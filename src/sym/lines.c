@@ -3,7 +3,6 @@
 #include "sym_impl.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

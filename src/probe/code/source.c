@@ -3,7 +3,6 @@
 #include "source.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

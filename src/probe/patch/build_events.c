@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* build_events.c - the windows of events, and the code in their slots (event_code.h). */
-#include <errno.h>
 #include <hodo/abi_plan.h>
 
 #include <base/scope.h>

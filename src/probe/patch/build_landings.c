@@ -3,7 +3,6 @@
  * build_landings.c - windows at the entries of functions by which calls are left (landings.h). If a window is
  * not possible, left calls are found later, by the next event that shows it.
  */
-#include <errno.h>
 #include <hodo/abi_plan.h>
 
 #include "build_impl.h"

@@ -17,7 +17,6 @@
 #include "build_impl.h"
 #include "event_code.h"
 #include "place.h"
-#include "whole_functions.h"
 #include <probe/code/syscalls.h>
 
 #define HOOK_BYTES         13u /* call *disp32(%rip); nopl disp32(%rax) */

@@ -6,7 +6,6 @@
  *
  * Also the place where a program that has just started asks for the plan with these.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "build_impl.h"

@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "build_impl.h"
-#include "place.h"
 
 /* Within the target: the address of its first byte in the file. */
 struct window_key {

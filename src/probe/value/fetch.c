@@ -3,7 +3,6 @@
 #include "fetch.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include <base/text.h>
 #include <elf/sdt.h>

@@ -10,7 +10,6 @@
 #include <base/vec.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 int hodo_hosts_machine(struct hodo_trace *t, struct hodo_line *l)

@@ -21,7 +21,6 @@
 #include <base/vec.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "reader.h"
 #include "stream.h"
 
-#include <base/escape.h>
 #include <base/file.h>
 #include <base/vec.h>
 #include <read/event/select.h>

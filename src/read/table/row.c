@@ -3,7 +3,6 @@
 #include "rows_impl.h"
 
 #include <base/escape.h>
-#include <errno.h>
 
 /* ----------------------------------------------------------------------- texts */
 

@@ -7,7 +7,6 @@
 #include <base/map.h>
 #include <read/event/runs.h>
 #include <read/file/reader.h>
-#include <read/text/text.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <read/event/losses.h>
 #include <read/file/clock.h>
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define NONE UINT32_MAX

@@ -3,7 +3,6 @@
 #include "timeline_impl.h"
 #include <read/event/fields.h>
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define CPUS_MAX 65536

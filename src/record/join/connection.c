@@ -15,13 +15,11 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <hodo/abi_plan.h>
 
-#include <base/file.h>
 #include <base/scope.h>
 
 #include "images.h"

@@ -9,9 +9,7 @@
 
 #include <record/ring/lend.h>
 #include "joining.h"
-#include "peer.h"
 #include "planning.h"
-#include <record/process_impl.h>
 #include "socket.h"
 
 /* The next-th recorded process, the kernel excluded; of those with that pid, unless pid is 0. NULL: no more. */

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/resource.h>

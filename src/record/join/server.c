@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <base/file.h>
 #include <base/scope.h>
 
 #include "connection.h"

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,6 @@
 #include <base/file.h>
 #include <base/rights.h>
 #include <base/scope.h>
-
-#include <record/write/names.h>
 
 #ifndef RESOLVE_CACHED
 #define RESOLVE_CACHED 0x20

@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include <pack/frames.h>
 #include <read/file/packets.h>
 
-#include <record/ring/ring_reader.h>
 #include <record/write/stream.h>
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))
