@@ -232,10 +232,8 @@ static void remove_files(struct hodo_attach_copy *c)
 		unlinkat(c->dirfd, c->file[i], 0);
 	if (c->dir[0])
 		unlinkat(c->parent, c->name, AT_REMOVEDIR);
-	if (c->dirfd >= 0)
-		close(c->dirfd);
-	if (c->parent >= 0)
-		close(c->parent);
+	hodo_close(c->dirfd);
+	hodo_close(c->parent);
 	*c = HODO_ATTACH_NO_COPY;
 }
 

@@ -21,6 +21,7 @@
 
 #include <base/clock.h>
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 
 #include "attach_impl.h"
@@ -119,7 +120,7 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct thread *x = a, *y = b;
 
-	return x->rank != y->rank ? x->rank - y->rank : (x->tid > y->tid) - (x->tid < y->tid);
+	return hodo_order(x->rank, y->rank) ?: hodo_order(x->tid, y->tid);
 }
 
 static void list_threads(struct search *s)
@@ -138,7 +139,7 @@ static void list_threads(struct search *s)
 		if (thread->tid > 0 && rank_thread(s, thread))
 			s->nthreads++;
 	}
-	qsort(s->threads, s->nthreads, sizeof(s->threads[0]), by_rank);
+	hodo_order_sort(s->threads, s->nthreads, by_rank);
 }
 
 /* ----------------------------------------------------------------------- one try */

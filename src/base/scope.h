@@ -34,10 +34,16 @@ static inline int hodo_take_fd(int *fd)
 	return taken;
 }
 
+/* Negative: there is none. */
+static inline void hodo_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static inline void hodo_scope_close(const int *fd)
 {
-	if (*fd >= 0)
-		close(*fd);
+	hodo_close(*fd);
 }
 
 static inline void hodo_scope_free(void *pointer)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/search.h>
 
@@ -127,9 +128,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct hodo_elf_unit_range *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->unit > y->unit) - (x->unit < y->unit);
+	return hodo_order(x->start, y->start) ?: hodo_order(x->unit, y->unit);
 }
 
 static int list_units(struct hodo_elf_dwarf *d)
@@ -143,8 +142,7 @@ static int list_units(struct hodo_elf_dwarf *d)
 	while (!err && dwarf_get_units(d->dwarf, unit, &unit, &version, &type, &die, NULL) == 0)
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			err = add_unit(d, &die);
-	if (d->n)
-		qsort(d->ranges, d->n, sizeof(*d->ranges), by_start);
+	hodo_order_sort(d->ranges, d->n, by_start);
 	return err;
 }
 

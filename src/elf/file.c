@@ -56,8 +56,7 @@ int hodo_elf_take(struct hodo_elf *e, int fd)
 void hodo_elf_close(struct hodo_elf *e)
 {
 	elf_end(e->elf);
-	if (e->fd >= 0)
-		close(e->fd);
+	hodo_close(e->fd);
 	*e = HODO_ELF_CLOSED;
 }
 

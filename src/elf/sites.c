@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 
 #define DESC_MAX_BYTES (2u << 20)
@@ -125,7 +126,7 @@ static int by_desc(const void *a, const void *b)
 {
 	const struct hodo_elf_site_place *x = a, *y = b;
 
-	return (x->desc > y->desc) - (x->desc < y->desc);
+	return hodo_order(x->desc, y->desc);
 }
 
 int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, struct hodo_elf_useless *useless)
@@ -135,8 +136,7 @@ int hodo_elf_sites(const struct hodo_elf *e, hodo_elf_site_fn each, void *arg, s
 
 	memset(useless, 0, sizeof(*useless));
 	err = read_sites(&p, e);
-	if (p.n)
-		qsort(p.list, p.n, sizeof(*p.list), by_desc);
+	hodo_order_sort(p.list, p.n, by_desc);
 	for (uint32_t i = 0, n; i < p.n && !err; i += n) {
 		for (n = 1; i + n < p.n && p.list[i + n].desc == p.list[i].desc; n++)
 			;
@@ -152,15 +152,14 @@ static int by_addr(const void *a, const void *b)
 {
 	const struct hodo_elf_site_place *x = a, *y = b;
 
-	return x->addr == y->addr ? by_desc(a, b) : x->addr < y->addr ? -1 : 1;
+	return hodo_order(x->addr, y->addr) ?: hodo_order(x->desc, y->desc);
 }
 
 int hodo_elf_sites_find(struct hodo_elf_site_places *p, const struct hodo_elf *e)
 {
 	int err = read_sites(p, e);
 
-	if (p->n)
-		qsort(p->list, p->n, sizeof(*p->list), by_addr);
+	hodo_order_sort(p->list, p->n, by_addr);
 	return err;
 }
 

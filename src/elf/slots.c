@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/note.h>
 #include <core/search.h>
@@ -56,17 +57,14 @@ static int by_addr(const void *a, const void *b)
 {
 	const struct hodo_elf_function *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return (x->slot > y->slot) - (x->slot < y->slot);
+	return hodo_order(x->addr, y->addr) ?: hodo_order(x->slot, y->slot);
 }
 
 static void sort_functions(struct hodo_elf_slots *s)
 {
 	uint32_t kept = 0;
 
-	if (s->n)
-		qsort(s->list, s->n, sizeof(*s->list), by_addr);
+	hodo_order_sort(s->list, s->n, by_addr);
 	for (uint32_t i = 0; i < s->n; i++)
 		if (kept == 0 || s->list[kept - 1].addr != s->list[i].addr)
 			s->list[kept++] = s->list[i];

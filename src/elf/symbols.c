@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <base/hash.h>
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/search.h>
 #include <core/symbol_name.h>
@@ -194,16 +195,9 @@ int hodo_elf_symbols_add(struct hodo_elf_symbols *s, Elf *elf)
 static int by_start(const void *a, const void *b)
 {
 	const struct hodo_elf_symbol *x = a, *y = b;
-	int order;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	order = strcmp(x->name, y->name);
-	if (order)
-		return order;
-	return (x->scope > y->scope) - (x->scope < y->scope);
+	return hodo_order(x->start, y->start) ?: hodo_order(x->rank, y->rank) ?: strcmp(x->name, y->name) ?:
+	       hodo_order(x->scope, y->scope);
 }
 
 /* Full symbol tables repeat those for dynamic linking. */
@@ -303,8 +297,7 @@ int hodo_elf_symbols_join(struct hodo_elf_symbols *s)
 
 void hodo_elf_symbols_sort(struct hodo_elf_symbols *s)
 {
-	if (s->n)
-		qsort(s->list, s->n, sizeof(*s->list), by_start);
+	hodo_order_sort(s->list, s->n, by_start);
 	drop_doubles(s);
 	settle_sizes(s);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/quantity.h>
 #include <base/vec.h>
 
@@ -214,9 +215,7 @@ static int by_nodes(const void *a, const void *b)
 {
 	const struct hodo_merge_bound *x = a, *y = b;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	return hodo_order(x->from, y->from) ?: hodo_order(x->to, y->to);
 }
 
 #define ALL_PAIRS UINT32_MAX
@@ -425,8 +424,7 @@ int hodo_graph_connect(struct hodo_merge *m, struct hodo_merge_graph *g)
 {
 	int err = 0;
 
-	if (g->nbounds)
-		qsort(g->bound, g->nbounds, sizeof(*g->bound), by_nodes);
+	hodo_order_sort(g->bound, g->nbounds, by_nodes);
 	for (uint32_t i = 0, k; i < g->nbounds && !err; i = k) {
 		k = i + 1;
 		while (k < g->nbounds && by_nodes(&g->bound[i], &g->bound[k]) == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* merge.c - finds how the times of each recording are moved. */
-#define _GNU_SOURCE
 #include "merge.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "messages.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include <base/map.h>
+#include <base/order.h>
 #include <base/vec.h>
 #include <read/event/key.h>
 
@@ -253,13 +253,9 @@ int hodo_messages_read(struct hodo_messages *m, struct hodo_read *r, uint32_t re
 static int by_key(const void *a, const void *b)
 {
 	const struct hodo_message *x = a, *y = b;
-	int order = memcmp(x->key, y->key, sizeof(x->key));
 
-	if (order)
-		return order;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
+	return memcmp(x->key, y->key, sizeof(x->key)) ?: hodo_order(x->kind, y->kind) ?:
+	       hodo_order(x->ts_ns, y->ts_ns);
 }
 
 /* Those of one key, which are of one pair: at most one of them was sent, and at most one returned. */
@@ -311,8 +307,7 @@ int hodo_messages_match(struct hodo_messages *m, int (*each)(void *data, const s
 	int err = 0;
 
 	*ambiguous = 0;
-	if (m->n)
-		qsort(m->message, m->n, sizeof(*m->message), by_key);
+	hodo_order_sort(m->message, m->n, by_key);
 	for (uint32_t i = 0, k; i < m->n && !err; i = k) {
 		k = i + 1;
 		while (k < m->n && memcmp(m->message[k].key, m->message[i].key, sizeof(m->message->key)) == 0)

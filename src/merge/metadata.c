@@ -3,7 +3,6 @@
  * metadata.c - the metadata of a folder, with the clock that makes its times those of the reference. Streams have
  * ticks, which stay as they are; a line is an offset and a frequency, so every reader of CTF has the new times.
  */
-#define _GNU_SOURCE
 #include "merge.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * names.c - how hosts are called, and their folders. A recording may call its host anything, and two hosts may have the
  * same name: what becomes of it is unique, and a name of a file.
  */
-#define _GNU_SOURCE
 #include "merge.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sides.c - pairs of events that the user names as a message's sides: see messages.h. */
-#define _GNU_SOURCE
 #include "messages.h"
 
 #include <errno.h>

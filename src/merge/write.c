@@ -3,7 +3,6 @@
  * write.c - the folder of a recording in the output: new metadata, and the streams as they are: another name for the
  * same file if nobody writes to it any more, else a copy. If possible, they are neither decoded nor read.
  */
-#define _GNU_SOURCE
 #include "merge.h"
 
 #include <errno.h>

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/search.h>
 
@@ -197,9 +198,8 @@ static int take(struct hodo_archive *a, const struct header *h, uint64_t at, uin
 static int by_path(const void *a, const void *b)
 {
 	const struct hodo_archive_entry *x = a, *y = b;
-	int order = strcmp(x->path, y->path);
 
-	return order ? order : x->at < y->at ? -1 : x->at > y->at;
+	return strcmp(x->path, y->path) ?: hodo_order(x->at, y->at);
 }
 
 /* Brings them into the order of their paths. Of two with the same path the first in the file stays. */
@@ -207,8 +207,7 @@ static void settle(struct hodo_archive *a)
 {
 	uint32_t kept = 0;
 
-	if (a->n)
-		qsort(a->members, a->n, sizeof(*a->members), by_path);
+	hodo_order_sort(a->members, a->n, by_path);
 	for (uint32_t i = 0, n = a->n; i < n; i++) {
 		const struct hodo_archive_entry m = a->members[i];
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/vec.h>
 
 #include "archive.h"
@@ -68,9 +69,8 @@ static int add(void *arg, const char *name, enum hodo_tree_kind kind)
 static int by_path(const void *a, const void *b)
 {
 	const struct hodo_file_name *x = a, *y = b;
-	int order = strcmp(x->path, y->path);
 
-	return order ? order : x->suffixed - y->suffixed;
+	return strcmp(x->path, y->path) ?: x->suffixed - y->suffixed;
 }
 
 int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree, const char *below)
@@ -83,8 +83,7 @@ int hodo_files_find(struct hodo_files *f, const struct hodo_tree *tree, const ch
 	err = walk_dir(&top, below);
 	if (err)
 		return err == -ENOENT && *below ? 0 : err;
-	if (f->n)
-		qsort(f->files, f->n, sizeof(*f->files), by_path);
+	hodo_order_sort(f->files, f->n, by_path);
 	/* If a stream exists compressed and uncompressed, readers take the latter. */
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (kept && strcmp(f->files[kept - 1].path, f->files[i].path) == 0)

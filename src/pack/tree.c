@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 
@@ -75,8 +76,7 @@ static int find_parts(struct hodo_tree *t)
 		if (err == -ENOTDIR)
 			err = 0;
 	}
-	if (t->n)
-		qsort(t->parts, t->n, sizeof(*t->parts), by_name);
+	hodo_order_sort(t->parts, t->n, by_name);
 	return err;
 }
 
@@ -111,8 +111,7 @@ void hodo_tree_close(struct hodo_tree *t)
 {
 	if (!t)
 		return;
-	if (t->fd >= 0)
-		close(t->fd);
+	hodo_close(t->fd);
 	hodo_archive_free(&t->archive);
 	for (uint32_t i = 0; i < t->n; i++)
 		hodo_archive_free(&t->parts[i].archive);

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 
@@ -152,9 +153,7 @@ static int by_use(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct entry *)a)->used, *y = &((const struct entry *)b)->used;
 
-	if (x->tv_sec != y->tv_sec)
-		return x->tv_sec < y->tv_sec ? -1 : 1;
-	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+	return hodo_order(x->tv_sec, y->tv_sec) ?: hodo_order(x->tv_nsec, y->tv_nsec);
 }
 
 /* Removes the oldest entries, and what writers that were killed have left, so that there is room for n bytes. */
@@ -179,8 +178,7 @@ static void make_room(int dir, uint64_t n)
 		if (hodo_vec_push(entries, count, e) < 0)
 			break;
 	}
-	if (count)
-		qsort(entries, count, sizeof(*entries), by_use);
+	hodo_order_sort(entries, count, by_use);
 	for (uint32_t i = 0; i < count && (n > HODO_PLAN_CACHE_BYTES || count - i >= HODO_PLAN_CACHE_FILES); i++) {
 		unlinkat(dir, entries[i].name, 0);
 		n -= entries[i].bytes;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <probe/value/arguments.h>
@@ -216,13 +217,6 @@ static bool may_ask_again(const struct planning *p, const struct hodo_plan_file 
 	return p->request->starts && p->planner->replacements->n && is_program(p, f);
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Where the target's events are, if they may be where slots are: the caller frees choice->probed. */
 static int see_probed(const struct planning *p, struct hodo_plan_file *f, const struct hodo_process_file *mapped,
 		      const struct hodo_probe_target *t, struct hodo_probe_choice *choice)
@@ -236,7 +230,7 @@ static int see_probed(const struct planning *p, struct hodo_plan_file *f, const 
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nevents; i++)
 		list[i] = t->events[i].addr;
-	qsort(list, t->nevents, sizeof(*list), compare);
+	hodo_order_sort(list, t->nevents, hodo_order_u64);
 	choice->probed = list;
 	choice->nprobed = t->nevents;
 	return 0;

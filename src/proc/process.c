@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,16 @@ bool hodo_proc_other_root(pid_t pid)
 	return !(same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt"));
 }
 
+int hodo_proc_root(pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 bool hodo_proc_other_users(pid_t pid)
 {
 	char path[32];
@@ -190,6 +201,13 @@ bool hodo_proc_other_network(pid_t pid)
 }
 
 /* ----------------------------------------------------------------------- its end */
+
+bool hodo_proc_lives(int pidfd)
+{
+	struct pollfd dead = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&dead, 1, 0) == 0;
+}
 
 enum hodo_ending hodo_ending_of_status(int status)
 {

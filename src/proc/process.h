@@ -53,11 +53,16 @@ uid_t hodo_proc_inner_uid(pid_t pid, uid_t uid);
 
 /* Whether its root directory differs from ours. */
 bool hodo_proc_other_root(pid_t pid);
+/* Its root directory (O_PATH): a descriptor, or a negative errno. */
+int hodo_proc_root(pid_t pid);
 
 bool hodo_proc_other_users(pid_t pid); /* whether it is in another user namespace */
 
 /* Whether its abstract addresses differ from ours. */
 bool hodo_proc_other_network(pid_t pid);
+
+/* Whether the process behind pidfd has not ended. */
+bool hodo_proc_lives(int pidfd);
 
 /* How it ended, as far as a process other than its parent can know. */
 enum hodo_ending {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* conditions.c - triggers and rates: parses and sends them. */
-#define _GNU_SOURCE
 #include "conditions.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 /*
  * process_life.c - one traced process image, from its memory to its folder.
  */
-#define _GNU_SOURCE
 #include "process_impl.h"
 
 #include <errno.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include <base/quantity.h>
+#include <base/scope.h>
 #include <hodo/abi_kernel.h>
 
 #include "conditions.h"
@@ -321,8 +321,7 @@ static void tell_catalog_full(const struct hodo_process *p)
 
 void hodo_process_close_line(struct hodo_process *p)
 {
-	if (p->line_fd >= 0)
-		close(p->line_fd); /* that removes it from epoll: there is no other descriptor for it */
+	hodo_close(p->line_fd); /* that removes it from epoll: there is no other descriptor for it */
 	p->line_fd = -1;
 }
 
@@ -432,8 +431,7 @@ struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo
 	struct hodo_process *p = calloc(1, sizeof(*p));
 
 	if (!p) {
-		if (pidfd >= 0)
-			close(pidfd);
+		hodo_close(pidfd);
 		close(memfd);
 		return NULL;
 	}
@@ -504,10 +502,8 @@ void hodo_process_free(struct hodo_process *p)
 	hodo_process_close_line(p);
 	if (p->shm)
 		munmap(p->shm, p->layout.total);
-	if (p->dirfd >= 0)
-		close(p->dirfd);
-	if (p->pidfd >= 0)
-		close(p->pidfd);
+	hodo_close(p->dirfd);
+	hodo_close(p->pidfd);
 	close(p->memfd);
 	hodo_catalog_free(&p->catalog);
 	free(p->ring);

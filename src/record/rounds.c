@@ -2,7 +2,6 @@
 /*
  * rounds.c - a recording: what to do next, and when to look again.
  */
-#define _GNU_SOURCE
 #include "recording.h"
 
 #include <errno.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/scope.h>
 
 #include "conditions.h"
 #include <record/kernel/kernel.h>
@@ -239,10 +239,8 @@ void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *st
 	if (stats)
 		hodo_recorder_stats(s, stats);
 	hodo_parts_close(s);
-	if (s->epoll_fd >= 0)
-		close(s->epoll_fd);
-	if (s->reserve_fd >= 0)
-		close(s->reserve_fd);
+	hodo_close(s->epoll_fd);
+	hodo_close(s->reserve_fd);
 	end_threads(s);
 	free(s);
 }

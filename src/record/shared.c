@@ -2,7 +2,6 @@
 /*
  * shared.c - what the parts of a recording share: its clock, its output, and its messages to the user.
  */
-#define _GNU_SOURCE
 #include "recorder.h"
 
 #include <errno.h>

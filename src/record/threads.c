@@ -2,9 +2,6 @@
 /*
  * threads.c - the names of a traced process's threads.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 
 #include <base/file.h>
@@ -87,8 +84,6 @@ void hodo_process_read_threads(struct hodo_process *p, bool all)
 
 void hodo_process_refresh_threads(struct hodo_process *p)
 {
-	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
-
 	/* In another pid namespace, its tids are not those in our /proc. The kernel reports changed names. */
 	if ((uint32_t)p->id.pid != p->id.vpid || p->kernel)
 		return;
@@ -101,14 +96,13 @@ void hodo_process_refresh_threads(struct hodo_process *p)
 		t = hodo_map_at(&p->threads, p->threads_refreshed++);
 		snprintf(path, sizeof(path), "task/%u/comm", t->tid);
 		/* The pid may have been reused by now. */
-		if (hodo_proc_file(p->id.pid, path, comm, sizeof(comm)) > 0 && poll(&dead, 1, 0) == 0)
+		if (hodo_proc_file(p->id.pid, path, comm, sizeof(comm)) > 0 && hodo_proc_lives(p->pidfd))
 			set_thread(p, t, 0, comm);
 	}
 }
 
 void hodo_process_name_threads(struct hodo_process *p)
 {
-	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 	HODO_AUTO_CLOSEDIR DIR *d = NULL;
 	char path[64], comm[17];
 
@@ -125,7 +119,7 @@ void hodo_process_name_threads(struct hodo_process *p)
 		if ((uint32_t)p->id.pid != p->id.vpid)
 			tid = hodo_proc_status((pid_t)tid, &status) == 0 ? status.vpid : 0;
 		/* What was read belongs to the process only if it is still alive. */
-		if (tid != 0 && poll(&dead, 1, 0) == 0)
+		if (tid != 0 && hodo_proc_lives(p->pidfd))
 			hodo_process_name_thread(p, (uint32_t)tid, 0, comm);
 	}
 }

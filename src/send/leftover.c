@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <record/record.h>
@@ -19,13 +20,6 @@ struct numbers {
 	uint32_t *number;
 	uint32_t n;
 };
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void part_name(char name[32], uint32_t number)
 {
@@ -48,8 +42,7 @@ static int list(struct numbers *list, int fd)
 		if (number && strcmp(name, expected) == 0)
 			err = hodo_vec_push(list->number, list->n, number);
 	}
-	if (list->n)
-		qsort(list->number, list->n, sizeof(*list->number), by_number);
+	hodo_order_sort(list->number, list->n, hodo_order_u32);
 	return err;
 }
 

@@ -17,6 +17,7 @@
 
 #include <base/clock.h>
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <pack/archive.h>
@@ -288,9 +289,7 @@ static int by_age(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return strverscmp(x->path, y->path);
+	return hodo_order(x->time_ns, y->time_ns) ?: strverscmp(x->path, y->path);
 }
 
 static void remove_oldest(const struct search *s, struct hodo_prune *p)
@@ -336,7 +335,7 @@ int hodo_prune(const char *dir, struct hodo_prune *p)
 		err = find_in(&s, topfd, "", 0);
 	}
 	if (!err && s.n) {
-		qsort(s.items, s.n, sizeof(*s.items), by_age);
+		hodo_order_sort(s.items, s.n, by_age);
 		remove_oldest(&s, p);
 	}
 	for (uint32_t i = 0; i < s.n; i++)

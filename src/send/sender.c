@@ -372,10 +372,8 @@ static void drop(struct hodo_sender *s)
 	hodo_spool_let_go(&s->spool);
 	if (s->shared && s->shared != MAP_FAILED)
 		munmap(s->shared, sizeof(*s->shared));
-	if (s->wake_fd >= 0)
-		close(s->wake_fd);
-	if (s->done_fd >= 0)
-		close(s->done_fd);
+	hodo_close(s->wake_fd);
+	hodo_close(s->done_fd);
 	free(s);
 }
 

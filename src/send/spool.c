@@ -13,6 +13,7 @@
 
 #include <base/clock.h>
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <pack/pack.h>
@@ -125,8 +126,7 @@ static int list(struct hodo_spool *s)
 	for (const char *name; !err && (name = hodo_dir_next(d));)
 		if (hodo_send_is_word(name))
 			err = list_host(s, name);
-	if (s->n)
-		qsort(s->files, s->n, sizeof(*s->files), by_age);
+	hodo_order_sort(s->files, s->n, by_age);
 	return err;
 }
 
@@ -208,8 +208,7 @@ void hodo_spool_let_go(struct hodo_spool *s)
 	for (uint32_t i = s->first; i < s->n; i++)
 		free(s->files[i].path);
 	free(s->files);
-	if (s->fd >= 0)
-		close(s->fd);
+	hodo_close(s->fd);
 	*s = (struct hodo_spool){ .fd = -1 };
 }
 

@@ -19,6 +19,7 @@
 
 #include <base/file.h>
 #include <base/intern.h>
+#include <base/order.h>
 #include <base/quantity.h>
 
 #define SAVED_MAX_BYTES (1u << 30)
@@ -170,20 +171,12 @@ static int read_function(struct hodo_sym *sym, char *text)
 	return add_function(sym, &s, &f);
 }
 
-static int by_start(const void *key, const void *symbol)
-{
-	const uint64_t *start = key;
-	const struct hodo_elf_symbol *s = symbol;
-
-	return (*start > s->start) - (*start < s->start);
-}
-
 static int settle(struct hodo_elf_symbols *all)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
 		struct hodo_elf_symbol *s = &all->list[i], *whole;
 
-		whole = bsearch(&s->end, all->list, all->n, sizeof(*s), by_start);
+		whole = bsearch(&s->end, all->list, all->n, sizeof(*s), hodo_order_u64);
 		if (!whole)
 			return -EBADMSG;
 		s->whole = (uint32_t)(whole - all->list);

@@ -192,10 +192,8 @@ static int lock_part(struct hodo_store_file *f)
 
 static void close_all(struct hodo_store_file *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->folder >= 0)
-		close(f->folder);
+	hodo_close(f->fd);
+	hodo_close(f->folder);
 	f->fd = f->folder = -1;
 }
 

@@ -222,7 +222,6 @@ int hodo_symbols_keep(const char *recording, const int *roots, uint32_t nroots, 
 	if (err == -ENOTUNIQ) /* snapshots, each a recording of its own */
 		err = for_pieces(&k, true);
 	for_pieces(&k, false);
-	if (k.dirfd >= 0)
-		close(k.dirfd);
+	hodo_close(k.dirfd);
 	return err;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <base/order.h>
 #include <base/rights.h>
 #include <base/scope.h>
 
@@ -140,9 +141,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct hodo_sym_module *x = &((const struct module *)a)->sym, *y = &((const struct module *)b)->sym;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return hodo_order(x->start, y->start) ?: hodo_order(x->end, y->end);
 }
 
 static bool report_modules(struct hodo_sym_unwinder *u)
@@ -181,7 +180,7 @@ struct hodo_sym_unwinder *hodo_sym_unwinder_new(const struct hodo_sym_module *mo
 		u->modules[i] = (struct module){ modules[i], elsewhere };
 	u->n = n;
 	if (u->modules)
-		qsort(u->modules, n, sizeof(*u->modules), by_start);
+		hodo_order_sort(u->modules, n, by_start);
 	if (!u->modules || !u->dwfl || !report_modules(u)) {
 		hodo_sym_unwinder_free(u);
 		return NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <core/search.h>
@@ -70,9 +71,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct hodo_probe_function *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	return hodo_order(x->start, y->start) ?: hodo_order(x->end, y->end);
 }
 
 /*
@@ -85,8 +84,7 @@ void hodo_probe_functions_sort(struct hodo_probe_object *o)
 	struct hodo_probe_function *f = o->functions;
 	uint32_t n = 0;
 
-	if (o->nfunctions)
-		qsort(f, o->nfunctions, sizeof(*f), compare);
+	hodo_order_sort(f, o->nfunctions, compare);
 	for (uint32_t i = 0; i < o->nfunctions; i++) {
 		struct hodo_probe_function *last = n ? &f[n - 1] : NULL;
 

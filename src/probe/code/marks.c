@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 #include <core/search.h>
 #include <hodo/abi.h>
@@ -42,13 +43,6 @@ static void mark_sites(struct hodo_probe_object *o, Elf *elf)
 
 /* ------------------------------------------------------------------------- slots */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct hodo_elf_slot_code *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
 static int mark_slots(struct hodo_probe_object *o, const struct hodo_elf *e)
 {
 	HODO_AUTO(hodo_elf_slots_free) struct hodo_elf_slots s = { 0 };
@@ -68,8 +62,7 @@ static int mark_slots(struct hodo_probe_object *o, const struct hodo_elf *e)
 	for (uint32_t i = 0; i < s.ntargets; i++)
 		if (s.target[i].role == HODO_ELF_STUB_ENTRY || s.target[i].role == HODO_ELF_STUB_EXIT)
 			hodo_probe_mark(o, s.target[i].addr, s.target[i].addr + STUB_BYTES, HODO_PROBE_MARK_SITE);
-	if (s.ncode)
-		qsort(s.code, s.ncode, sizeof(*s.code), by_address);
+	hodo_order_sort(s.code, s.ncode, hodo_order_u64);
 	o->slots = s.code;
 	o->nslots = s.ncode;
 	s.code = NULL;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 
 #define BYTES_MAX  (512u << 20)
@@ -269,17 +270,9 @@ int hodo_slot_frames_add(struct hodo_slot_frames *f, const struct hodo_probe_rec
 	return s.err;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct hodo_slot_frame *x = a, *y = b;
-
-	return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
 void hodo_slot_frames_sort(struct hodo_slot_frames *f)
 {
-	if (f->nlist)
-		qsort(f->list, f->nlist, sizeof(*f->list), compare);
+	hodo_order_sort(f->list, f->nlist, hodo_order_u64);
 }
 
 void hodo_slot_frames_free(struct hodo_slot_frames *f)

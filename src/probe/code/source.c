@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/glob.h>
 #include <core/search.h>
@@ -51,13 +52,6 @@ static int walk(struct hodo_source_files *s, Dwarf_Die *die, unsigned depth)
 	return err;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct hodo_source_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 int hodo_source_files_read(struct hodo_source_files *s, const struct hodo_elf_dwarf *d)
 {
 	Dwarf_CU *unit = NULL;
@@ -66,8 +60,7 @@ int hodo_source_files_read(struct hodo_source_files *s, const struct hodo_elf_dw
 
 	while (!err && d->dwarf && dwarf_get_units(d->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
 		err = walk(s, &die, 0);
-	if (s->n)
-		qsort(s->ranges, s->n, sizeof(*s->ranges), by_start);
+	hodo_order_sort(s->ranges, s->n, hodo_order_u64);
 	return err;
 }
 
@@ -159,13 +152,6 @@ static int take_unit(struct hodo_source_line *s, const struct hodo_probe_image *
 	return err;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 int hodo_source_line_find(struct hodo_source_line *s, const struct hodo_probe_image *i)
 {
 	const char *slash = strrchr(s->file, '/');
@@ -178,8 +164,7 @@ int hodo_source_line_find(struct hodo_source_line *s, const struct hodo_probe_im
 	while (!err && i->debug.dwarf && dwarf_get_units(i->debug.dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
 		if (has_file(s, &die))
 			err = take_unit(s, i, &die);
-	if (s->n)
-		qsort(s->addresses, s->n, sizeof(*s->addresses), by_address);
+	hodo_order_sort(s->addresses, s->n, hodo_order_u64);
 	for (uint32_t k = 0; k < s->n; k++)
 		if (!n || s->addresses[n - 1] != s->addresses[k])
 			s->addresses[n++] = s->addresses[k];

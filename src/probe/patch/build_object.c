@@ -11,6 +11,7 @@
 
 #include <hodo/abi_plan.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 
@@ -273,7 +274,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct hodo_plan_item *x = a, *y = b;
 
-	return x->recipe.addr < y->recipe.addr ? -1 : x->recipe.addr > y->recipe.addr;
+	return hodo_order(x->recipe.addr, y->recipe.addr);
 }
 
 static bool has_windows(const struct hodo_probe_target *t)
@@ -355,8 +356,7 @@ int hodo_probe_piece_make(struct hodo_probe_piece *b, const struct hodo_probe_ta
 		err = place_all(b, space);
 	if (!err)
 		err = take_pages(b, space);
-	if (b->nitems)
-		qsort(b->items, b->nitems, sizeof(*b->items), by_address);
+	hodo_order_sort(b->items, b->nitems, by_address);
 	for (uint32_t i = 0; i < b->nitems; i++)
 		b->items[i].flags |= b->items[i].hooks && !b->items[i].function ? HODO_PLAN_EVENT : 0;
 	b->built.windows = b->nitems;

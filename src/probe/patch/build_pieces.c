@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 
 #include "build_impl.h"
@@ -97,21 +98,7 @@ static int items_by_address(const void *a, const void *b)
 {
 	const struct hodo_plan_item *const *x = a, *const *y = b;
 
-	return (*x)->recipe.addr < (*y)->recipe.addr ? -1 : (*x)->recipe.addr > (*y)->recipe.addr;
-}
-
-static int functions_by_address(const void *a, const void *b)
-{
-	const struct hodo_plan_function *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int pages_by_address(const void *a, const void *b)
-{
-	const struct hodo_probe_page *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	return hodo_order((*x)->recipe.addr, (*y)->recipe.addr);
 }
 
 /* All windows of a function are adjacent, except for those of system calls and events, and so are the
@@ -158,14 +145,14 @@ static void join(struct all *a, const struct hodo_probe_target *targets, unsigne
 {
 	for (unsigned i = 0; i < n; i++)
 		add_piece(a, targets[i].piece);
-	qsort(a->items, a->parts.nitems, sizeof(struct hodo_plan_item *), items_by_address);
-	qsort(a->functions, a->parts.nfunctions, sizeof(*a->functions), functions_by_address);
-	qsort(a->space.pages, a->space.npages, sizeof(*a->space.pages), pages_by_address);
+	hodo_order_sort(a->items, a->parts.nitems, items_by_address);
+	hodo_order_sort(a->functions, a->parts.nfunctions, hodo_order_u64);
+	hodo_order_sort(a->space.pages, a->space.npages, hodo_order_u64);
 	number(a);
 	/* Once the others have their windows' numbers. */
 	for (unsigned i = 0; i < n; i++)
 		add_functions(a, targets[i].piece->slotted, targets[i].piece->nslotted);
-	qsort(a->functions, a->parts.nfunctions, sizeof(*a->functions), functions_by_address);
+	hodo_order_sort(a->functions, a->parts.nfunctions, hodo_order_u64);
 }
 
 static void add_counts(struct hodo_probe_built *to, const struct hodo_probe_built *b)

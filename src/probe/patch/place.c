@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <base/order.h>
+
 #define BIAS       0x80000000ull
 #define NO_DIGIT   256
 #define STEPS_MAX  65536u /* for one slot, in one way: then it has no place */
@@ -188,9 +190,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->choice != y->choice)
-		return x->choice < y->choice ? -1 : 1;
-	return (x->slot->addr > y->slot->addr) - (x->slot->addr < y->slot->addr);
+	return hodo_order(x->choice, y->choice) ?: hodo_order(x->slot->addr, y->slot->addr);
 }
 
 int hodo_probe_place(struct hodo_probe_space *s, struct hodo_probe_slot *slots, size_t n)
@@ -209,8 +209,7 @@ int hodo_probe_place(struct hodo_probe_space *s, struct hodo_probe_slot *slots, 
 			order[i].slot = &slots[i];
 			order[i].choice = (4u - (unsigned)__builtin_popcount(boundaries)) << 8 | (31u - boundaries);
 		}
-		if (n)
-			qsort(order, n, sizeof(*order), compare);
+		hodo_order_sort(order, n, compare);
 	}
 	for (size_t i = 0; i < n && !err; i++)
 		err = place(s, d, order[i].slot);

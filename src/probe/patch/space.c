@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/vec.h>
 #include <core/search.h>
 
@@ -78,20 +79,13 @@ void hodo_probe_space_free(struct hodo_probe_space *s)
 	*s = (struct hodo_probe_space){ 0 };
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct hodo_probe_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 void hodo_probe_space_settle(struct hodo_probe_space *s)
 {
 	uint32_t n = 0;
 
 	if (!s->unsettled)
 		return;
-	qsort(s->taken, s->ntaken, sizeof(*s->taken), compare);
+	hodo_order_sort(s->taken, s->ntaken, hodo_order_u64);
 	for (uint32_t i = 0; i < s->ntaken; i++) {
 		struct hodo_probe_range *last = n ? &s->taken[n - 1] : NULL;
 

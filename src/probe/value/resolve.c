@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <base/near.h>
+#include <base/order.h>
 #include <base/vec.h>
 #include <elf/demangle.h>
 
@@ -76,9 +77,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct hodo_probe_point *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address > y->address ? 1 : -1;
-	return (x->inlined != NULL) - (y->inlined != NULL);
+	return hodo_order(x->address, y->address) ?: (x->inlined != NULL) - (y->inlined != NULL);
 }
 
 /* Sorts them and drops duplicates. */
@@ -86,8 +85,7 @@ static void settle(struct hodo_probe_points *p)
 {
 	uint32_t n = 0;
 
-	if (p->n)
-		qsort(p->list, p->n, sizeof(*p->list), by_address);
+	hodo_order_sort(p->list, p->n, by_address);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (!n || p->list[n - 1].address != p->list[i].address)
 			p->list[n++] = p->list[i];

@@ -4,6 +4,7 @@
 #include "warn.h"
 
 #include <base/arena.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/text.h>
 #include <base/vec.h>
@@ -149,10 +150,8 @@ static int by_name(const void *a, const void *b)
 {
 	const struct hodo_read_class *x = *(struct hodo_read_class *const *)a;
 	const struct hodo_read_class *y = *(struct hodo_read_class *const *)b;
-	int order = strcmp(x->name, y->name);
 
-	order = order ? order : strcmp(x->file, y->file);
-	return order ? order : (x->line > y->line) - (x->line < y->line);
+	return strcmp(x->name, y->name) ?: strcmp(x->file, y->file) ?: hodo_order(x->line, y->line);
 }
 
 /* Merges several places of one event into one class, that of the first place. */
@@ -161,8 +160,7 @@ static int join_classes(struct hodo_read_elf *e)
 	uint32_t kept = 0;
 	int err = 0;
 
-	if (e->nclasses)
-		qsort(e->classes, e->nclasses, sizeof(*e->classes), by_name);
+	hodo_order_sort(e->classes, e->nclasses, by_name);
 	for (uint32_t i = 0, first = 0; i < e->nclasses; i++) {
 		struct elf_class *c = e->classes[i];
 		uint32_t k;

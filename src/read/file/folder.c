@@ -9,6 +9,7 @@
 #include "reader.h"
 #include "stream.h"
 
+#include <base/order.h>
 #include <read/event/role.h>
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static int by_id(const void *a, const void *b)
 {
 	const struct hodo_class *x = *(struct hodo_class *const *)a, *y = *(struct hodo_class *const *)b;
 
-	return (x->pub.id > y->pub.id) - (x->pub.id < y->pub.id);
+	return hodo_order(x->pub.id, y->pub.id);
 }
 
 /* Those that came from that one on. */
@@ -106,8 +107,7 @@ static int settle_classes(struct hodo_trace *t, uint32_t from)
 		if (!err)
 			err = hodo_read_role_settle(&t->bases, &t->pub, c);
 	}
-	if (t->nclasses)
-		qsort(t->classes, t->nclasses, sizeof(*t->classes), by_id);
+	hodo_order_sort(t->classes, t->nclasses, by_id);
 	return err;
 }
 
@@ -116,17 +116,14 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct hodo_read_thread *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->comm > y->comm ? -1 : 1; /* places in the metadata */
+	return hodo_order(x->tid, y->tid) ?: hodo_order(y->comm, x->comm); /* places in the metadata */
 }
 
 static void settle_threads(struct hodo_trace *t)
 {
 	uint32_t kept = 0;
 
-	if (t->nthreads)
-		qsort(t->threads, t->nthreads, sizeof(*t->threads), by_tid);
+	hodo_order_sort(t->threads, t->nthreads, by_tid);
 	for (uint32_t i = 0; i < t->nthreads; i++)
 		if (kept == 0 || t->threads[kept - 1].tid != t->threads[i].tid)
 			t->threads[kept++] = t->threads[i];
@@ -137,11 +134,9 @@ static int by_start(const void *a, const void *b)
 {
 	const struct hodo_read_object *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->from_ns != y->from_ns)
-		return x->from_ns < y->from_ns ? -1 : 1;
-	return (x->path > y->path) - (x->path < y->path); /* places in the metadata */
+	return hodo_order(x->start, y->start) ?:
+	       hodo_order(x->from_ns, y->from_ns) ?:
+	       hodo_order(x->path, y->path); /* places in the metadata */
 }
 
 /* Sets the times of those that came from that one on, and sorts all. */
@@ -154,8 +149,7 @@ static void settle_objects(struct hodo_trace *t, uint32_t from_object)
 		o->from_ns = from ? hodo_read_clock_ns(&t->pub.clock, from) : INT64_MIN;
 		o->until_ns = until != UINT64_MAX ? hodo_read_clock_ns(&t->pub.clock, until) : INT64_MAX;
 	}
-	if (t->nobjects)
-		qsort(t->objects, t->nobjects, sizeof(*t->objects), by_start);
+	hodo_order_sort(t->objects, t->nobjects, by_start);
 }
 
 /* Arrays of pointers to the public parts, which are the first members. */

@@ -14,6 +14,7 @@
 #include "stream.h"
 
 #include <base/map.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <read/event/order.h>
@@ -176,18 +177,11 @@ static bool has_changed(struct hodo_trace *t, const char *path)
 
 /* -------------------------------------------------------------------------- threads */
 
-static int by_tid(const void *a, const void *b)
-{
-	const struct hodo_read_thread *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
 static struct hodo_read_thread *find_thread(const struct hodo_trace *t, uint32_t n, uint32_t tid)
 {
 	const struct hodo_read_thread key = { .tid = tid };
 
-	return n ? bsearch(&key, t->threads, n, sizeof(key), by_tid) : NULL;
+	return n ? bsearch(&key, t->threads, n, sizeof(key), hodo_order_u32) : NULL;
 }
 
 /* sorted: how many of t->threads were there at the last look. 0 or -ENOMEM. */
@@ -216,8 +210,7 @@ static int take_thread(struct hodo_trace *t, uint32_t sorted, struct hodo_line *
 /* The last of several for one thread counts, as everywhere. */
 static void settle_threads(struct hodo_trace *t)
 {
-	if (t->nthreads)
-		qsort(t->threads, t->nthreads, sizeof(*t->threads), by_tid);
+	hodo_order_sort(t->threads, t->nthreads, hodo_order_u32);
 	t->pub.threads = t->threads;
 	t->pub.nthreads = t->nthreads;
 	memset(t->names.recent, 0, sizeof(t->names.recent));
@@ -491,8 +484,7 @@ static int see_folders(struct hodo_follow *f)
 	for (uint32_t i = 0; i < f->r->ntraces && !err; i++)
 		if (f->r->traces[i]->part == 0)
 			err = look(f, f->r->traces[i]);
-	if (l.nparts)
-		qsort(l.parts, l.nparts, sizeof(*l.parts), by_text);
+	hodo_order_sort(l.parts, l.nparts, by_text);
 	for (uint32_t i = 0; i < l.nparts && !err; i++)
 		err = see_part(&l, l.parts[i]);
 	free(l.parts);

@@ -5,6 +5,7 @@
 
 #include <base/arena.h>
 #include <base/map.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/text.h>
 #include <core/search.h>
@@ -28,9 +29,7 @@ static int by_value(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return x->name < y->name ? -1 : 1; /* places in the list */
+	return hodo_order(x->value, y->value) ?: hodo_order(x->name, y->name); /* places in the list */
 }
 
 static void key_of(struct hodo_text *key, const char *provider, size_t len, const char *field)
@@ -61,7 +60,7 @@ int hodo_read_labels_add(struct hodo_labels *l, const char *provider, const char
 	}
 	if (n == 0 || names || !*pairs[0].name)
 		return -EINVAL;
-	qsort(pairs, n, sizeof(*pairs), by_value);
+	hodo_order_sort(pairs, n, by_value);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept > 0 && sorted[kept - 1] == pairs[i].value)
 			continue; /* two names for one value: the first */

@@ -11,6 +11,7 @@
 #include "stream.h"
 
 #include <base/map.h>
+#include <base/order.h>
 #include <base/vec.h>
 
 #include <errno.h>
@@ -96,8 +97,7 @@ static int list_folders(struct hodo_read *r, const char *dir, struct folders *f)
 	struct listing l = { r, dir, f, false };
 	int err = hodo_tree_list(r->tree, dir, add_name, &l);
 
-	if (f->n)
-		qsort(f->names, f->n, sizeof(*f->names), by_text);
+	hodo_order_sort(f->names, f->n, by_text);
 	return err;
 }
 
@@ -457,7 +457,7 @@ int hodo_read_open_all(struct hodo_read *r)
 	else if (f.links)
 		warn(r, ".", "%u symbolic links are not followed", f.links);
 	if (!err && r->nparts > 1)
-		qsort(r->traces, r->ntraces, sizeof(*r->traces), by_folder);
+		hodo_order_sort(r->traces, r->ntraces, by_folder);
 	for (uint32_t i = 0; i < r->ntraces && !err; i++)
 		hodo_read_trace_settle(r->traces[i]);
 	hodo_map_free(&u);

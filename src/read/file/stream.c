@@ -11,6 +11,7 @@
 #include "reader.h"
 
 #include <base/file.h>
+#include <base/order.h>
 #include <base/vec.h>
 
 #include <errno.h>
@@ -57,8 +58,7 @@ static int by_name(const void *a, const void *b)
 
 void hodo_read_streams_sort(struct hodo_trace *t)
 {
-	if (t->nstreams)
-		qsort(t->streams, t->nstreams, sizeof(*t->streams), by_name);
+	hodo_order_sort(t->streams, t->nstreams, by_name);
 }
 
 struct hodo_stream *hodo_read_streams_find(const struct hodo_trace *t, uint32_t n, const char *name)

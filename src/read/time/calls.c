@@ -8,6 +8,7 @@
  */
 #include "calls.h"
 
+#include <base/order.h>
 #include <base/vec.h>
 #include <read/event/losses.h>
 #include <read/file/class.h>
@@ -329,7 +330,7 @@ static int by_entry_last(const void *a, const void *b)
 {
 	const struct hodo_frame *x = a, *y = b;
 
-	return x->entry < y->entry ? 1 : x->entry > y->entry ? -1 : 0;
+	return hodo_order(y->entry, x->entry);
 }
 
 /* Inner ones first: they were entered later. */
@@ -341,7 +342,7 @@ static void close_parked(struct calls_process *p)
 	for (uint32_t i = 0; i <= p->parked.mask; i++)
 		if (f[i].at && f[i].sp <= 1)
 			f[n++] = f[i];
-	qsort(f, n, sizeof(*f), by_entry_last);
+	hodo_order_sort(f, n, by_entry_last);
 	p->parked.count = 0;
 	for (uint32_t i = 0; i < n; i++)
 		closed(&hodo_calls_thread(p, f[i].thread & ~HODO_CALL_NO_EXIT)->shadow, &f[i], HODO_FRAME_LEFT,

@@ -3,11 +3,10 @@
  * adopt.c - processes that were running before their recording began; docs/design/recorder.md says who ends
  * what, and how the other side notices.
  */
-#define _GNU_SOURCE
 #include <record/process_impl.h>
+#include <proc/process.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/epoll.h>
 
 #define GONE_NS 200000000ll /* from the connection's end to that of the process, or to the next image's hello */
@@ -58,12 +57,9 @@ void hodo_adopt_check(struct hodo_recorder *s, int64_t now_ns)
 /* Whether all adopted processes have ended their recording, or themselves. */
 static bool all_ended(const struct hodo_recorder *s)
 {
-	for (const struct hodo_process *p = s->processes; p; p = p->next) {
-		struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
-
-		if (p->adopted && !hodo_process_has_ended(p) && poll(&dead, 1, 0) == 0)
+	for (const struct hodo_process *p = s->processes; p; p = p->next)
+		if (p->adopted && !hodo_process_has_ended(p) && hodo_proc_lives(p->pidfd))
 			return false;
-	}
 	return true;
 }
 

@@ -6,7 +6,6 @@
  * and is done when nobody waits. Images of one process follow each other by exec: an image has sent
  * everything before the next one says hello.
  */
-#define _GNU_SOURCE
 #include "connection.h"
 #include <record/process_impl.h>
 
@@ -260,8 +259,7 @@ static void make_plan(struct hodo_connection *c, const struct hodo_msg_ask *m, s
 		hodo_connection_refuse(c, UNANSWERED);
 		return;
 	}
-	if (c->plan >= 0)
-		close(c->plan);
+	hodo_close(c->plan);
 	c->plan = -1;
 	if (len > (ssize_t)sizeof(m->head)) {
 		r.n = m->n;

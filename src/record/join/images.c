@@ -89,12 +89,10 @@ static bool is_recorded(struct hodo_recorder *s, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid;
 	const struct hodo_process *p = hodo_map_find(&s->images.came, &key) ? s->processes : NULL;
-	struct pollfd dead = { .events = POLLIN };
 
 	while (p && p->id.pid != pid)
 		p = p->next;
-	dead.fd = p ? p->pidfd : -1;
-	return p && p->pidfd >= 0 && poll(&dead, 1, 0) == 0;
+	return p && p->pidfd >= 0 && hodo_proc_lives(p->pidfd);
 }
 
 /* --------------------------------------------------------------- announced */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* joining.c - the processes that are joining, in order of arrival. */
-#define _GNU_SOURCE
 #include "joining.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
+#include <base/scope.h>
 #include <record/recorder.h>
 #include "planning.h"
 
@@ -61,14 +60,10 @@ void hodo_joining_drop(struct hodo_connection *c)
 		j->last = link;
 	j->n--;
 	j->strangers -= c->stranger;
-	if (c->fd >= 0)
-		close(c->fd);
-	if (c->pidfd >= 0)
-		close(c->pidfd);
-	if (c->memfd >= 0)
-		close(c->memfd);
-	if (c->plan >= 0)
-		close(c->plan);
+	hodo_close(c->fd);
+	hodo_close(c->pidfd);
+	hodo_close(c->memfd);
+	hodo_close(c->plan);
 	free(c);
 }
 

@@ -2,7 +2,6 @@
 /*
  * launch.c - starts the command to be recorded.
  */
-#define _GNU_SOURCE
 #include "launch.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,6 @@
  * peer.c - talks to a process that listens. The process chooses the place of its socket, and a file there
  * proves nothing: the process that answers must be the one behind the caller's pidfd.
  */
-#define _GNU_SOURCE
 #include "peer.h"
 
 #include <errno.h>
@@ -30,13 +29,6 @@
 #define CONNECT_PAUSE_NS 5000000
 
 /* ---------------------------------------------------------------- the process */
-
-static bool is_alive(int pidfd)
-{
-	struct pollfd dead = { .fd = pidfd, .events = POLLIN };
-
-	return poll(&dead, 1, 0) == 0;
-}
 
 static int refuse_kind(pid_t pid, const struct hodo_proc_status *st, struct hodo_why *why)
 {
@@ -73,7 +65,7 @@ int hodo_peer_open(pid_t pid, struct hodo_why *why)
 	err = refuse_kind(pid, &st, why);
 	if (err)
 		return err;
-	return fd < 0 || !is_alive(fd) ? refuse_dead(pid, why) : hodo_take_fd(&fd);
+	return fd < 0 || !hodo_proc_lives(fd) ? refuse_dead(pid, why) : hodo_take_fd(&fd);
 }
 
 /* Whether the listener at the other end is the process behind pidfd. */
@@ -88,12 +80,12 @@ static bool is_peer(int fd, pid_t pid, int pidfd)
 	/* Fails with another error if the listener has exited and its pid may have been reused. */
 	theirs = socket_peer(fd);
 	if (theirs < 0)
-		return theirs == -ENOPROTOOPT && is_alive(pidfd);
+		return theirs == -ENOPROTOOPT && hodo_proc_lives(pidfd);
 	/*
 	 * Live processes have distinct pids: if these were two, one would have ended before the other could
 	 * get the pid.
 	 */
-	return is_alive(theirs) && is_alive(pidfd);
+	return hodo_proc_lives(theirs) && hodo_proc_lives(pidfd);
 }
 
 /* ---------------------------------------------------------------- its socket */
@@ -213,7 +205,6 @@ int hodo_peer_connect(pid_t pid, int pidfd, struct hodo_why *why)
 	HODO_AUTO_CLOSE int root = -1;
 	HODO_AUTO_CLOSE int fd = -1;
 	struct search s = { .pid = pid, .pidfd = pidfd };
-	char path[32];
 	int err = hodo_proc_status(pid, &s.status);
 
 	if (err) {
@@ -223,15 +214,13 @@ int hodo_peer_connect(pid_t pid, int pidfd, struct hodo_why *why)
 	err = refuse_kind(pid, &s.status, why);
 	if (err)
 		return err;
-	if (hodo_proc_other_root(pid)) {
-		snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
+	if (hodo_proc_other_root(pid))
+		root = hodo_proc_root(pid);
 	s.root = root;
 	s.other_users = hodo_proc_other_users(pid);
 	fd = find(&s);
 	/* If it has ended, what was read may be another process's. */
-	if (!is_alive(pidfd))
+	if (!hodo_proc_lives(pidfd))
 		return refuse_dead(pid, why);
 	if (fd >= 0)
 		return hodo_take_fd(&fd);

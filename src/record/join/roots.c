@@ -3,13 +3,10 @@
  * roots.c - keeps descriptors of root directories. A descriptor keeps what is mounted there, also where its mount
  * namespace has ended: a container is gone when the names of its functions are looked for.
  */
-#define _GNU_SOURCE
 #include <proc/process.h>
 #include "roots.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,12 +25,10 @@ static bool has(const struct hodo_roots *roots, const struct stat *st)
 void hodo_roots_add(struct hodo_roots *roots, pid_t pid)
 {
 	HODO_AUTO_CLOSE int fd = -1;
-	char path[32];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
 	if (roots->n < HODO_ROOTS_MAX && hodo_proc_other_root(pid))
-		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd = hodo_proc_root(pid);
 	if (fd >= 0 && fstat(fd, &st) == 0 && !has(roots, &st))
 		roots->fd[roots->n++] = hodo_take_fd(&fd);
 }

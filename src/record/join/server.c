@@ -6,7 +6,6 @@
  * other end sends, or does not send, costs one descriptor for two seconds. Nobody is refused because others
  * came first: a process that finds no room stays in the socket's queue until there is some.
  */
-#define _GNU_SOURCE
 #include "server.h"
 
 #include <errno.h>
@@ -285,11 +284,9 @@ void hodo_server_close(struct hodo_recorder *s)
 		*strrchr(s->server->path, '/') = 0;
 		rmdir(s->server->path);
 	}
-	if (s->server->fd >= 0)
-		close(s->server->fd);
+	hodo_close(s->server->fd);
 	hodo_second_socket_close(s);
-	if (s->joining.answers_fd >= 0)
-		close(s->joining.answers_fd);
+	hodo_close(s->joining.answers_fd);
 	free(s->server);
 	s->server = NULL;
 }

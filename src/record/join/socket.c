@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - the sockets between recorders and processes. */
-#define _GNU_SOURCE
 #include "socket.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  * as the process sees both. All access there uses only that user's rights. If that is not possible, they join
  * at the abstract address (second_socket.c), if they are in our network namespace.
  */
-#define _GNU_SOURCE
 #include "server.h"
 
 #include <errno.h>
@@ -99,8 +98,7 @@ static void free_join(struct hodo_way_in *j)
 		act_as(geteuid(), getegid());
 		close(j->fd);
 	}
-	if (j->dirfd >= 0)
-		close(j->dirfd);
+	hodo_close(j->dirfd);
 	free(j);
 }
 
@@ -159,7 +157,6 @@ const char *hodo_recorder_socket_for(struct hodo_recorder *s, pid_t pid)
 {
 	struct hodo_proc_status status;
 	const char *path = "";
-	char root[32];
 	HODO_AUTO_CLOSE int fd = -1;
 	int err = hodo_proc_status(pid, &status);
 
@@ -167,9 +164,8 @@ const char *hodo_recorder_socket_for(struct hodo_recorder *s, pid_t pid)
 		return "";
 	if (status.euid == geteuid() && !hodo_proc_other_root(pid))
 		return hodo_recorder_socket(s);
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	err = fd < 0 ? -errno : make_join(s, pid, &status, fd, &path);
+	fd = hodo_proc_root(pid);
+	err = fd < 0 ? fd : make_join(s, pid, &status, fd, &path);
 	/* The abstract address follows any path, and is enough. */
 	if (err && !hodo_proc_other_network(pid))
 		path = hodo_recorder_socket(s);

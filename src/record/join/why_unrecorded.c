@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* why_unrecorded.c - examines a program's file for why libhodo is not in it. Paths and files are hostile. */
-#define _GNU_SOURCE
 #include "why_unrecorded.h"
 
 #include <elf.h>

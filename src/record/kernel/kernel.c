@@ -4,7 +4,6 @@
  *
  * The module's memory is not hostile, but the same code checks it as a process's memory.
  */
-#define _GNU_SOURCE
 #include "kernel.h"
 
 #include <errno.h>

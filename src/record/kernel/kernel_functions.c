@@ -5,7 +5,6 @@
  * ftrace's list has the names of those that can be traced, kallsyms their addresses. Several functions may
  * have one name: the name selects all of them.
  */
-#define _GNU_SOURCE
 #include "kernel.h"
 
 #include <elf.h>
@@ -14,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/scope.h>
 #include <core/note.h>
 #include <proc/kallsyms.h>
@@ -74,14 +74,9 @@ static int read_list(const struct hodo_pattern_list *patterns, struct few *few)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool is_one_of(const struct few *few, const char *name)
 {
-	return bsearch(&name, few->name, few->n, sizeof(*few->name), by_name) != NULL;
+	return bsearch(&name, few->name, few->n, sizeof(*few->name), hodo_order_text) != NULL;
 }
 
 /*
@@ -173,7 +168,7 @@ int hodo_kernel_functions_resolve(struct hodo_functions *f, struct hodo_why *why
 			return 0;
 	err = read_list(&f->patterns, &few);
 	if (!err) {
-		qsort(few.name, few.n, sizeof(*few.name), by_name);
+		hodo_order_sort(few.name, few.n, hodo_order_text);
 		err = settle(&few, &f->patterns);
 	}
 	for (uint32_t i = 0; i < few.n; i++)

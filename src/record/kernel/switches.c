@@ -10,7 +10,6 @@
  * The records have CLOCK_MONOTONIC's time. Each take samples both clocks, and what came between two samples
  * is interpolated: exact to the error of a sample, some tens of nanoseconds, whatever NTP does.
  */
-#define _GNU_SOURCE
 #include "switches.h"
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* flight_memory.c - reads the file of a flight recorder into our own memory. */
-#define _GNU_SOURCE
 #include "flight_memory.h"
 
 #include <errno.h>

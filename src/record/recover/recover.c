@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* recover.c - makes recordings of what processes' own flight recorders left. */
-#define _GNU_SOURCE
 #include "recover.h"
 
 #include <errno.h>
@@ -11,6 +10,7 @@
 #include <base/arena.h>
 #include <base/clock.h>
 #include <base/file.h>
+#include <base/order.h>
 #include <base/scope.h>
 #include <base/vec.h>
 #include <pack/tree.h>
@@ -147,11 +147,6 @@ struct names {
 	uint32_t n, snapshots;
 };
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void free_names(struct names *f)
 {
 	hodo_arena_free(&f->memory);
@@ -173,8 +168,7 @@ static int list_files(int fd, struct names *f)
 		name = hodo_arena_copy(&f->memory, file, strlen(file));
 		err = name ? hodo_vec_push(f->name, f->n, name) : -ENOMEM;
 	}
-	if (f->n)
-		qsort(f->name, f->n, sizeof(*f->name), by_text);
+	hodo_order_sort(f->name, f->n, hodo_order_text);
 	return err;
 }
 

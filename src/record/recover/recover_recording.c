@@ -3,7 +3,6 @@
  * recover_recording.c - a recording whose recorder was killed: metadata without its end and its final clock,
  * incomplete packets, half-made files.
  */
-#define _GNU_SOURCE
 #include "recover.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  *
  * A killed recorder leaves part of a packet at the end. The reader finds the packets behind other damage, too.
  */
-#define _GNU_SOURCE
 #include "recover.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  *
  * It is passed read-only: that process need not be trusted with more.
  */
-#define _GNU_SOURCE
 #include "lend.h"
 
 #include <errno.h>
@@ -76,7 +75,6 @@ void hodo_lent_unmap(struct hodo_lent *m)
 {
 	if (m->shm)
 		munmap((void *)m->shm, m->layout.total);
-	if (m->fd >= 0)
-		close(m->fd);
+	hodo_close(m->fd);
 	*m = (struct hodo_lent){ .fd = -1 };
 }

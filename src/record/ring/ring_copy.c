@@ -2,7 +2,6 @@
 /*
  * ring_copy.c - copies of rings in overwrite mode, taken while they are written.
  */
-#define _GNU_SOURCE
 #include "ring_copy.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* shm.c - memory shared with a traced process: whether it is safe, and which parts are in use. */
-#define _GNU_SOURCE
 #include "shm.h"
 
 #include <fcntl.h>

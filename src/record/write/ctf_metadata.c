@@ -5,7 +5,6 @@
  * TSDL has no escapes that all readers agree on, so names become printable ASCII without quotes and
  * backslashes; the comment lines hold the exact ones, percent-encoded. Names of fields: read/file/tsdl.h.
  */
-#define _GNU_SOURCE
 #include "ctf_metadata.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * folder.c - the folder of a process in the recording, or in its newest part: metadata, packets, and losses,
  * which docs/design/recorder.md divides between the parts.
  */
-#define _GNU_SOURCE
 #include <record/process_impl.h>
 
 #include <string.h>

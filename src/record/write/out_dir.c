@@ -6,7 +6,6 @@
  * ours; one with the symbols of traced programs; and parts and snapshots, which are recordings but have no
  * parts themselves. With a single unknown name anywhere, the directory is somebody else's.
  */
-#define _GNU_SOURCE
 #include "out_dir.h"
 
 #include <errno.h>

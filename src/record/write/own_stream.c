@@ -3,13 +3,13 @@
  * own_stream.c - a stream of events that the recorder itself writes about a process: its profile, and the calls that it
  * was inside of.
  */
-#define _GNU_SOURCE
 #include "own_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/order.h>
 #include <base/quantity.h>
 #include <base/scope.h>
 #include <record/functions.h>
@@ -117,11 +117,7 @@ static int by_function(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->entry < y->entry ? -1 : x->entry > y->entry;
+	return hodo_order(x->addr, y->addr) ?: hodo_order(x->tid, y->tid) ?: hodo_order(x->entry, y->entry);
 }
 
 /* All entries in use, sorted; their number, or -ENOMEM. */
@@ -149,7 +145,7 @@ static long find_places(const struct hodo_process *p, struct place **out)
 				places[n++] = (struct place){ addr, (uint32_t)tid, i };
 		}
 	}
-	qsort(places, n, sizeof(*places), by_function);
+	hodo_order_sort(places, n, by_function);
 	*out = places;
 	return n;
 }

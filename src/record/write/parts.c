@@ -2,7 +2,6 @@
 /*
  * parts.c - the parts of a rotating recording, and its size.
  */
-#define _GNU_SOURCE
 #include "parts.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 /*
  * snapshot.c - writes the contents of a memory in overwrite mode at one moment.
  */
-#define _GNU_SOURCE
 #include "snapshot.h"
 
 #include <errno.h>
@@ -218,8 +217,7 @@ static int write_all(struct snapshot *s, int out_fd)
 		err = write_metadata(s, true);
 	if (err && s->dirfd >= 0)
 		hodo_out_dir_drop(out_fd, s->result->dir);
-	if (s->dirfd >= 0)
-		close(s->dirfd);
+	hodo_close(s->dirfd);
 	return err;
 }
 

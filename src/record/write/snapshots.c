@@ -2,12 +2,10 @@
 /*
  * snapshots.c - the flight recorder: when the buffers of recorded processes are written.
  */
-#define _GNU_SOURCE
 #include "snapshots.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -138,10 +136,9 @@ uint32_t hodo_snapshots_look(struct hodo_process *p)
 static enum hodo_ending ending_of(const struct hodo_process *p)
 {
 	const struct hodo_recorder *s = p->recorder;
-	struct pollfd dead = { .fd = p->pidfd, .events = POLLIN };
 
 	/* Its program was replaced by exec, or only the recording ended. */
-	if (poll(&dead, 1, 0) == 0)
+	if (hodo_proc_lives(p->pidfd))
 		return HODO_ENDING_EXIT;
 	if (p->id.pid == s->command && s->snapshots.command_ended)
 		return hodo_ending_of_status(s->snapshots.command_status);

@@ -2,7 +2,6 @@
 /*
  * stream.c - one CTF stream file: whole packets, at all times.
  */
-#define _GNU_SOURCE
 #include "stream.h"
 
 #include <errno.h>
@@ -194,8 +193,7 @@ static void append_table(struct hodo_stream_file *s)
 
 void hodo_stream_file_close(struct hodo_stream_file *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
+	hodo_close(s->fd);
 	s->fd = -1;
 }
 
