@@ -7,8 +7,6 @@
  * rt_sigreturn(2), and a context with the code segment of 64-bit programs. A stale one, on a part of the
  * stack not written since, is cleaned as well, which has no effect.
  */
-#ifdef __x86_64__
-
 #include "attach_impl.h"
 
 #include <errno.h>
@@ -104,5 +102,3 @@ int hodo_attach_clean_frames(int mem, const struct hodo_attach_tracee *e, uint64
 		err = look(mem, bytes, parts.at[i], unblocked, &parts);
 	return err;
 }
-
-#endif

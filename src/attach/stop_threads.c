@@ -8,8 +8,6 @@
  * If this process is killed, the threads continue at once: then only some of the windows are written, but
  * each is complete, or begins with a trap.
  */
-#ifdef __x86_64__
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -237,5 +235,3 @@ int hodo_attach_still(pid_t pid, int pidfd, const struct hodo_attach_still *want
 
 	return hodo_attach_apart(pid, still, &r, done, why);
 }
-
-#endif

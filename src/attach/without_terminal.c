@@ -4,8 +4,6 @@
  * the end of the caller interrupts it. If it is killed anyway, the kernel resumes the threads that it had
  * stopped.
  */
-#ifdef __x86_64__
-
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -102,5 +100,3 @@ int hodo_attach_apart(pid_t pid, void (*run)(void *arg, struct hodo_attach_answe
 	munmap(a, sizeof(*a));
 	return error;
 }
-
-#endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,18 @@ int hodo_file_make(int dirfd, const char *name)
 int hodo_dir_make(int dirfd, const char *name)
 {
 	return mkdirat(dirfd, name, geteuid() ? 0777 : 0700) < 0 ? -errno : 0;
+}
+
+int hodo_dirs_make(int dirfd, const char *path)
+{
+	char dir[PATH_MAX];
+	int err = 0;
+
+	for (const char *slash = strchr(path, '/'); slash && (!err || err == -EEXIST); slash = strchr(slash + 1, '/')) {
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+		err = hodo_dir_make(dirfd, dir);
+	}
+	return err == -EEXIST ? 0 : err;
 }
 
 int hodo_file_read(int fd, size_t max, struct hodo_text *text)

@@ -28,6 +28,8 @@ uint64_t hodo_file_data_at(int fd, uint64_t at, uint64_t end);
  */
 int hodo_file_make(int dirfd, const char *name);
 int hodo_dir_make(int dirfd, const char *name);
+/* Makes the directories of a path, except for its last name, where they are not there. 0 or a negative errno. */
+int hodo_dirs_make(int dirfd, const char *path);
 /* All of it. 0 or a negative errno. */
 int hodo_file_write(int fd, const void *data, size_t len);
 /*

@@ -108,46 +108,22 @@ static int link_file(struct writing *w, const char *from, const char *to)
 	return 0;
 }
 
-static int write_metadata(struct writing *w, const char *from, const char *to)
+/* The whole text; of metadata, what it becomes in a merge. */
+static int write_text(struct writing *w, const char *from, const char *to, bool metadata)
 {
 	HODO_AUTO(hodo_text_free) struct hodo_text old = { 0 };
-	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
+	HODO_AUTO(hodo_text_free) struct hodo_text new = { 0 };
+	const struct hodo_text *text = metadata ? &new : &old;
 	uid_t owner = 0;
 	int err = hodo_tree_read(w->tree, from, METADATA_MAX, &old, &owner), fd;
 
-	if (!err)
-		err = hodo_merge_metadata(w->r, &old, &text);
+	if (!err && metadata)
+		err = hodo_merge_metadata(w->r, &old, &new);
 	if (err)
 		return err;
 	fd = hodo_file_make(w->out_fd, to);
-	w->written->bytes += text.len;
-	return fd < 0 ? fd : close_file(fd, owner, hodo_file_write(fd, text.data, text.len));
-}
-
-static int write_whole(struct writing *w, const char *from, const char *to)
-{
-	HODO_AUTO(hodo_text_free) struct hodo_text text = { 0 };
-	uid_t owner = 0;
-	int err = hodo_tree_read(w->tree, from, METADATA_MAX, &text, &owner), fd;
-
-	if (err)
-		return err;
-	fd = hodo_file_make(w->out_fd, to);
-	w->written->bytes += text.len;
-	return fd < 0 ? fd : close_file(fd, owner, hodo_file_write(fd, text.data, text.len));
-}
-
-/* Makes the directories of a path, except for its last name. */
-static int make_dirs(int out_fd, const char *path)
-{
-	char dir[PATH_MAX];
-	int err = 0;
-
-	for (const char *slash = strchr(path, '/'); slash && (!err || err == -EEXIST); slash = strchr(slash + 1, '/')) {
-		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-		err = hodo_dir_make(out_fd, dir);
-	}
-	return err == -EEXIST ? 0 : err;
+	w->written->bytes += text->len;
+	return fd < 0 ? fd : close_file(fd, owner, hodo_file_write(fd, text->data, text->len));
 }
 
 /*
@@ -163,7 +139,7 @@ static int share_symbols(struct writing *w, const char *to)
 	if (name[0] == 'p')
 		return 0;
 	snprintf(shared, sizeof(shared), SYMBOLS "/%.*s", NAME_MAX, name);
-	err = make_dirs(w->out_fd, shared);
+	err = hodo_dirs_make(w->out_fd, shared);
 	if (!err && linkat(w->out_fd, to, w->out_fd, shared, 0) < 0 && errno != EEXIST && errno != EMLINK)
 		err = -errno;
 	return err;
@@ -172,22 +148,20 @@ static int share_symbols(struct writing *w, const char *to)
 static int write_file(struct writing *w, const struct hodo_file_name *file)
 {
 	const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-	bool packed = hodo_tree_packs(w->tree, file->path), symbols = strstr(file->path, SYMBOLS "/") != NULL, stream;
+	bool packed = hodo_tree_packs(w->tree, file->path), symbols = strstr(file->path, SYMBOLS "/") != NULL;
+	bool metadata = strcmp(name, METADATA) == 0, stream = !metadata && !symbols;
 	char from[PATH_MAX], to[PATH_MAX];
 	int err;
 
 	if (snprintf(from, sizeof(from), "%s%s", file->path, file->suffixed ? HODO_FRAMES_SUFFIX : "") >= PATH_MAX)
 		return -ENAMETOOLONG;
-	stream = strcmp(name, METADATA) != 0 && !symbols;
 	/* In a packed one all are compressed, and streams can stay so. */
 	if (snprintf(to, sizeof(to), "%s%s/%s%s", w->r->folder, w->single && !symbols ? "/process" : "", file->path,
 		     stream && (packed || file->suffixed) ? HODO_FRAMES_SUFFIX : "") >= PATH_MAX)
 		return -ENAMETOOLONG;
-	err = make_dirs(w->out_fd, to);
-	if (!err && strcmp(name, METADATA) == 0)
-		err = write_metadata(w, from, to);
-	else if (!err && packed && !stream)
-		err = write_whole(w, from, to);
+	err = hodo_dirs_make(w->out_fd, to);
+	if (!err && (metadata || (packed && !stream)))
+		err = write_text(w, from, to, metadata);
 	else if (!err)
 		err = link_file(w, from, to);
 	if (!err && symbols)

@@ -301,11 +301,10 @@ int hodo_archive_add(struct hodo_archive_out *o, const void *bytes, size_t n)
 }
 
 /* Leaves room for the header, which needs the length. */
-int hodo_archive_member(struct hodo_archive_out *o)
+void hodo_archive_member(struct hodo_archive_out *o)
 {
 	o->member = o->at;
 	o->at += BLOCK;
-	return 0;
 }
 
 static int end_member(struct hodo_archive_out *o, const char *name)

@@ -34,7 +34,7 @@ void hodo_archive_free(struct hodo_archive *a);
 /* The index of the first member at or after the path. */
 uint32_t hodo_archive_search(const struct hodo_archive *a, const char *path);
 
-/* Writing, in any order. All return 0 or a negative errno. */
+/* Writing, in any order. 0 or a negative errno. */
 struct hodo_archive_out {
 	int fd;
 	uint64_t at;     /* where the next bytes go */
@@ -42,7 +42,7 @@ struct hodo_archive_out {
 	uint64_t member; /* where its header goes; everything from there to `at` belongs to it */
 };
 int hodo_archive_begin(struct hodo_archive_out *o, int fd);
-int hodo_archive_member(struct hodo_archive_out *o);
+void hodo_archive_member(struct hodo_archive_out *o);
 int hodo_archive_add(struct hodo_archive_out *o, const void *bytes, size_t n);
 int hodo_archive_member_end(struct hodo_archive_out *o, const char *path);
 int hodo_archive_end(struct hodo_archive_out *o);

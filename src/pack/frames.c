@@ -17,6 +17,7 @@
 #include <base/vec.h>
 #include <core/search.h>
 
+#include "le.h"
 #include "planes.h"
 
 #define KEPT_MAX_BYTES  (256ull << 20) /* of all files of a pool */
@@ -197,15 +198,6 @@ static const uint8_t *bytes_at(struct walk *w, uint64_t at, size_t len)
 	return len <= w->window_len ? w->window + (at - w->window_at) : NULL;
 }
 
-static uint64_t little_endian(const uint8_t *p, size_t len)
-{
-	uint64_t n = 0;
-
-	while (len--)
-		n = n << 8 | p[len];
-	return n;
-}
-
 /* Length of a frame's header; 0: not valid. size: the frame's claimed contents. */
 static size_t frame_header(struct walk *w, uint64_t at, struct found *found, bool *checksum)
 {
@@ -224,8 +216,8 @@ static size_t frame_header(struct walk *w, uint64_t at, struct found *found, boo
 	p = bytes_at(w, at, len);
 	if (!p || flags & 0x08)
 		return 0;
-	found->size = size ? little_endian(p + len - size, size) + (size == 2 ? 256 : 0) : NO_SIZE;
-	if (dictionary && little_endian(p + len - size - dictionary, dictionary))
+	found->size = size ? hodo_get_le(p + len - size, size) + (size == 2 ? 256 : 0) : NO_SIZE;
+	if (dictionary && hodo_get_le(p + len - size - dictionary, dictionary))
 		found->why = "needs a dictionary";
 	*checksum = flags & 4;
 	return len;
@@ -244,7 +236,7 @@ static struct found frame_at(struct walk *w, uint64_t at)
 
 		if (!p)
 			return found;
-		block = (uint32_t)little_endian(p, BLOCK_HEADER);
+		block = (uint32_t)hodo_get_le(p, BLOCK_HEADER);
 		last = block & 1;
 		if ((block >> 1 & 3) == BLOCK_RESERVED)
 			return found;
@@ -267,7 +259,7 @@ static bool is_followed(struct walk *w, uint64_t at)
 
 	if (!p)
 		return true;
-	magic = (uint32_t)little_endian(p, len);
+	magic = (uint32_t)hodo_get_le(p, len);
 	return magic == (MAGIC & mask) || (magic & SKIPPABLE_MASK) == (SKIPPABLE & SKIPPABLE_MASK & mask);
 }
 
@@ -294,7 +286,7 @@ static struct found find_at(struct walk *w, uint64_t at)
 {
 	const uint8_t *p = bytes_at(w, at, 8);
 	struct found found = { 0 };
-	uint32_t magic = p ? (uint32_t)little_endian(p, 4) : 0;
+	uint32_t magic = p ? (uint32_t)hodo_get_le(p, 4) : 0;
 
 	if (magic == MAGIC) {
 		found = frame_at(w, at);
@@ -302,7 +294,7 @@ static struct found find_at(struct walk *w, uint64_t at)
 	}
 	if ((magic & SKIPPABLE_MASK) == SKIPPABLE) {
 		found.skippable = true;
-		found.bytes = 8 + little_endian(p + 4, 4);
+		found.bytes = 8 + hodo_get_le(p + 4, 4);
 		if (found.bytes > w->end - at)
 			found.bytes = 0;
 		p = found.bytes == HODO_PLANES_MARK ? bytes_at(w, at, HODO_PLANES_MARK) : NULL;

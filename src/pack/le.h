@@ -2,6 +2,7 @@
 /* le.h - numbers in files, little-endian and unaligned. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline void hodo_put_le32(uint8_t *p, uint32_t n)
@@ -10,7 +11,11 @@ static inline void hodo_put_le32(uint8_t *p, uint32_t n)
 		p[i] = (uint8_t)(n >> 8 * i);
 }
 
-static inline uint32_t hodo_get_le32(const uint8_t *p)
+static inline uint64_t hodo_get_le(const uint8_t *p, size_t len)
 {
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	uint64_t n = 0;
+
+	while (len--)
+		n = n << 8 | p[len];
+	return n;
 }

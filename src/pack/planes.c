@@ -67,9 +67,9 @@ void hodo_planes_write_mark(uint8_t mark[HODO_PLANES_MARK], struct hodo_planes p
 
 bool hodo_planes_read_mark(const uint8_t mark[HODO_PLANES_MARK], struct hodo_planes *planes)
 {
-	struct hodo_planes p = { hodo_get_le32(mark + 8), hodo_get_le32(mark + 12) };
+	struct hodo_planes p = { (uint32_t)hodo_get_le(mark + 8, 4), (uint32_t)hodo_get_le(mark + 12, 4) };
 
-	if (hodo_get_le32(mark) != MARK_MAGIC || hodo_get_le32(mark + 4) != HODO_PLANES_MARK - 8 || p.record < 2 ||
+	if (hodo_get_le(mark, 4) != MARK_MAGIC || hodo_get_le(mark + 4, 4) != HODO_PLANES_MARK - 8 || p.record < 2 ||
 	    p.record > HODO_PLANES_MAX)
 		return false;
 	*planes = p;

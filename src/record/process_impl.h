@@ -27,9 +27,6 @@ struct hodo_process *hodo_process_new(struct hodo_recorder *s, const struct hodo
 int hodo_process_join(struct hodo_process *p);
 void hodo_process_guard(struct hodo_process *p); /* names it to the recording's guard once, if it asks for that */
 
-/* Maps it, with layout's size. 0; -EPROTO and a reason in why, or another negative errno. */
-int hodo_process_map(struct hodo_process *p, const char **why);
-
 /* Reports something about it to the user. */
 #define hodo_process_report(p, format, ...)                                                             \
 	hodo_report(&(p)->recorder->config.reporter, "%s[%u]: " format, (p)->id.flight.comm, (p)->id.vpid, \
@@ -51,7 +48,6 @@ void hodo_process_close_line(struct hodo_process *p);
 
 /* Tells the process that nobody reads any more: its events are off. */
 void hodo_process_stop(struct hodo_process *p);
-void hodo_process_wake(struct hodo_process *p); /* writers that wait for room check whether to go on waiting */
 /* See ring_size_hint.h. */
 static inline uint64_t hodo_process_room(const struct hodo_process *p, const struct hodo_ring_reader *r)
 {

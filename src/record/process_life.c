@@ -75,7 +75,8 @@ static void begin_room(const struct hodo_process *p, struct hodo_ring_reader *r)
 	r->pages.round = &p->recorder->give_back;
 }
 
-void hodo_process_wake(struct hodo_process *p)
+/* Writers that wait for room check whether to go on waiting. */
+static void wake(struct hodo_process *p)
 {
 	for (uint32_t i = 0; i < p->actives; i++)
 		hodo_ring_wake(p->ring[p->active[i]]->reader.ring);
@@ -88,7 +89,7 @@ static void let_go(struct hodo_process *p, const struct hodo_ring_reader *r)
 	if (!r->waits || !r->broken || hodo_shm_load32(waits_not))
 		return;
 	__atomic_store_n(waits_not, 1, __ATOMIC_SEQ_CST);
-	hodo_process_wake(p);
+	wake(p);
 }
 
 static void add_waited(struct hodo_process *p)
@@ -275,7 +276,7 @@ void hodo_process_stop(struct hodo_process *p)
 	for (uint32_t i = 0; i < p->catalog.events; i++)
 		__atomic_store_n(&on[p->catalog.event[i]->id], 0, __ATOMIC_SEQ_CST);
 	if (p->recorder->config.wait_ns)
-		hodo_process_wake(p);
+		wake(p);
 }
 
 /* ------------------------------------------------------- begin, end, count */
@@ -467,6 +468,44 @@ int hodo_process_join(struct hodo_process *p)
 	return 0;
 }
 
+/* ---------------------------------------------------------------------- memory */
+
+/* Checked before anything in it is used. */
+static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
+{
+	struct hodo_shm h;
+
+	hodo_shm_copy(&h, shm, sizeof(h));
+	if (memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) != 0 || h.version != HODO_ABI_VERSION)
+		return "its memory does not have Hodoscope's header";
+	if (h.rings != l->rings)
+		return "its memory has another layout";
+	return NULL;
+}
+
+/* With layout's size. 0; -EPROTO and a reason in why, or another negative errno. */
+static int map_memory(struct hodo_process *p, const char **why)
+{
+	struct stat st;
+	void *map;
+
+	*why = hodo_shm_flaw(p->memfd);
+	if (!*why && (fstat(p->memfd, &st) < 0 || (uint64_t)st.st_size != p->layout.total))
+		*why = "its memory has the wrong size";
+	if (*why)
+		return -EPROTO;
+	map = mmap(NULL, p->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->memfd, 0);
+	if (map == MAP_FAILED) {
+		int err = -errno;
+
+		*why = err == -EPERM ? "its memory cannot be written" : strerror(errno);
+		return err == -EPERM ? -EPROTO : err;
+	}
+	p->shm = map;
+	*why = header_flaw(p->shm, &p->layout);
+	return *why ? -EPROTO : 0;
+}
+
 int hodo_process_start(struct hodo_recorder *s, const struct hodo_process_id *id, int pidfd, int memfd,
 		       const char **why)
 {
@@ -481,7 +520,7 @@ int hodo_process_start(struct hodo_recorder *s, const struct hodo_process_id *id
 		hodo_layout_add_profile(&p->layout);
 	if (s->config.functions && hodo_functions_end_only(s->config.functions->tracers))
 		hodo_layout_add_open(&p->layout);
-	err = hodo_process_map(p, why);
+	err = map_memory(p, why);
 	if (!err) {
 		err = hodo_recorder_watch(s, pidfd, &p->watch);
 		*why = strerror(-err);
@@ -549,43 +588,6 @@ void hodo_process_guard(struct hodo_process *p)
 		return;
 	p->guarded = true;
 	config->ops.guard(config->arg, p->id.pid);
-}
-
-/* ---------------------------------------------------------------------- memory */
-
-/* Checked before anything in it is used. */
-static const char *header_flaw(const uint8_t *shm, const struct hodo_layout *l)
-{
-	struct hodo_shm h;
-
-	hodo_shm_copy(&h, shm, sizeof(h));
-	if (memcmp(h.magic, HODO_SHM_MAGIC, sizeof(h.magic)) != 0 || h.version != HODO_ABI_VERSION)
-		return "its memory does not have Hodoscope's header";
-	if (h.rings != l->rings)
-		return "its memory has another layout";
-	return NULL;
-}
-
-int hodo_process_map(struct hodo_process *p, const char **why)
-{
-	struct stat st;
-	void *map;
-
-	*why = hodo_shm_flaw(p->memfd);
-	if (!*why && (fstat(p->memfd, &st) < 0 || (uint64_t)st.st_size != p->layout.total))
-		*why = "its memory has the wrong size";
-	if (*why)
-		return -EPROTO;
-	map = mmap(NULL, p->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, p->memfd, 0);
-	if (map == MAP_FAILED) {
-		int err = -errno;
-
-		*why = err == -EPERM ? "its memory cannot be written" : strerror(errno);
-		return err == -EPERM ? -EPROTO : err;
-	}
-	p->shm = map;
-	*why = header_flaw(p->shm, &p->layout);
-	return *why ? -EPROTO : 0;
 }
 
 bool hodo_process_has_ended(const struct hodo_process *p)

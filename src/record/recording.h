@@ -176,9 +176,6 @@ bool hodo_recorder_busy(struct hodo_recorder *s);
 /* Whether a limit or a trigger has ended it: the caller closes the recorder. */
 bool hodo_recorder_ended(const struct hodo_recorder *s);
 
-/* Ends the recording of all processes, which run on; nobody can join any more. */
-void hodo_recorder_stop(struct hodo_recorder *s);
-
 void hodo_recorder_stats(const struct hodo_recorder *s, struct hodo_recorder_stats *stats);
 
 /* Stops if necessary, completes the metadata, reports unknown patterns, and frees. stats may be NULL. */

@@ -201,7 +201,8 @@ static void report_unknown(struct hodo_recorder *s, const char *hint)
 	report_names(s, &conditions->fields, "--trigger: no event has a field or label ", hint);
 }
 
-void hodo_recorder_stop(struct hodo_recorder *s)
+/* Ends the recording of all processes, which run on; nobody can join any more. */
+static void stop(struct hodo_recorder *s)
 {
 	hodo_server_drain(s);
 	hodo_way_in_close(s);
@@ -231,7 +232,7 @@ static void complete_clocks(struct hodo_recorder *s)
 
 void hodo_recorder_close(struct hodo_recorder *s, struct hodo_recorder_stats *stats)
 {
-	hodo_recorder_stop(s);
+	stop(s);
 	complete_clocks(s);
 	/* If nothing was recorded, no name could have matched. */
 	if (s->total.processes > 0)

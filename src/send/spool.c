@@ -226,19 +226,6 @@ void hodo_spool_close(struct hodo_spool *s)
 
 /* ------------------------------------------------------------------------------- files */
 
-static int make_dirs(int fd, const char *path)
-{
-	char dir[PATH_MAX];
-	int err = 0;
-
-	for (const char *slash = strchr(path, '/'); slash && !err; slash = strchr(slash + 1, '/')) {
-		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-		err = hodo_dir_make(fd, dir);
-		err = err == -EEXIST ? 0 : err;
-	}
-	return err;
-}
-
 /* Writes the file under its first name. */
 static int pack(const struct hodo_spool *s, const struct hodo_tree *tree, const char *name, int level,
 		struct hodo_pack_totals *totals)
@@ -261,7 +248,7 @@ int hodo_spool_add(struct hodo_spool *s, const struct hodo_tree *tree, const cha
 	struct hodo_spooled f = { .path = strdup(path) };
 	struct hodo_pack_totals totals;
 	char name[PATH_MAX + sizeof(NEW)];
-	int err = f.path ? make_dirs(s->fd, path) : -ENOMEM;
+	int err = f.path ? hodo_dirs_make(s->fd, path) : -ENOMEM;
 
 	snprintf(name, sizeof(name), "%s" NEW, path);
 	if (!err)

@@ -22,7 +22,7 @@ struct hodo_sym_lines {
 	struct hodo_map joined;
 };
 
-struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym)
+static struct hodo_sym_lines *open_lines(const struct hodo_sym *sym)
 {
 	HODO_AUTO(hodo_rights_end) struct hodo_rights rights = { 0 };
 	struct hodo_sym_lines *l = calloc(1, sizeof(*l));
@@ -88,7 +88,7 @@ static bool find_in(struct hodo_sym_lines *l, Dwarf_Die *unit, uint64_t address,
 	return true;
 }
 
-bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line)
+static bool find_line(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line)
 {
 	Dwarf_Die unit;
 
@@ -111,7 +111,7 @@ bool hodo_sym_line(struct hodo_sym *sym, uint64_t address, const char **file, ui
 	}
 	if (!sym->lines_tried && sym->object.lines) {
 		sym->lines_tried = true;
-		sym->lines = hodo_sym_lines_open(sym);
+		sym->lines = open_lines(sym);
 	}
-	return sym->lines && hodo_sym_lines_find(sym->lines, address, file, line);
+	return sym->lines && find_line(sym->lines, address, file, line);
 }

@@ -32,7 +32,8 @@ int hodo_sym_new(struct hodo_sym **sym, const char *path, const uint8_t *build_i
 	return 0;
 }
 
-void hodo_sym_forget(struct hodo_sym *s)
+/* Empties the table. */
+static void forget(struct hodo_sym *s)
 {
 	for (uint32_t i = 0; s->functions && i < s->object.symbols.n; i++) {
 		free(s->functions[i].demangled);
@@ -52,7 +53,7 @@ void hodo_sym_close(struct hodo_sym *sym)
 {
 	if (!sym)
 		return;
-	hodo_sym_forget(sym);
+	forget(sym);
 	hodo_sym_lines_close(sym->lines);
 	free(sym->path);
 	free(sym);
@@ -113,7 +114,7 @@ static bool read_stored(struct hodo_sym *s, const struct hodo_sym_source *source
 	s->owner = geteuid();
 	if (path && read_files(s, path, source->debug_root) == 0 && (!full || s->object.symbols.full))
 		return true;
-	hodo_sym_forget(s);
+	forget(s);
 	return false;
 }
 
@@ -126,11 +127,11 @@ int hodo_sym_open(struct hodo_sym **sym, const struct hodo_sym_source *source)
 	    (source->saved && hodo_sym_saved_read(*sym, source->saved) == 0) ||
 	    (source->saved_text && hodo_sym_saved_take(*sym, strdup(source->saved_text)) == 0))
 		return err;
-	hodo_sym_forget(*sym);
+	forget(*sym);
 	(*sym)->owner = source->owner;
 	err = read_files(*sym, (*sym)->path, source->debug_root);
 	if (err && err != -ENOMEM) {
-		hodo_sym_forget(*sym);
+		forget(*sym);
 		err = read_stored(*sym, source, HODO_STORE_EXECUTABLE, false) ? 0 : err;
 	}
 	if (err) {

@@ -51,13 +51,9 @@ static inline int hodo_sym_keep_text(struct hodo_sym *sym, char *text)
 	*kept = text;
 	return 0;
 }
-/* Empties the table. */
-void hodo_sym_forget(struct hodo_sym *sym);
 
 /* lines.c */
-struct hodo_sym_lines *hodo_sym_lines_open(const struct hodo_sym *sym);
 void hodo_sym_lines_close(struct hodo_sym_lines *lines);
-bool hodo_sym_lines_find(struct hodo_sym_lines *lines, uint64_t address, const char **file, uint32_t *line);
 
 /* saved.c: 0, -ENOENT and the like, -EBADMSG, -ENOMEM. */
 int hodo_sym_saved_read(struct hodo_sym *sym, const char *path);

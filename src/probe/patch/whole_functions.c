@@ -66,7 +66,8 @@ int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_
 	return 0;
 }
 
-void hodo_probe_plan_forget(const struct hodo_probe_object *o)
+/* Forgets everything planned for the object, so that all of it can be planned again. */
+static void forget(const struct hodo_probe_object *o)
 {
 	for (uint32_t i = 0; i < o->nsegments; i++)
 		for (uint64_t k = 0; k < o->segments[i].end - o->segments[i].start; k++)
@@ -114,7 +115,7 @@ int hodo_probe_survey(struct hodo_probe_survey *s, const struct hodo_probe_objec
 				      x->exits ? (unsigned)__builtin_popcount(x->exits) : 1);
 		}
 	}
-	hodo_probe_plan_forget(o);
+	forget(o);
 	return err;
 }
 

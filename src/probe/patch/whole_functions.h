@@ -24,8 +24,6 @@ struct hodo_probe_plan {
 /* Plans a function's entry, its exits, or both, after those already in the plan. 0 or -ENOMEM. */
 int hodo_probe_plan_function(struct hodo_probe_plan *p, const struct hodo_probe_object *o, uint32_t function,
 			     bool entry, bool exits);
-/* Forgets everything planned for the object, so that all of it can be planned again. */
-void hodo_probe_plan_forget(const struct hodo_probe_object *o);
 void hodo_probe_plan_free(struct hodo_probe_plan *p);
 
 /* ------------------------------------------------------------------------- counts */

@@ -183,6 +183,22 @@ static bool put_piece(struct hodo_where *w, unsigned reg, uint64_t bytes)
 	return hodo_fetch_start(&w->piece[w->n++].fetch, HODO_FETCH_REGISTER, reg, 0);
 }
 
+/* In registers: the next ones for integers, and from that one on for vectors. */
+static void put_pieces(struct hodo_where *w, const struct classes *c, uint64_t bytes, const uint8_t *integers,
+		       unsigned vector)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		uint64_t part = bytes > 8u * (k + 1) ? 8 : bytes - 8u * k;
+
+		if (c->of[k] == INTEGER)
+			put_piece(w, *integers++, part);
+		else if (c->of[k] == VECTOR)
+			put_piece(w, vector++, part);
+	}
+	if (!w->n)
+		hodo_where_missing(w, HODO_REMOVED); /* an empty class */
+}
+
 static void put_stack(struct hodo_where *w, struct taken *t, uint64_t bytes, uint64_t align)
 {
 	struct hodo_fetch f;
@@ -222,16 +238,9 @@ static void pass(const struct hodo_ctype *type, struct taken *t, struct hodo_whe
 		put_stack(w, t, bytes, hodo_ctype_align(type));
 		return;
 	}
-	for (unsigned k = 0; k < 2; k++) {
-		uint64_t part = bytes > 8u * (k + 1) ? 8 : bytes - 8u * k;
-
-		if (c.of[k] == INTEGER)
-			put_piece(w, integer[t->integers++], part);
-		else if (c.of[k] == VECTOR)
-			put_piece(w, HODO_FETCH_XMM0 + t->vectors++, part);
-	}
-	if (!w->n)
-		hodo_where_missing(w, HODO_REMOVED); /* an empty class */
+	put_pieces(w, &c, bytes, integer + t->integers, HODO_FETCH_XMM0 + t->vectors);
+	t->integers += integers;
+	t->vectors += vectors;
 }
 
 /* Whether the address of the result is a parameter. */
@@ -291,8 +300,8 @@ void hodo_abi_parameter(Dwarf_Die *function, Dwarf_Die *parameter, struct hodo_w
 void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct hodo_where *w)
 {
 	struct classes c = classes_of(type);
+	static const uint8_t results[] = { HODO_FETCH_RAX, HODO_FETCH_RAX + 1 }; /* rax, rdx */
 	uint64_t bytes = hodo_ctype_size(type);
-	unsigned integers = 0, vectors = 0;
 	struct hodo_fetch f;
 
 	*w = (struct hodo_where){ 0 };
@@ -307,14 +316,5 @@ void hodo_abi_result(Dwarf_Die *function, const struct hodo_ctype *type, struct 
 			hodo_where_missing(w, HODO_TOO_WIDE);
 		return;
 	}
-	for (unsigned k = 0; k < 2; k++) {
-		uint64_t part = bytes > 8u * (k + 1) ? 8 : bytes - 8u * k;
-
-		if (c.of[k] == INTEGER)
-			put_piece(w, HODO_FETCH_RAX + integers++, part); /* rax, rdx */
-		else if (c.of[k] == VECTOR)
-			put_piece(w, HODO_FETCH_XMM0 + vectors++, part);
-	}
-	if (!w->n)
-		hodo_where_missing(w, HODO_REMOVED);
+	put_pieces(w, &c, bytes, results, HODO_FETCH_XMM0);
 }

@@ -9,6 +9,7 @@
 
 #include <base/scope.h>
 #include <base/vec.h>
+#include <core/search.h>
 #include <hodo/abi.h>
 
 #include "events.h"
@@ -18,20 +19,10 @@
 /* The list is sorted by address. */
 static bool is_wanted(const struct hodo_probe_target *t, uint64_t address)
 {
-	uint32_t from = 0, to = t->nfunctions;
+	const struct hodo_probe_function *f = t->object->functions;
+	uint32_t at = hodo_search(i, t->nfunctions, f[t->functions[i]].start >= address);
 
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-		uint64_t start = t->object->functions[t->functions[middle]].start;
-
-		if (start == address)
-			return true;
-		if (start < address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return false;
+	return at < t->nfunctions && f[t->functions[at]].start == address;
 }
 
 /* The fields with a value, after the function's address. */

@@ -220,7 +220,8 @@ static int check(struct resolving *r)
 
 /* ------------------------------------------------------------------------------ fields */
 
-void hodo_probe_point_scope(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s)
+/* For hodo_probe_field_make(): the place of a point. */
+static void scope_of(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s)
 {
 	hodo_scope_open(s, i, p->address, p->entry, p->function);
 	if (p->inlined)
@@ -375,7 +376,7 @@ static int add_fields(struct resolving *r, struct hodo_probe_point *p, bool some
 	for (uint32_t i = 0; i < p->nfields; i++)
 		hodo_probe_field_free(&p->fields[i]);
 	p->nfields = 0;
-	hodo_probe_point_scope(p, r->image, &scope);
+	scope_of(p, r->image, &scope);
 	/* A return without a list has the result, if any. */
 	if (p->result && !r->spec->listed)
 		return add_result(r, p, &scope);

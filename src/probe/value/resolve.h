@@ -35,6 +35,4 @@ int hodo_probe_resolve(struct hodo_probe_points *p, const struct hodo_probe_imag
 /* hodo_probe_resolve() with all variables available at each place, instead of the text's values. */
 int hodo_probe_resolve_all(struct hodo_probe_points *p, const struct hodo_probe_image *i, const struct hodo_spec *s,
 			   struct hodo_why *why);
-/* For hodo_probe_field_make(): the place of a point. */
-void hodo_probe_point_scope(const struct hodo_probe_point *p, const struct hodo_probe_image *i, struct hodo_scope *s);
 void hodo_probe_points_free(struct hodo_probe_points *p);

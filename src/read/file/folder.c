@@ -169,7 +169,7 @@ static void publish(struct hodo_trace *t)
 	p->nwarnings = t->nwarnings;
 }
 
-int hodo_read_trace_open(struct hodo_trace *t)
+static int open_trace(struct hodo_trace *t)
 {
 	char path[HODO_FOLDER_ROOM];
 	int err;
@@ -199,6 +199,25 @@ int hodo_read_trace_open(struct hodo_trace *t)
 	settle_threads(t);
 	settle_objects(t, 0);
 	return 0;
+}
+
+int hodo_read_trace_new(struct hodo_read *r, const char *folder, uint32_t part, struct hodo_trace **trace)
+{
+	struct hodo_trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	*trace = t;
+	if (!t)
+		return -ENOMEM;
+	t->reader = r;
+	t->part = part;
+	t->folder = hodo_arena_copy(&r->memory, folder, strlen(folder));
+	err = t->folder ? open_trace(t) : -ENOMEM;
+	if (err) {
+		hodo_read_trace_free(t);
+		*trace = NULL;
+	}
+	return err;
 }
 
 int hodo_packets_open(struct hodo_read *reader, const char *path)

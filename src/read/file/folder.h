@@ -4,8 +4,8 @@
 
 #include "trace.h"
 
-/* Opens the folder. 0, or a negative errno: -ENODATA no metadata, and those of hodo_read_open(). */
-int hodo_read_trace_open(struct hodo_trace *t);
+/* Opens the folder, of that part. 0, or a negative errno: -ENODATA no metadata, and those of hodo_read_open(). */
+int hodo_read_trace_new(struct hodo_read *r, const char *folder, uint32_t part, struct hodo_trace **trace);
 void hodo_read_trace_free(struct hodo_trace *t);
 /* After all joining: completes the public part. */
 void hodo_read_trace_settle(struct hodo_trace *t);

@@ -299,31 +299,6 @@ static int more_metadata(struct hodo_trace *t)
 
 /* ------------------------------------------------------------------------ processes */
 
-static const char *keep(struct hodo_read *r, const char *path)
-{
-	return hodo_arena_copy(&r->memory, path, strlen(path));
-}
-
-/* A folder whose metadata can be read for the first time. 0; -ENODATA: not yet. */
-static int open_trace(struct hodo_follow *f, const char *path, uint32_t part, struct hodo_trace **result)
-{
-	struct hodo_trace *t = calloc(1, sizeof(*t));
-	int err;
-
-	*result = t;
-	if (!t)
-		return -ENOMEM;
-	t->reader = f->r;
-	t->part = part;
-	t->folder = keep(f->r, path);
-	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
-	if (err) {
-		hodo_read_trace_free(t);
-		*result = NULL;
-	}
-	return err;
-}
-
 /* Of a process that is new: its trace stays. */
 static int add_trace(struct hodo_follow *f, struct hodo_trace *t)
 {
@@ -354,7 +329,7 @@ static int open_folder(struct hodo_follow *f, struct seen *seen, uint32_t part)
 		seen->done = true;
 		return 0;
 	}
-	err = open_trace(f, seen->path.data, part, &t);
+	err = hodo_read_trace_new(f->r, seen->path.data, part, &t); /* -ENODATA: its metadata is not there yet */
 	if (err) {
 		seen->done = err != -ENODATA && err != -ENOENT && err != -EMFILE && err != -ENFILE;
 		return err == -ENOMEM ? err : 0;
@@ -447,7 +422,7 @@ static uint32_t part_of(struct hodo_read *r, const char *name)
 	for (uint32_t i = r->nparts; i-- > 1;)
 		if (strcmp(r->parts[i].name, name) == 0)
 			return i;
-	name = keep(r, name);
+	name = hodo_arena_copy(&r->memory, name, strlen(name));
 	p = name ? hodo_vec_add(r->parts, r->nparts) : NULL;
 	if (!p)
 		return 0;

@@ -240,20 +240,14 @@ static int add_trace(struct hodo_read *r, struct hodo_map *u, struct hodo_trace 
 /* Opens one folder and adds it. 0 or a negative errno. */
 static int add_folder(struct hodo_read *r, struct hodo_map *u, const char *folder, uint32_t part)
 {
-	struct hodo_trace *t = calloc(1, sizeof(*t));
-	int err;
+	struct hodo_trace *t;
+	int err = hodo_read_trace_new(r, folder, part, &t);
 
-	if (!t)
-		return -ENOMEM;
-	t->reader = r;
-	t->part = part;
-	t->folder = keep(r, folder);
-	err = t->folder ? hodo_read_trace_open(t) : -ENOMEM;
-	if (!err) {
-		r->parts[part].processes++;
-		r->parts[part].bytes += t->pub.bytes;
-		err = add_trace(r, u, t);
-	}
+	if (err)
+		return err;
+	r->parts[part].processes++;
+	r->parts[part].bytes += t->pub.bytes;
+	err = add_trace(r, u, t);
 	if (err)
 		hodo_read_trace_free(t);
 	return err;

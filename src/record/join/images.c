@@ -57,6 +57,37 @@ void hodo_images_begin(struct hodo_recorder *s)
 	s->images.awaited = (struct hodo_map)HODO_MAP(struct hodo_awaited, key);
 }
 
+/* ----------------------------------------------------------------- reasons */
+
+static uint32_t find_reason(const struct hodo_recorder_stats *t, const char *why)
+{
+	uint32_t i = 0;
+
+	while (i < t->reasons && strcmp(t->unrecorded[i].why, why) != 0)
+		i++;
+	return i;
+}
+
+/* Adds that many images to the reason. other: replaces it once half of the reasons are in use; NULL: it may use any. */
+static const struct hodo_unrecorded *count_reason(struct hodo_recorder *s, const char *why, const char *other,
+						  uint64_t images)
+{
+	struct hodo_recorder_stats *t = &s->total;
+	uint32_t i = find_reason(t, why);
+
+	if (i == t->reasons && other && i >= HODO_UNRECORDED_REASONS / 2) {
+		why = other;
+		i = find_reason(t, why);
+	}
+	if (i == HODO_UNRECORDED_REASONS)
+		i--;
+	else if (i == t->reasons)
+		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
+			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
+	t->unrecorded[i].images += images;
+	return &t->unrecorded[i];
+}
+
 /* ---------------------------------------------------------------- who came */
 
 uint64_t hodo_image_came(struct hodo_recorder *s, pid_t pid)
@@ -209,7 +240,7 @@ static void take_lost(const struct hodo_process *p)
 		hodo_process_report(p, "its count of started programs cannot be true, and is left out: look "
 				    "for stray writes in it");
 	else if (lost)
-		hodo_unrecorded_count(s, TOO_MANY, NULL, lost);
+		count_reason(s, TOO_MANY, NULL, lost);
 }
 
 void hodo_images_take(struct hodo_process *p, bool alive)
@@ -240,7 +271,7 @@ static void count(struct hodo_recorder *s, const struct hodo_awaited *w, bool lo
 	struct hodo_why why;
 	bool says = hodo_why_unrecorded(w->path, w->uid, look && !w->elsewhere, &why);
 
-	hodo_unrecorded_count(s, why.text, says ? NULL : OTHERS, 1);
+	count_reason(s, why.text, says ? NULL : OTHERS, 1);
 }
 
 static bool ended_before(struct hodo_recorder *s, const struct hodo_awaited *w)
@@ -320,7 +351,7 @@ void hodo_images_end(struct hodo_recorder *s)
 
 	decide(s, 0, a->awaited.n, COUNTED_AT_END_MAX, true);
 	if (a->lost)
-		hodo_unrecorded_count(s, TOO_MANY, NULL, a->lost);
+		count_reason(s, TOO_MANY, NULL, a->lost);
 	hodo_map_free(&a->came);
 	hodo_map_free(&a->awaited);
 	a->lost = 0;
@@ -329,40 +360,6 @@ void hodo_images_end(struct hodo_recorder *s)
 /* ---------------------------------------------------------- those not recorded */
 
 #define TOLD_MAX 20u
-
-static uint32_t find_reason(const struct hodo_recorder_stats *t, const char *why)
-{
-	uint32_t i = 0;
-
-	while (i < t->reasons && strcmp(t->unrecorded[i].why, why) != 0)
-		i++;
-	return i;
-}
-
-/* Adds that many images to the reason. */
-static const struct hodo_unrecorded *count_reason(struct hodo_recorder *s, const char *why, const char *other,
-						  uint64_t images)
-{
-	struct hodo_recorder_stats *t = &s->total;
-	uint32_t i = find_reason(t, why);
-
-	if (i == t->reasons && other && i >= HODO_UNRECORDED_REASONS / 2) {
-		why = other;
-		i = find_reason(t, why);
-	}
-	if (i == HODO_UNRECORDED_REASONS)
-		i--;
-	else if (i == t->reasons)
-		snprintf(t->unrecorded[t->reasons++].why, sizeof(t->unrecorded[i].why), "%s",
-			 i == HODO_UNRECORDED_REASONS - 1 ? "other reasons" : why);
-	t->unrecorded[i].images += images;
-	return &t->unrecorded[i];
-}
-
-void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images)
-{
-	count_reason(s, why, other, images);
-}
 
 void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why)
 {

@@ -32,8 +32,6 @@ void hodo_images_end(struct hodo_recorder *s);
 
 /* ----------------------------------------------------------- those not recorded */
 
-/* Counts that many. other: replaces `why` once half of the reasons are in use; NULL: `why` may use any. */
-void hodo_unrecorded_count(struct hodo_recorder *s, const char *why, const char *other, uint64_t images);
 /* Counts one that connected, and reports it to the user, up to a bound. */
 void hodo_unrecorded_add(struct hodo_recorder *s, pid_t pid, const char *why);
 

@@ -51,7 +51,8 @@ void hodo_own_stream_end(struct hodo_own_stream *own)
 	free(own->body);
 }
 
-uint16_t hodo_own_stream_id(const struct hodo_own_stream *own, const char *name, const uint8_t *types, size_t n)
+/* The id under which the process registered the event with fields of these types, 0 if it has not. */
+static uint16_t event_id(const struct hodo_own_stream *own, const char *name, const uint8_t *types, size_t n)
 {
 	const struct hodo_catalog *c = &own->process->catalog;
 
@@ -65,7 +66,8 @@ uint16_t hodo_own_stream_id(const struct hodo_own_stream *own, const char *name,
 	return 0;
 }
 
-void hodo_own_stream_room(struct hodo_own_stream *own, size_t payload)
+/* Makes room for an event with that many bytes of payload; events added then have own->head.timestamp_begin. */
+static void make_room(struct hodo_own_stream *own, size_t payload)
 {
 	if (own->used + HODO_ANCHOR_BYTES + HODO_EVENT_HEADER + payload > own->room)
 		write_packet(own);
@@ -78,8 +80,9 @@ static void put(struct hodo_own_stream *own, const void *data, size_t bytes)
 	own->used += bytes;
 }
 
-void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
-			 const void *more, size_t more_bytes)
+/* Adds an event of a thread: its payload, and what follows it. */
+static void add_event(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
+		      const void *more, size_t more_bytes)
 {
 	uint64_t head = hodo_event_word(id, own->head.timestamp_begin), anchor[2];
 
@@ -188,12 +191,12 @@ static void write_event(struct hodo_own_stream *own, uint16_t id, const struct h
 	const struct event_end end = { sum->sum, sum->no_exit };
 	uint8_t rest[EVENT_MAX - sizeof(e)];
 
-	hodo_own_stream_room(own, EVENT_MAX);
+	make_room(own, EVENT_MAX);
 	while (e.buckets > 0 && sum->bucket[e.buckets - 1] == 0)
 		e.buckets--;
 	memcpy(rest, sum->bucket, e.buckets * BUCKET);
 	memcpy(rest + e.buckets * BUCKET, &end, sizeof(end));
-	hodo_own_stream_add(own, id, tid, &e, sizeof(e), rest, e.buckets * BUCKET + sizeof(end));
+	add_event(own, id, tid, &e, sizeof(e), rest, e.buckets * BUCKET + sizeof(end));
 }
 
 static void write_sums(struct hodo_own_stream *own, uint16_t id, const struct place *places, long n)
@@ -219,7 +222,7 @@ void hodo_process_write_profile(struct hodo_own_stream *own)
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_U64,
 					 HODO_TYPE_U64, HODO_TYPE_U64, HODO_TYPE_ARRAY | HODO_TYPE_U32,
 					 HODO_TYPE_U64, HODO_TYPE_U64 };
-	uint16_t id = hodo_own_stream_id(own, "func:profile", types, sizeof(types));
+	uint16_t id = event_id(own, "func:profile", types, sizeof(types));
 	HODO_AUTO_FREE struct place *places = NULL;
 	long n = id ? find_places(own->process, &places) : 0;
 
@@ -255,11 +258,11 @@ static void write_thread(struct hodo_own_stream *own, uint16_t id, const struct 
 		struct open_event e = { .addr = c->addr, .frame = c->frame, .depth = c->depth };
 		uint64_t now;
 
-		hodo_own_stream_room(own, sizeof(e));
+		make_room(own, sizeof(e));
 		now = own->head.timestamp_begin;
 		e.ticks = now > c->entry ? now - c->entry : 0;
 		if (c->addr && e.ticks >= limit && !(f->depth_max && c->depth >= f->depth_max))
-			hodo_own_stream_add(own, id, t->tid, &e, sizeof(e), NULL, 0);
+			add_event(own, id, t->tid, &e, sizeof(e), NULL, 0);
 	}
 }
 
@@ -268,7 +271,7 @@ void hodo_process_write_open(struct hodo_own_stream *own)
 	static const uint8_t types[] = { HODO_TYPE_PTR, HODO_TYPE_U32, HODO_TYPE_U32, HODO_TYPE_U64 };
 	const struct hodo_process *p = own->process;
 	const struct hodo_open_thread *places = (const struct hodo_open_thread *)(p->shm + p->layout.open);
-	uint16_t id = hodo_own_stream_id(own, "func:open", types, sizeof(types));
+	uint16_t id = event_id(own, "func:open", types, sizeof(types));
 	uint32_t used = hodo_shm_load32(&places[0].n);
 	HODO_AUTO_FREE struct hodo_open_thread *copy = id ? malloc(sizeof(*copy)) : NULL;
 	uint64_t deep = 0;

@@ -16,12 +16,3 @@ struct hodo_own_stream {
 /* 0 or -ENOMEM, which is reported; end after either. */
 int hodo_own_stream_begin(struct hodo_own_stream *own, struct hodo_process *p, const char *name);
 void hodo_own_stream_end(struct hodo_own_stream *own);
-
-/* The id under which the process registered the event with fields of these types, 0 if it has not. */
-uint16_t hodo_own_stream_id(const struct hodo_own_stream *own, const char *name, const uint8_t *types, size_t n);
-
-/* Makes room for an event with that many bytes of payload; events added then have own->head.timestamp_begin. */
-void hodo_own_stream_room(struct hodo_own_stream *own, size_t payload);
-/* Adds an event of a thread: its payload, and what follows it. */
-void hodo_own_stream_add(struct hodo_own_stream *own, uint16_t id, uint32_t tid, const void *payload, size_t bytes,
-			 const void *more, size_t more_bytes);
