@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +20,6 @@ struct numbers {
 	uint32_t n;
 };
 
-static void part_name(char name[32], uint32_t number)
-{
-	snprintf(name, 32, HODO_OUT_PART "%04" PRIu32, number);
-}
-
 /* The numbers of the parts in a directory, in order. */
 static int list(struct numbers *list, int fd)
 {
@@ -38,25 +32,11 @@ static int list(struct numbers *list, int fd)
 
 		if (strncmp(name, HODO_OUT_PART, strlen(HODO_OUT_PART)) == 0)
 			number = (uint32_t)strtoul(name + strlen(HODO_OUT_PART), NULL, 10);
-		part_name(expected, number);
+		hodo_out_dir_part(expected, number);
 		if (number && strcmp(name, expected) == 0)
 			err = hodo_vec_push(list->number, list->n, number);
 	}
 	hodo_order_sort(list->number, list->n, hodo_order_u32);
-	return err;
-}
-
-static int take(struct hodo_spool *s, const char *dir, const char *where, uint32_t number, int level)
-{
-	struct hodo_tree *tree;
-	char path[256];
-	int err = hodo_tree_open(&tree, dir);
-
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08" PRIu32 HODO_PACKED_SUFFIX, where, number);
-	err = hodo_spool_add(s, tree, path, level);
-	hodo_tree_close(tree);
 	return err;
 }
 
@@ -73,14 +53,14 @@ int hodo_leftover_take(struct hodo_spool *s, const char *recording, int level,
 		return 0;
 	err = list(&parts, fd);
 	for (uint32_t i = 0; i < parts.n && !err; i++) {
-		part_name(name, parts.number[i]);
+		hodo_out_dir_part(name, parts.number[i]);
 		if (snprintf(dir, sizeof(dir), "%s/%s", recording, name) >= (int)sizeof(dir)) {
 			err = -ENAMETOOLONG;
 			break;
 		}
 		if (prepare)
 			prepare(arg, dir);
-		err = take(s, dir, where, parts.number[i], level);
+		err = hodo_spool_add_part(s, dir, where, parts.number[i], level);
 		if (err) {
 			hodo_why_errno(why, err, "%s cannot be packed to be sent", dir);
 			break;

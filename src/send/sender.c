@@ -86,11 +86,6 @@ static void name_where(const struct hodo_sender *s, char *to, size_t size)
 	snprintf(to, size, "%s/%s", s->host, s->recording);
 }
 
-static void part_name(char name[32], uint32_t number)
-{
-	snprintf(name, 32, HODO_OUT_PART "%04" PRIu32, number);
-}
-
 /* ------------------------------------------------------------------------- into the spool */
 
 static void remove_part(const struct hodo_sender *s, uint32_t number)
@@ -98,7 +93,7 @@ static void remove_part(const struct hodo_sender *s, uint32_t number)
 	HODO_AUTO_CLOSE int fd = hodo_dir_open(AT_FDCWD, s->config.recording);
 	char name[32];
 
-	part_name(name, number);
+	hodo_out_dir_part(name, number);
 	hodo_out_dir_remove_at(fd, name);
 }
 
@@ -135,23 +130,17 @@ static void drop_unpacked(struct hodo_sender *s)
 /* Packs a part. 0, also if there is none; or a negative errno. */
 static int take_part(struct hodo_sender *s, uint32_t number)
 {
-	char name[32], dir[PATH_MAX], where[160], path[256];
-	struct hodo_tree *tree;
-	int err;
+	char name[32], dir[PATH_MAX], where[160];
 
-	part_name(name, number);
+	hodo_out_dir_part(name, number);
 	if (snprintf(dir, sizeof(dir), "%s/%s", s->config.recording, name) >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
-	if (s->config.prepare && access(dir, F_OK) == 0)
+	if (access(dir, F_OK) < 0) /* the last part may have been empty */
+		return errno == ENOENT ? 0 : -errno;
+	if (s->config.prepare)
 		s->config.prepare(s->config.prepare_arg, dir);
-	err = hodo_tree_open(&tree, dir);
-	if (err) /* the last part may have been empty */
-		return err == -ENOENT ? 0 : err;
 	name_where(s, where, sizeof(where));
-	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08" PRIu32 HODO_PACKED_SUFFIX, where, number);
-	err = hodo_spool_add(&s->spool, tree, path, s->config.level);
-	hodo_tree_close(tree);
-	return err;
+	return hodo_spool_add_part(&s->spool, dir, where, number, s->config.level);
 }
 
 /* Takes what the recorder has finished, and keeps the spool within its bound. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,20 @@ int hodo_spool_add(struct hodo_spool *s, const struct hodo_tree *tree, const cha
 	unlinkat(s->fd, name, 0);
 	remove_dirs(s->fd, path);
 	free(f.path);
+	return err;
+}
+
+int hodo_spool_add_part(struct hodo_spool *s, const char *dir, const char *where, uint32_t number, int level)
+{
+	struct hodo_tree *tree;
+	char path[256];
+	int err = hodo_tree_open(&tree, dir);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/" HODO_OUT_PART "%08" PRIu32 HODO_PACKED_SUFFIX, where, number);
+	err = hodo_spool_add(s, tree, path, level);
+	hodo_tree_close(tree);
 	return err;
 }
 

@@ -48,6 +48,8 @@ bool hodo_spool_noted(const struct hodo_spool *s, char *where, size_t size);
 
 /* Packs a recording, whose path is later than all that are there. 0 or a negative errno. */
 int hodo_spool_add(struct hodo_spool *s, const struct hodo_tree *tree, const char *path, int level);
+/* The same of the part with that number, which is in dir, below HOST/RECORDING. */
+int hodo_spool_add_part(struct hodo_spool *s, const char *dir, const char *where, uint32_t number, int level);
 /* The i-th from the oldest; NULL: there are fewer. */
 const struct hodo_spooled *hodo_spool_at(const struct hodo_spool *s, uint32_t i);
 /* Opens a file of it: a descriptor or a negative errno. */

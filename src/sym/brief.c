@@ -45,13 +45,10 @@ static bool sort(struct hodo_sym *sym)
 	return true;
 }
 
-static size_t common(const char *a, const char *b)
+/* Whether the name at that place begins as this one does. */
+static bool is_beside(const struct hodo_sym *sym, uint32_t place, const char *name)
 {
-	size_t n = 0;
-
-	while (a[n] && a[n] == b[n])
-		n++;
-	return n;
+	return strncmp(sym->object.symbols.list[sym->by_name[place]].name, name, 4) == 0;
 }
 
 /* Whether another function at that place looks the same: constructors occur twice, with one name. */
@@ -82,18 +79,12 @@ static bool has_alike(const struct hodo_sym *sym, const char *name, const char *
 	const struct hodo_elf_symbol *list = sym->object.symbols.list;
 	uint32_t at = hodo_search(i, sym->nby_name, strcmp(list[sym->by_name[i]].name, name) >= 0);
 
-	for (uint32_t i = at; i < sym->nby_name && i - at <= NEIGHBOURS; i++) {
-		if (common(list[sym->by_name[i]].name, name) < 4)
-			break;
+	for (uint32_t i = at; i < sym->nby_name && i - at <= NEIGHBOURS && is_beside(sym, i, name); i++)
 		if (is_alike(sym, i, mangled, brief))
 			return true;
-	}
-	for (uint32_t i = at; i-- > 0 && at - i <= NEIGHBOURS;) {
-		if (common(list[sym->by_name[i]].name, name) < 4)
-			break;
+	for (uint32_t i = at; i-- > 0 && at - i <= NEIGHBOURS && is_beside(sym, i, name);)
 		if (is_alike(sym, i, mangled, brief))
 			return true;
-	}
 	return false;
 }
 

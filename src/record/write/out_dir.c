@@ -209,6 +209,11 @@ void hodo_out_dir_folder(char *name, size_t size, const char *comm, uint32_t pid
 		snprintf(name, size, "%s-%u", file, pid);
 }
 
+void hodo_out_dir_part(char name[32], uint32_t number)
+{
+	snprintf(name, 32, HODO_OUT_PART "%04u", number);
+}
+
 int hodo_out_dir_remove_at(int dirfd, const char *name)
 {
 	struct stat st;

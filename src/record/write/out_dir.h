@@ -49,6 +49,7 @@ int hodo_out_dir_remove_at(int dirfd, const char *name);
 
 /* Names of directories in it that are themselves recordings, and of a part being made. */
 #define HODO_OUT_PART "part-"
+void hodo_out_dir_part(char name[32], uint32_t number);
 #define HODO_OUT_SNAPSHOT "snapshot-"
 #define HODO_OUT_PART_NEW ".part.new"
 /* The name of the one with the symbols of traced programs. */

@@ -19,13 +19,7 @@
 #include <record/recorder.h>
 
 #define RETRY_NS 100000000
-#define NAME_SIZE 24
 #define HELD_MAX (4u << 20) /* bytes of metadata that a killed recorder may lose */
-
-static void part_name(char name[NAME_SIZE], uint32_t number)
-{
-	snprintf(name, NAME_SIZE, HODO_OUT_PART "%04u", number);
-}
 
 static struct hodo_recorded_part *newest_of(const struct hodo_parts *parts)
 {
@@ -39,10 +33,10 @@ static void remove_oldest(struct hodo_recorder *s)
 {
 	struct hodo_parts *parts = &s->parts;
 	struct hodo_recorded_part *part = parts->part;
-	char name[NAME_SIZE];
+	char name[32];
 	int err;
 
-	part_name(name, part->number);
+	hodo_out_dir_part(name, part->number);
 	err = hodo_out_dir_remove_at(s->config.out_fd, name);
 	if (hodo_recorder_free_files(s, err))
 		err = hodo_out_dir_remove_at(s->config.out_fd, name);
@@ -90,10 +84,10 @@ static void append(struct hodo_recorder *s, int fd)
 
 static int give_name(struct hodo_recorder *s, uint32_t number)
 {
-	char name[NAME_SIZE];
+	char name[32];
 	int fd = s->config.out_fd;
 
-	part_name(name, number);
+	hodo_out_dir_part(name, number);
 	return renameat(fd, HODO_OUT_PART_NEW, fd, name) < 0 ? -errno : 0;
 }
 
@@ -264,11 +258,11 @@ bool hodo_parts_folder_done(struct hodo_recorder *s, const char *dir, const stru
 {
 	struct hodo_recorded_part *part = newest_of(&s->parts);
 	size_t len = part->done.len;
-	char name[NAME_SIZE];
+	char name[32];
 
 	if (held->len && (held->error || part->done.len + held->len > HELD_MAX))
 		return false;
-	part_name(name, part->number);
+	hodo_out_dir_part(name, part->number);
 	hodo_text_printf(&part->done, "%s%s%s", part->number ? name : "", part->number ? "/" : "", dir);
 	hodo_text_char(&part->done, 0);
 	hodo_text_bytes(&part->done, held->data, held->len);
@@ -289,12 +283,12 @@ void hodo_parts_close(struct hodo_recorder *s)
 	struct hodo_parts *parts = &s->parts;
 
 	if (parts->n && newest_of(parts)->number) {
-		char name[NAME_SIZE];
+		char name[32];
 
 		close(parts->fd);
 		/* Removes empty ones; the system refuses others. */
 		unlinkat(s->config.out_fd, HODO_OUT_PART_NEW, AT_REMOVEDIR);
-		part_name(name, newest_of(parts)->number);
+		hodo_out_dir_part(name, newest_of(parts)->number);
 		unlinkat(s->config.out_fd, name, AT_REMOVEDIR);
 	}
 	for (uint32_t i = 0; i < parts->n; i++)
