@@ -135,29 +135,29 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* -1: it is none of them. */
+static int index_of(const char *const *names, int n, const char *name, size_t len)
+{
+	while (n-- > 0 && !is(name, len, names[n]))
+		;
+	return n;
+}
+
 static bool find_named(const char *name, size_t len, struct hodo_sdt_register *r)
 {
-	for (uint8_t i = 0; i < 16; i++)
-		for (unsigned k = 0; k < 4; k++)
-			if (is(name, len, general[i][k])) {
-				*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, i, general_bytes[k], 0 };
-				return true;
-			}
-	for (uint8_t i = 0; i < 4; i++)
-		if (is(name, len, high[i])) {
-			*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, i, 1, 8 };
-			return true;
-		}
-	for (uint8_t i = 0; i < 6; i++)
-		if (is(name, len, segments[i])) {
-			*r = (struct hodo_sdt_register){ HODO_SDT_SEGMENT, i, 2, 0 };
-			return true;
-		}
-	if (is(name, len, "rip") || is(name, len, "eip")) {
+	int i;
+
+	if ((i = index_of(&general[0][0], 64, name, len)) >= 0)
+		*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, (uint8_t)(i / 4), general_bytes[i % 4], 0 };
+	else if ((i = index_of(high, 4, name, len)) >= 0)
+		*r = (struct hodo_sdt_register){ HODO_SDT_GENERAL, (uint8_t)i, 1, 8 };
+	else if ((i = index_of(segments, 6, name, len)) >= 0)
+		*r = (struct hodo_sdt_register){ HODO_SDT_SEGMENT, (uint8_t)i, 2, 0 };
+	else if (is(name, len, "rip") || is(name, len, "eip"))
 		*r = (struct hodo_sdt_register){ HODO_SDT_RIP, 0, 8, 0 };
-		return true;
-	}
-	return false;
+	else
+		return false;
+	return true;
 }
 
 /* xmm0 … zmm31 */

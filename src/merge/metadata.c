@@ -23,8 +23,8 @@ static __int128 divide(__int128 a, __int128 b)
 	return a / b - (a % b < 0);
 }
 
-/* 0 or -EBADMSG. error_ns: of rounding the frequency, at either end of the recording. */
-static int move_clock(const struct hodo_merge_recording *r, struct hodo_read_clock *c, double *error_ns)
+/* error_ns: of rounding the frequency, at either end of the recording. */
+static void move_clock(const struct hodo_merge_recording *r, struct hodo_read_clock *c, double *error_ns)
 {
 	const struct hodo_line_of_time *l = &r->line;
 	double exact = (double)c->freq_hz / (1 + l->drift), half_ns = ((double)r->end_ns - (double)r->begin_ns) / 2;
@@ -41,7 +41,6 @@ static int move_clock(const struct hodo_merge_recording *r, struct hodo_read_clo
 	c->freq_hz = (uint64_t)moved;
 	c->offset_s = (int64_t)divide(total, moved);
 	c->offset_ticks = (int64_t)(total - (__int128)c->offset_s * moved);
-	return 0;
 }
 
 /* Our line about the clock, and one about whose it is. */
@@ -51,8 +50,9 @@ static int put_clock(const struct hodo_merge_recording *r, struct hodo_line *l, 
 	const char *by = hodo_merge_by_text(r->by);
 	double rounding_ns;
 
-	if (hodo_line_get_clock(l, c) < 0 || move_clock(r, c, &rounding_ns) < 0)
+	if (hodo_line_get_clock(l, c) < 0)
 		return -EBADMSG;
+	move_clock(r, c, &rounding_ns);
 	hodo_line_put_clock(out, c);
 	hodo_line_put_text(out, "/*@merge host=", r->host);
 	hodo_line_put_text(out, " by=", by);

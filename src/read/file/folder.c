@@ -51,7 +51,7 @@ static bool is_double(struct hodo_trace *t, uint32_t kept, struct hodo_stream *s
 }
 
 /* Sizes first, then the metadata, which by then has every id in the streams. */
-static int probe_streams(struct hodo_trace *t)
+static void probe_streams(struct hodo_trace *t)
 {
 	uint32_t kept = 0;
 
@@ -66,7 +66,6 @@ static int probe_streams(struct hodo_trace *t)
 		t->streams[kept++] = s;
 	}
 	t->nstreams = t->nfiles = kept;
-	return 0;
 }
 
 const struct hodo_read_layouts *hodo_layouts_of(const struct hodo_read_process *process)
@@ -186,10 +185,10 @@ static int open_trace(struct hodo_trace *t)
 	if (!t->layouts)
 		return -ENOMEM;
 	err = list_streams(t);
-	if (!err)
-		err = probe_streams(t);
-	if (!err)
-		err = read_metadata(t, path);
+	if (err)
+		return err;
+	probe_streams(t);
+	err = read_metadata(t, path);
 	if (!err)
 		err = hodo_read_metadata_parse(t);
 	if (!err)
@@ -234,7 +233,7 @@ int hodo_packets_open(struct hodo_read *reader, const char *path)
 		hodo_read_stream_free(t->streams[--t->nstreams]);
 	err = list_streams(t);
 	if (!err)
-		err = probe_streams(t);
+		probe_streams(t);
 	publish(t);
 	return err;
 }
