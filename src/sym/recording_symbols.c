@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_symbols.c - names for the addresses of a recording.
+ * recording_symbols.c - names for the addresses of a recording, and which of them are of one function.
  *
  *	address, process, time  ->  place          a table of the addresses asked for last
  *	                        ->  mapped object  the process's objects by address, then time
@@ -19,6 +19,7 @@
 #include <core/search.h>
 #include <pack/tree.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -437,4 +438,68 @@ bool hodo_symbols_line(struct hodo_symbols *symbols, const struct hodo_read_proc
 	if (source && (!source->sym || !hodo_sym_has_lines(source->sym)))
 		fetch(symbols, source, o);
 	return source && source->sym && hodo_sym_line(source->sym, address - o->base, file, line);
+}
+
+/* ----------------------------------------------------------------------- functions */
+
+const char *hodo_function_name_at(void *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+				  uint64_t address)
+{
+	struct hodo_place place;
+
+	hodo_symbols_find(symbols, process, ts_ns, address, &place);
+	return place.named || place.in_file ? place.name : NULL;
+}
+
+bool hodo_function_same(struct hodo_symbols *symbols, const struct hodo_read_process *process, int64_t ts_ns,
+			uint64_t a, uint64_t b)
+{
+	struct hodo_place one, two;
+
+	hodo_symbols_find(symbols, process, ts_ns, a, &one);
+	hodo_symbols_find(symbols, process, ts_ns, b, &two);
+	return one.id == two.id || !one.named || !two.named;
+}
+
+static void find_place(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t address,
+		       struct hodo_place *place)
+{
+	hodo_symbols_find(symbols, process, ts_ns, address, place);
+}
+
+static bool is_same(void *symbols, const struct hodo_read_process *process, int64_t ts_ns, uint64_t a, uint64_t b)
+{
+	return hodo_function_same(symbols, process, ts_ns, a, b);
+}
+
+struct hodo_places hodo_symbols_places(struct hodo_symbols *symbols)
+{
+	return symbols ? (struct hodo_places){ symbols, find_place, is_same } : (struct hodo_places){ 0 };
+}
+
+bool hodo_function_is(const char *glob, const struct hodo_place *place)
+{
+	const char *name = place->full;
+	size_t len = strlen(name), depth = 0;
+	char *part;
+	bool is;
+
+	if (fnmatch(glob, name, 0) == 0 || fnmatch(glob, place->name, 0) == 0)
+		return true;
+	if (!memchr(name, '(', len))
+		return false;
+	/* Without "(int) const": back to the parenthesis that matches the last one. */
+	while (len > 0 && name[len - 1] != ')')
+		len--;
+	while (len > 0) {
+		len--;
+		depth += name[len] == ')';
+		depth -= name[len] == '(';
+		if (depth == 0)
+			break;
+	}
+	part = strndup(name, len);
+	is = part && len > 0 && fnmatch(glob, part, 0) == 0;
+	free(part);
+	return is;
 }
