@@ -29,7 +29,7 @@ struct timeline_node {
 	uint64_t inside_ns; /* of the slices inside of it */
 	uint32_t level;     /* its index on its thread's stack */
 	uint32_t splits;    /* how often it was split */
-	uint32_t pair;      /* its number among begins that wait for their ends; TIMELINE_NO_PAIR: none */
+	uint32_t pair;      /* its number among start events that wait for their ends; TIMELINE_NO_PAIR: none */
 	bool closed;        /* a call, whose slice ends before it does */
 	struct timeline_node *next; /* free ones */
 };
