@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "row.h"
 #include "table.h"
 
 struct clickhouse_blocks {
