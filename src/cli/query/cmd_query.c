@@ -2,20 +2,86 @@
 /* cmd_query.c - hodo query: SQL about recordings and directories of Parquet. */
 #define _GNU_SOURCE
 #include "query_output.h"
-#include "query_notes.h"
+
+#include <base/intern.h>
+#include <base/near.h>
+#include <base/vec.h>
+#include <cli/cli.h>
+#include <cli/selection.h>
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <base/near.h>
-#include <base/vec.h>
+/* ------------------------------------------------------------------------ notes */
 
-#include <cli/selection.h>
+/*
+ * What is missing in recordings that a statement reads, once for each, however often it reads them: the warnings that
+ * other verbs give when they read one.
+ *
+ * Who runs beside whom: the threads of a statement, which read a recording each. The mutex is held while anything here
+ * is looked at or changed.
+ */
+
+struct query_notes {
+	pthread_mutex_t mutex;
+	bool quiet;                /* nothing is told */
+	struct hodo_strings told;  /* warnings, and recordings of which it has been told what they lost */
+	uint32_t nlost;            /* of these recordings, those that lost something */
+};
+
+#define LOST_SHOWN 20u /* recordings: the question `lost` has all */
+
+/* With the mutex. Where there is no memory to know, rather twice than never. */
+static bool is_new(struct query_notes *n, const char *text)
+{
+	uint32_t before = n->told.map.n;
+
+	return !n->quiet && (hodo_strings_add(&n->told, text) == HODO_STRINGS_NONE || n->told.map.n > before);
+}
+
+/* A warning of a reader, whose warn_data the notes are. */
+static void query_notes_warn(void *notes, const char *text)
+{
+	struct query_notes *n = notes;
+
+	pthread_mutex_lock(&n->mutex);
+	if (is_new(n, text))
+		hodo_warning("%s", text);
+	pthread_mutex_unlock(&n->mutex);
+}
+
+/* The recording has been read to its end. */
+static void query_notes_read(void *notes, const char *path, struct hodo_read *reader)
+{
+	struct query_notes *n = notes;
+
+	pthread_mutex_lock(&n->mutex);
+	if (is_new(n, path) && hodo_has_lost(reader) && n->nlost++ < LOST_SHOWN)
+		hodo_tell_lost_of(path, reader);
+	pthread_mutex_unlock(&n->mutex);
+}
+
+static void query_notes_start(struct query_notes *notes, bool quiet)
+{
+	*notes = (struct query_notes){ .mutex = PTHREAD_MUTEX_INITIALIZER, .quiet = quiet };
+}
+
+static void query_notes_end(struct query_notes *n)
+{
+	if (n->nlost > LOST_SHOWN)
+		hodo_warning("%u more recording%s not whole: 'hodo query lost' lists them", n->nlost - LOST_SHOWN,
+			     n->nlost == LOST_SHOWN + 1 ? " is" : "s are");
+	hodo_strings_free(&n->told);
+	pthread_mutex_destroy(&n->mutex);
+}
+
+/* ---------------------------------------------------------------------- command */
 
 struct args {
 	struct hodo_args args;

@@ -2,14 +2,14 @@
 /* view.c - reads a recording for the page: see view.h. */
 #define _GNU_SOURCE
 #include "view.h"
-
-#include <export/hosts.h>
 #include "view_work.h"
-#include <read/event/runs.h>
-#include <read/event/select.h>
 
 #include <base/file.h>
 #include <base/vec.h>
+#include <export/hosts.h>
+#include <read/event/runs.h>
+#include <read/event/select.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,157 @@
 
 #define TEXT_MAX        2048u /* bytes of an event's fields */
 #define PROGRESS_EVENTS 65536u
+
+/* ------------------------------------------------------------------------ lanes */
+
+/* Rows for overlapping slices: each gets the first row that is free at its start. */
+
+#define LANES 4096u /* a power of two; without a free one, a slice is drawn over others in the last */
+
+/* A tree of minimums: the leaves, from LANES on, are the ends of the lanes. */
+static uint32_t first_free(const int64_t *tree, int64_t at)
+{
+	uint32_t i = 1;
+
+	if (tree[1] > at)
+		return LANES - 1;
+	while (i < LANES)
+		i = 2 * i + (tree[2 * i] > at);
+	return i - LANES;
+}
+
+static void set_end(int64_t *tree, uint32_t lane, int64_t end)
+{
+	uint32_t i = LANES + lane;
+
+	tree[i] = end;
+	for (i /= 2; i > 0; i /= 2)
+		tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
+}
+
+/* Gives the overlapping slices of async tracks separate rows; counts all tracks' rows. 0 or -ENOMEM. */
+static int hodo_view_lanes(struct hodo_view_work *w)
+{
+	int64_t *tree = malloc(2 * LANES * sizeof(*tree));
+	uint32_t track = UINT32_MAX;
+
+	if (!tree)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->rows.n && hodo_view_class(&w->rows.rows[i]) == HODO_VIEW_SLICES; i++) {
+		struct hodo_view_row *row = &w->rows.rows[i];
+		int64_t end;
+
+		if (row->kind == HODO_SLICE_ASYNC) {
+			if (row->track != track)
+				for (uint32_t k = 0; k < 2 * LANES; k++)
+					tree[k] = INT64_MIN;
+			row->depth = (uint16_t)first_free(tree, row->begin);
+			if (__builtin_add_overflow(row->begin, (int64_t)row->duration, &end))
+				end = INT64_MAX;
+			set_end(tree, row->depth, end);
+		}
+		track = row->track;
+		if (row->depth >= w->tracks[track].depth)
+			w->tracks[track].depth = row->depth + 1u;
+	}
+	free(tree);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------- losses */
+
+#define LOSSES_MAX 65536u
+
+enum { DISCARDED, OVERWRITTEN, DAMAGED };
+
+/* Merges pairs of neighbours with the same stream and cause. */
+static void merge(struct hodo_view_work *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->nlosses; i++) {
+		struct hodo_view_loss *x = &w->losses[i], *next = i + 1 < w->nlosses ? x + 1 : NULL;
+		struct hodo_view_loss one = *x;
+
+		if (next && next->stream == x->stream && next->kind == x->kind) {
+			one.until_ns = next->until_ns > x->until_ns ? next->until_ns : x->until_ns;
+			one.count += next->count;
+			i++;
+		}
+		w->losses[n++] = one;
+	}
+	w->nlosses = n;
+}
+
+/* Adds a loss; many of one stream and cause are merged into fewer, longer ones. 0 or -ENOMEM. */
+static int hodo_view_loss(void *work, const struct hodo_read_loss *loss)
+{
+	struct hodo_view_work *w = work;
+	struct hodo_view_loss *l;
+
+	if (w->nlosses == LOSSES_MAX)
+		merge(w);
+	if (w->nlosses == LOSSES_MAX)
+		return 0; /* so many streams: each has been seen */
+	if (hodo_vec_reserve(w->losses, w->losses_room, w->nlosses + 1) < 0)
+		return -ENOMEM;
+	l = &w->losses[w->nlosses++];
+	*l = (struct hodo_view_loss){
+		.process = loss->process,
+		.stream = loss->stream,
+		.from_ns = loss->from_ns,
+		.until_ns = loss->until_ns,
+		.count = loss->discarded + loss->overwritten + loss->damaged,
+		.kind = loss->overwritten ? OVERWRITTEN : loss->damaged ? DAMAGED : DISCARDED,
+	};
+	return 0;
+}
+
+static void cause_of(const struct hodo_view_loss *loss, char text[200])
+{
+	const struct hodo_read_lost *lost = &loss->stream->lost;
+	const struct {
+		uint64_t n;
+		const char *text;
+	} causes[] = {
+		{ lost->full, "the buffer was full" },
+		{ lost->too_large, "larger than a packet" },
+		{ lost->busy, "the shared buffer was busy" },
+		{ lost->unwritten, "the output could not be written" },
+		{ lost->damaged, "damaged packets" },
+	};
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; loss->kind == DISCARDED && i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].n)
+			len += (size_t)snprintf(text + len, 200 - len, "%s%s", len ? ", or " : "", causes[i].text);
+	if (len == 0)
+		strcpy(text, loss->kind == OVERWRITTEN ? "newer events overwrote them" :
+			     loss->kind == DAMAGED     ? "damaged packets" : "the cause is not known");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct hodo_view_loss *x = a, *y = b;
+
+	return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : 0;
+}
+
+static int hodo_view_losses_finish(struct hodo_view_work *w)
+{
+	for (uint32_t i = 0; i < w->nlosses; i++) {
+		char text[200];
+
+		cause_of(&w->losses[i], text);
+		w->losses[i].cause = hodo_strings_add(&w->names, text);
+		if (w->losses[i].cause == HODO_STRINGS_NONE)
+			return -ENOMEM;
+	}
+	if (w->nlosses)
+		qsort(w->losses, w->nlosses, sizeof(*w->losses), by_time);
+	return 0;
+}
 
 /* ----------------------------------------------------------------------- tracks */
 

@@ -44,12 +44,6 @@ struct hodo_view_work {
 	int64_t begin_ns, last_ns; /* since the epoch */
 };
 
-/* view_lanes.c: gives the overlapping slices of async tracks separate rows; counts all tracks' rows. 0 or
- * -ENOMEM. */
-int hodo_view_lanes(struct hodo_view_work *work);
-/* view_losses.c: adds a loss; many of one stream and cause are merged into fewer, longer ones. 0 or -ENOMEM. */
-int hodo_view_loss(void *work, const struct hodo_read_loss *loss);
-int hodo_view_losses_finish(struct hodo_view_work *work);
 /* view_write.c: the page up to the recording's data, the data, the rest of the page. after: the data of the
  * compared recording. 0, or a negative errno. */
 int hodo_view_write_head(struct hodo_text *out, const char *title);
