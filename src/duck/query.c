@@ -4,14 +4,16 @@
  * of the recordings, and those of the files. Tables of event classes may be many: their views are made when a statement
  * names them, or all if they are few.
  */
-#include "hints.h"
-#include "parameters.h"
+#include "duck_impl.h"
 
 #include <base/escape.h>
 #include <base/file.h>
-#include <base/scope.h>
 #include <base/intern.h>
+#include <base/near.h>
+#include <base/scope.h>
 #include <base/vec.h>
+#include <base/why.h>
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,174 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------ hints */
+
+/* What DuckDB's messages do not say: what to do about them in a recording's tables. */
+
+static void append(struct hodo_why *e, const char *format, const char *text)
+{
+	size_t len = strlen(e->text);
+
+	snprintf(e->text + len, sizeof(e->text) - len, format, text);
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* The first word:word outside of quotes, whose length goes to len; NULL: there is none. a::b is a cast. */
+static const char *find_event(const char *sql, size_t *len)
+{
+	char quote = 0;
+
+	for (const char *p = sql; *p; p++) {
+		const char *begin = p, *end;
+
+		if (quote) {
+			quote = *p == quote ? 0 : quote;
+			continue;
+		}
+		if (*p == '\'' || *p == '"')
+			quote = *p;
+		if (*p != ':' || p == sql || !is_word(p[-1]) || !is_word(p[1]))
+			continue;
+		while (begin > sql && is_word(begin[-1]))
+			begin--;
+		for (end = p + 1; is_word(*end);)
+			end++;
+		*len = (size_t)(end - begin);
+		return begin;
+	}
+	return NULL;
+}
+
+/* A statement was refused, as e says: what helps if it names an event without double quotes. */
+static void duck_hint_event(const char *sql, bool (*is_table)(void *data, const char *name), void *data,
+			    struct hodo_why *e)
+{
+	char name[128], pair[160];
+	size_t len;
+	const char *event = find_event(sql, &len);
+
+	if (!event || len >= sizeof(name))
+		return;
+	memcpy(name, event, len);
+	name[len] = 0;
+	snprintf(pair, sizeof(pair), "%s.begin", name);
+	if (is_table(data, name))
+		append(e, ": write \"%s\", in double quotes", name);
+	else if (is_table(data, pair))
+		append(e, ": a span is in the table spans: FROM spans WHERE name = '%s'", name);
+}
+
+/* The file of Parquet that a message names; false: none. */
+static bool duck_hint_file(const struct hodo_why *e, char *path, size_t bytes)
+{
+	static const char suffix[] = ".parquet";
+	const char *end = strstr(e->text, suffix), *begin = end;
+
+	if (!end)
+		return false;
+	end += strlen(suffix);
+	/* Quoted, or a word of its own. */
+	while (begin > e->text && !strchr("'\"", begin[-1]) && !(begin[-1] == ' ' && *begin == '/'))
+		begin--;
+	if (begin == e->text || (size_t)(end - begin) >= bytes)
+		return false;
+	memcpy(path, begin, (size_t)(end - begin));
+	path[end - begin] = 0;
+	return true;
+}
+
+/* It is none of hodo's: what helps if its directory is missing. Cuts the path short. */
+static void duck_hint_folder(struct hodo_why *e, char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return;
+	*slash = 0;
+	if (access(path, F_OK) != 0)
+		append(e, ": there is no directory %s: make it", path);
+}
+
+/* ------------------------------------------------------------------- parameters */
+
+/* The values that statements get, and whether all of them were wanted. */
+struct duck_parameters {
+	const struct hodo_duck_parameter *given;
+	uint32_t n;
+	bool *used;             /* some statement has it */
+	bool any;               /* some statement has parameters */
+	struct hodo_near *near; /* names of the statements' like it */
+};
+
+/* name: $NAME of the statement; NULL: it has a number. */
+static int bind_one(struct duck_parameters *p, duck_handle statement, uint64_t i, const char *name,
+		    struct hodo_why *e)
+{
+	for (uint32_t k = 0; k < p->n && name; k++) {
+		if (strcasecmp(p->given[k].name, name) != 0)
+			continue;
+		p->used[k] = true;
+		return duck.bind_varchar(statement, i, p->given[k].value) ? hodo_why(e, -ENOMEM, "no memory") : 0;
+	}
+	return hodo_why(e, -EINVAL, "the statement has $%s: give it a value with --set %s=VALUE", name ? name : "?",
+			name ? name : "PARAM");
+}
+
+/* Gives a statement its values. 0, or a negative errno: it has one that was not given. */
+static int duck_parameters_bind(struct duck_parameters *p, duck_handle statement, struct hodo_why *e)
+{
+	int err = 0;
+
+	for (uint64_t i = 1; i <= duck.nparams(statement) && !err; i++) {
+		char *name = duck.parameter_name(statement, i);
+
+		for (uint32_t k = 0; k < p->n && name; k++)
+			hodo_near_look(&p->near[k], name);
+		p->any = true;
+		err = bind_one(p, statement, i, name, e);
+		if (name)
+			duck.free(name);
+	}
+	return err;
+}
+
+/*
+ * After all statements were bound: 0, or -EINVAL: none has one that was given. What is not given at all is not looked
+ * for: the one that is given under a wrong name says more.
+ */
+static int duck_parameters_check(struct duck_parameters *p, struct hodo_why *e)
+{
+	for (uint32_t k = 0; k < p->n; k++)
+		if (!p->used[k])
+			return hodo_why(e, -EINVAL, "--set %s: the statement has no $%s%s", p->given[k].name,
+					p->given[k].name, p->near[k].n ? hodo_near_text(&p->near[k]) :
+					p->any ? ": write it as the statement does" : ", and no other: leave it out");
+	return 0;
+}
+
+static int duck_parameters_start(struct duck_parameters *p, const struct hodo_duck_parameter *given, uint32_t n)
+{
+	*p = (struct duck_parameters){ .given = given, .n = n };
+	p->used = calloc(n + 1, sizeof(*p->used));
+	p->near = calloc(n + 1, sizeof(*p->near));
+	for (uint32_t k = 0; k < n && p->near; k++)
+		p->near[k].wanted = given[k].name;
+	return p->used && p->near ? 0 : -ENOMEM;
+}
+
+static void duck_parameters_end(struct duck_parameters *p)
+{
+	free(p->used);
+	free(p->near);
+}
+
+/* --------------------------------------------------- recordings and directories */
 
 #define VIEWS_AT_ONCE 256u
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct reader {
 	const struct hodo_duck_sink *sink;
