@@ -4,8 +4,6 @@
 #include "fail_if.h"
 #include "selection.h"
 
-#include <string.h>
-
 struct args {
 	struct hodo_args args;
 	const char *diff;

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <base/file.h>
 #include <pack/pack.h>
 
 #define UNPACKED ".unpacked"

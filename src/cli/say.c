@@ -26,7 +26,6 @@ int hodo_say(int status, const char *fmt, ...)
 
 static void report(void *arg, const char *line)
 {
-	(void)arg;
 	hodo_error("%s", line);
 }
 

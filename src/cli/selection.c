@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "selection.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 

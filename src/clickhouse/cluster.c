@@ -4,7 +4,6 @@
 #include "names.h"
 
 #include <base/scope.h>
-#include <string.h>
 
 void clickhouse_cluster_database(const struct hodo_clickhouse *c, struct hodo_text *name)
 {

@@ -7,7 +7,6 @@
 #include <base/scope.h>
 #include <errno.h>
 #include <read/table/schema.h>
-#include <string.h>
 
 #define SCHEMA HODO_ROWS_OF_TABLES
 #define LOADS  "hodo_loads"

@@ -10,7 +10,6 @@
 #include <base/escape.h>
 #include <read/table/rows.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TRIES      2u
 #define BATCH_ROWS (16u << 10)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server.h"
 
-#include <base/escape.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define TRIES      8u /* names for a column, and times that somebody else changes the table meanwhile */
 #define FIELD_NAME "fields.name"

@@ -10,7 +10,6 @@
 #include <read/text/text.h>
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

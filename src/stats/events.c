@@ -202,7 +202,6 @@ static void on_unfinished(void *data, uintptr_t user, int64_t ts_ns, bool given_
 {
 	struct hodo_stats_events *ev = data;
 
-	(void)ts_ns;
 	if (user == NOT_WANTED || ev->rows.failed)
 		return;
 	((struct hodo_stats_row *)hodo_map_at(&ev->rows.rows, (uint32_t)user - 1))->begins++;

@@ -10,7 +10,6 @@
 #include <cli/record/run.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>

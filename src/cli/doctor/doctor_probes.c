@@ -77,7 +77,6 @@ static void put_refused(struct hodo_text *to, const struct hodo_table *t, const 
 {
 	const struct doctor_object *o = row;
 
-	(void)t;
 	if (o->refused_text)
 		hodo_text_printf(to, "  no probes: %s\n", o->refused_text);
 }

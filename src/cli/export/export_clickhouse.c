@@ -64,7 +64,6 @@ static void say_waits(void *data, const char *why, int64_t ns)
 	if (!s->said && !s->out->args.quiet)
 		hodo_warning("%s: trying again, for as long as --retry says", why);
 	s->said = true;
-	(void)ns;
 }
 
 static int say_failed(const struct sending *s, int err)

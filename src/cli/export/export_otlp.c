@@ -213,7 +213,6 @@ static void say_waits(void *data, const char *why, int64_t ns)
 		hodo_warning("%s: %s: trying again, for as long as --retry says",
 			     w->sender->shown[w->sender->metrics], why);
 	w->said = true;
-	(void)ns;
 }
 
 /* ---------------------------------------------------------------------------- run */

@@ -147,7 +147,6 @@ static void on_unfinished(void *data, uintptr_t user, int64_t ts_ns, bool given_
 	struct graph_open *s = (struct graph_open *)user;
 	const struct graph_event end = { .kind = GRAPH_SPAN_END, .ts_ns = ts_ns, .span = s, .took = GRAPH_NOT_KNOWN };
 
-	(void)given_up;
 	s->pair = GRAPH_NO_PAIR;
 	s->ends = true;
 	show(data, s->thread, &end, NULL, 0);

@@ -14,7 +14,6 @@
 #include <base/vec.h>
 #include <read/time/timeline.h>
 #include <read/event/losses.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------- the thread's */

@@ -8,7 +8,6 @@
 
 #include <elf/sdt.h>
 #include <sym/recording_symbols.h>
-#include <hodo/abi.h>
 #include <hodo/read.h>
 
 #include <cli/cli.h>

@@ -3,9 +3,7 @@
 #include "list.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <base/arena.h>

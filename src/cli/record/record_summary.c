@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "record_options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include <base/histogram.h>
 #include <base/map.h>
-#include <plan/planner.h>
 #include <record/record.h>
 
 #include <cli/record/record_options.h>

@@ -5,7 +5,6 @@
 
 #include <sym/recording_symbols.h>
 #include <read/time/live.h>
-#include <record/record.h>
 
 #include <cli/say.h>
 

@@ -9,7 +9,6 @@
 #include <wchar.h>
 
 #include <base/vec.h>
-#include <hodo/abi.h>
 
 
 #define WIDTH_MAX 1000

@@ -2,7 +2,6 @@
 #include "top_numbers.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

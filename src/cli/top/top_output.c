@@ -6,7 +6,6 @@
 
 #include <base/clock.h>
 #include <base/json.h>
-#include <hodo/abi.h>
 
 void hodo_top_put_lines(struct hodo_out *out, const struct hodo_top_model *m, struct hodo_top_view *v,
 			uint32_t lines_max)

@@ -3,7 +3,6 @@
 #include "top.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <cli/say.h>
 

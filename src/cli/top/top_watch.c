@@ -19,7 +19,6 @@
 #include <base/scope.h>
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #define HEADER ((uint32_t)sizeof(struct hodo_packet))

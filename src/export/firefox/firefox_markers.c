@@ -216,7 +216,6 @@ static int on_end(void *data, struct hodo_slice *slice, const struct hodo_read_e
 {
 	struct firefox_owner *owner = slice->track->user;
 
-	(void)data, (void)event;
 	if (slice->kind == HODO_SLICE_ASYNC && slice->user)
 		owner->markers[(uintptr_t)slice->user - 1].end_ns = slice->end_ns;
 	return 0;

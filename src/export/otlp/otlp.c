@@ -301,7 +301,6 @@ static int on_instant(void *data, const struct hodo_track *track, const struct h
 	const char *name = event->cls->name;
 	size_t before;
 
-	(void)depth;
 	if (!span) {
 		o->outside++;
 		return 0;
@@ -407,7 +406,6 @@ static int end_otlp(void *state, struct hodo_export *e, struct hodo_call_tree *t
 	struct otlp *o = state;
 	int err = otlp_flush(o, e);
 
-	(void)tree;
 	if (!err && o->outside)
 		warn_left_out(e, o->outside, "event that is inside of no span of its thread is",
 			      "events that are inside of no span of their thread are", "jsonl");

@@ -85,7 +85,6 @@ static void waits(void *follow, const char *why, int64_t ns)
 	struct hodo_otlp_follow *f = follow;
 	int64_t now = hodo_now_ns();
 
-	(void)ns;
 	pthread_mutex_lock(&f->lock);
 	f->waits = true;
 	pthread_mutex_unlock(&f->lock);

@@ -7,7 +7,6 @@
 #include "otlp_impl.h"
 
 #include <base/escape.h>
-#include <base/number.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <base/escape.h>
 #include <base/file.h>
 #include <base/map.h>
 

@@ -2,7 +2,6 @@
 /* view_figures.h - exact figures for each name on each track of the page, over all slices, shown or not. */
 #pragma once
 
-#include <stddef.h>
 #include <base/map.h>
 
 struct hodo_view_figure {

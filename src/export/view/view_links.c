@@ -3,7 +3,6 @@
 
 #include <base/vec.h>
 #include <core/search.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include <export/otlp/otlp_impl.h>

@@ -2,7 +2,6 @@
 /* view_work.h - shared by view.c (reads the recording) and view_write.c (writes the page). */
 #pragma once
 
-#include <sym/recording_symbols.h>
 #include "view_figures.h"
 #include "view_links.h"
 #include "view_rows.h"

@@ -361,7 +361,6 @@ static void put_tables(struct hodo_view_container *c, void *data)
 
 static void put_nothing(struct hodo_json *j, void *data)
 {
-	(void)j, (void)data;
 }
 
 /* In the order of their rows. */
