@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_info.c - hodo info. */
-#include "host_table.h"
 #include "recording_tables.h"
 
 static struct hodo_cell part_time(const struct hodo_table *t, const struct hodo_column *c, const void *row)

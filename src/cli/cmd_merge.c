@@ -2,7 +2,7 @@
 /* cmd_merge.c - hodo merge: recordings of several hosts on one timeline. */
 #define _GNU_SOURCE
 #include "cli.h"
-#include "host_table.h"
+#include "recording_tables.h"
 #include <cli/output/output_aside.h>
 
 #include <errno.h>

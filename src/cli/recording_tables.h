@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recording_tables.h - a recording as tables: its events, counted (hodo stat, and what hodo PROGRAM shows at the end),
- * and its processes (hodo info, hodo stat).
+ * its processes (hodo info, hodo stat), and the hosts of a merged one (hodo merge, hodo info).
  */
 #pragma once
 
 #include <cli/cli.h>
 #include <cli/output/table.h>
 #include <base/map.h>
+#include <hodo/read.h>
 
 /* The classes of one name in all processes. */
 struct hodo_stat_row {
@@ -49,3 +50,9 @@ extern const struct hodo_columns hodo_process_columns, hodo_lost_columns;
 struct hodo_process_row hodo_process_row(const struct hodo_read *r, const struct hodo_read_process *p);
 /* The snapshot, libraries and warnings of a process: hodo_table.below. */
 void hodo_process_put_below(struct hodo_text *to, const struct hodo_table *t, const void *row);
+
+extern const struct hodo_columns hodo_hosts_columns;
+
+/* Rows of struct hodo_read_host; none unless the recording is merged. Free with hodo_hosts_free(). */
+struct hodo_table hodo_hosts_table(const struct hodo_read *r);
+void hodo_hosts_free(struct hodo_table *t);
