@@ -33,10 +33,15 @@ struct hodo_recording {
 };
 extern HODO_SHARED struct hodo_recording hodo_recording;
 
-/* The view of a ring; the last is the fallback ring. */
+/* Rings by their number: of a CPU, or the fallback ring's, which is the last. */
+static inline uint32_t hodo_fallback_number(void) { return hodo_recording.layout.rings - 1; }
 static inline struct hodo_view *hodo_view_of(uint32_t ring)
 {
-	return &hodo_recording.views[ring == hodo_recording.layout.rings - 1 ? HODO_VIEWS : ring];
+	return &hodo_recording.views[ring == hodo_fallback_number() ? HODO_VIEWS : ring];
+}
+static inline struct hodo_ring *hodo_ring_of(uint32_t ring)
+{
+	return (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(ring));
 }
 extern HODO_SHARED uint32_t hodo_zero_on; /* stays 0 */
 
@@ -51,5 +56,7 @@ static inline void hodo_want_guard(void)
 		__atomic_fetch_or(&hodo_shm()->wants, HODO_WANTS_GUARD, __ATOMIC_RELAXED);
 }
 
-/* state.c. In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
+/* state.c, both. Adds a thread to the recording's table; comm: NUL-terminated. Signal safe. */
+HODO_HIDDEN void hodo_thread_add(uint32_t tid, const char *comm);
+/* In a section: asks for a snapshot; its number, 0: there is no recording. why may be NULL. */
 HODO_HIDDEN uint32_t hodo_snapshot_want(const char *why);

@@ -78,8 +78,7 @@ static bool is_new(const struct hodo_tls *t)
 static bool thread_setup(struct hodo_tls *t)
 {
 	const bool has_rseq = &__rseq_size && __rseq_size > 0 && (int32_t)rseq_area()->cpu_id >= 0;
-	struct hodo_shm *shm = hodo_shm();
-	uint32_t n;
+	char comm[16] = "";
 
 	t->tid = hodo_gettid();
 	if (has_rseq && rseq_tells && ask_registered() == -EINVAL)
@@ -89,14 +88,8 @@ static bool thread_setup(struct hodo_tls *t)
 		t->mode = HODO_THREAD_RSEQ;
 		t->table = hodo_recording.views;
 	}
-	n = hodo_add(&shm->threads, 1);
-	if (n < HODO_THREADS_MAX) {
-		struct hodo_thread *entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
-
-		hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, entry->comm);
-		/* The name before the tid: the recorder treats an entry with a tid as complete. */
-		hodo_store_release(&entry->tid, t->tid);
-	}
+	hodo_sys2(SYS_prctl, 16 /* PR_GET_NAME */, comm);
+	hodo_thread_add(t->tid, comm);
 	return true;
 }
 
@@ -132,7 +125,7 @@ static struct hodo_view *own_view(void)
 {
 	uint32_t cpu = rseq_area()->cpu_id;
 
-	return hodo_tls.table == hodo_no_views || cpu >= hodo_recording.layout.rings - 1 ? 0 : &hodo_tls.table[cpu];
+	return hodo_tls.table == hodo_no_views || cpu >= hodo_fallback_number() ? 0 : &hodo_tls.table[cpu];
 }
 
 /* Finds out why the fast path gave up, and repairs it. */
@@ -183,15 +176,14 @@ static enum outcome close_old_packet(size_t total, struct hodo_wait *unused)
 
 static enum outcome count_too_large(size_t total, struct hodo_wait *unused)
 {
-	uint32_t ring = hodo_recording.layout.rings - 1;
 	const struct hodo_view *v;
+	uint32_t ring;
 
 	if (!hodo_process_recording())
 		return DONE;
 	v = own_view();
-	if (v && v->packet_size)
-		ring = (uint32_t)(v - hodo_tls.table);
-	hodo_add(&((struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(ring)))->lost_too_large, 1);
+	ring = v && v->packet_size ? (uint32_t)(v - hodo_tls.table) : hodo_fallback_number();
+	hodo_add(&hodo_ring_of(ring)->lost_too_large, 1);
 	return DONE;
 }
 
@@ -212,13 +204,10 @@ static enum outcome settle(size_t total, struct hodo_wait *wait,
  */
 static bool is_ready(void)
 {
-	const struct hodo_tls *t = &hodo_tls;
-	uint32_t cpu = rseq_area()->cpu_id;
+	const struct hodo_view *v = own_view();
 
-	if (is_new(t))
-		return false;
-	return t->table == hodo_no_views || hodo_recording.config.clock != HODO_CLOCK_TSC ||
-	       cpu >= hodo_recording.layout.rings - 1 || hodo_load_acquire(&t->table[cpu].packet_size);
+	return !is_new(&hodo_tls) &&
+	       (!v || hodo_recording.config.clock != HODO_CLOCK_TSC || hodo_load_acquire(&v->packet_size));
 }
 
 /* If all events are refused, none reaches repair(). */

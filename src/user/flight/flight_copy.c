@@ -17,7 +17,7 @@ static int copy_ring(int fd, uint32_t i, uint8_t *buffer)
 {
 	const struct hodo_layout *l = &hodo_recording.layout;
 	const uint8_t *data = hodo_recording.shm + l->data + i * l->ring_size;
-	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(i)), copy;
+	struct hodo_ring *ring = hodo_ring_of(i), copy;
 	uint64_t used = 0, packets = l->ring_size / l->packet_size, seq;
 	int error = 0;
 

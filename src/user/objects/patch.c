@@ -211,7 +211,7 @@ void hodo_patch_quiesce(void)
 	hodo_patch_rseq_barrier();
 	if (!hodo_recording.on)
 		return;
-	ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
+	ring = hodo_ring_of(hodo_fallback_number());
 	owner = hodo_load_seq(&ring->owner);
 	/* Not forever: the word lies in memory that others write. */
 	for (int i = 0; i < QUIESCE_TRIES && owner && hodo_load_seq(&ring->owner) == owner &&

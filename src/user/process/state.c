@@ -9,6 +9,18 @@ uint32_t hodo_zero_on;
 bool hodo_loader_blind;
 const struct hodo_extension *hodo_func = &hodo_extension;
 
+void hodo_thread_add(uint32_t tid, const char *comm)
+{
+	uint32_t n = hodo_add(&hodo_shm()->threads, 1);
+	struct hodo_thread *entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
+
+	if (n >= HODO_THREADS_MAX)
+		return;
+	__builtin_memcpy(entry->comm, comm, strnlen(comm, sizeof(entry->comm) - 1));
+	/* The name before the tid: the recorder treats an entry with a tid as complete. */
+	hodo_store_release(&entry->tid, tid);
+}
+
 /* In a section: the consumer sees the count, and takes the text as it is by then. */
 uint32_t hodo_snapshot_want(const char *why)
 {

@@ -57,18 +57,13 @@ static bool fallback_room(struct hodo_view *v, size_t total, uint32_t on)
 	return true;
 }
 
-static struct hodo_ring *fallback_ring(void)
-{
-	return (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(hodo_recording.layout.rings - 1));
-}
-
 enum outcome { DONE, FULL, BUSY };
 
 static enum outcome fallback(struct hodo_state *state, const struct hodo_piece *piece)
 {
-	uint32_t last = hodo_recording.layout.rings - 1, tid = hodo_gettid(), on;
-	struct hodo_ring *ring = fallback_ring();
-	struct hodo_view *v = hodo_view_of(last);
+	uint32_t number = hodo_fallback_number(), tid = hodo_gettid(), on;
+	struct hodo_ring *ring = hodo_ring_of(number);
+	struct hodo_view *v = hodo_view_of(number);
 	enum outcome outcome = DONE;
 
 	if (!fallback_lock(ring, tid))
@@ -78,7 +73,7 @@ static enum outcome fallback(struct hodo_state *state, const struct hodo_piece *
 	on = hodo_load_seq(state->on);
 	if (!(on & HODO_ON_RECORD))
 		goto out;
-	if ((!v->packet_size && !hodo_view_setup(last)) || !fallback_room(v, piece->len, on))
+	if ((!v->packet_size && !hodo_view_setup(number)) || !fallback_room(v, piece->len, on))
 		outcome = FULL;
 	else
 		hodo_ring_write_locked(v, state->id, tid, hodo_clock_now(), piece, 1, piece->len);
@@ -90,7 +85,7 @@ out:
 /* Without the lock. If what a switch would be planned from changes meanwhile, look again. */
 static bool is_full(size_t total)
 {
-	struct hodo_view *v = hodo_view_of(hodo_recording.layout.rings - 1);
+	struct hodo_view *v = hodo_view_of(hodo_fallback_number());
 	struct hodo_switch plan;
 	uint64_t word;
 
@@ -104,7 +99,7 @@ static bool is_full(size_t total)
 /* Signals are blocked, and there is a recording. True: try the event again after hodo_wait_sleep(). */
 static bool later(enum outcome outcome, size_t total, struct hodo_wait *wait)
 {
-	struct hodo_ring *ring = fallback_ring();
+	struct hodo_ring *ring = hodo_ring_of(hodo_fallback_number());
 
 	if (hodo_wait_prepare(wait, outcome == FULL ? ring : 0)) {
 		if (outcome == FULL && !is_full(total))

@@ -25,14 +25,13 @@ static void populate(void *start, uint64_t len)
 bool hodo_view_setup(uint32_t cpu)
 {
 	struct hodo_view *v = hodo_view_of(cpu);
-	struct hodo_ring *ring = (struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(cpu));
-	uint32_t fallback = hodo_recording.layout.rings - 1;
+	struct hodo_ring *ring = hodo_ring_of(cpu);
 
 	if (hodo_load_acquire(&ring->activation) != 2) {
 		populate(ring_data(cpu), hodo_recording.ring.packet_size < 65536 ?
 						  hodo_recording.ring.packet_size : 65536);
 		hodo_ring_activate(&hodo_recording.ring, ring, ring_data(cpu),
-				   cpu == fallback ? HODO_CPU_ANY : cpu, hodo_clock_now());
+				   cpu == hodo_fallback_number() ? HODO_CPU_ANY : cpu, hodo_clock_now());
 		if (hodo_load_acquire(&ring->activation) != 2)
 			return false;
 	}

@@ -102,7 +102,7 @@ HODO_PUBLIC int hodo_snapshot(const char *why)
 
 static void add_ring(struct hodo_statistics *s, uint32_t i)
 {
-	const struct hodo_ring *ring = (const struct hodo_ring *)(hodo_recording.shm + hodo_layout_ring(i));
+	const struct hodo_ring *ring = hodo_ring_of(i);
 	const struct hodo_view *v = hodo_view_of(i);
 	const struct hodo_packet *open;
 	uint64_t word, size = hodo_recording.layout.packet_size;

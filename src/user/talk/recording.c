@@ -136,8 +136,7 @@ int hodo_recording_take(const struct hodo_msg_config *c, const struct hodo_recor
 /* A task's directory in /proc/self/task. */
 static void name_thread(long tasks, const char *tid_text, void *unused)
 {
-	uint32_t tid = 0, n;
-	struct hodo_thread *entry;
+	uint32_t tid = 0;
 	char path[32] = "", name[32];
 
 	for (const char *c = tid_text; *c; c++) {
@@ -147,14 +146,8 @@ static void name_thread(long tasks, const char *tid_text, void *unused)
 	}
 	hodo_fixed_text_add(path, sizeof(path), tid_text);
 	hodo_fixed_text_add(path, sizeof(path), "/comm");
-	if (hodo_sys_file_line(tasks, path, name, sizeof(name)) < 0)
-		return;
-	n = hodo_add(&hodo_shm()->threads, 1);
-	if (n >= HODO_THREADS_MAX)
-		return;
-	entry = (struct hodo_thread *)(hodo_recording.shm + HODO_SHM_THREADS) + n;
-	__builtin_memcpy(entry->comm, name, strnlen(name, sizeof(entry->comm) - 1));
-	hodo_store_release(&entry->tid, tid);
+	if (hodo_sys_file_line(tasks, path, name, sizeof(name)) >= 0)
+		hodo_thread_add(tid, name);
 }
 
 /* Threads that traced in an earlier recording do not give their names again. */
