@@ -79,6 +79,10 @@ HODO_HIDDEN uint32_t hodo_catalog_append(void);
 HODO_HIDDEN const uint8_t *hodo_catalog_at(uint32_t place);
 HODO_HIDDEN const uint8_t *hodo_catalog_bytes(uint64_t *len); /* the private one */
 HODO_SHARED void hodo_catalog_warning(const char *const *parts, unsigned n);
+/* A warning, of all these texts one after the other. */
+#define hodo_catalog_warn(...) \
+	hodo_catalog_warning((const char *const[]){ __VA_ARGS__ }, \
+			     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 /* Adds a record that is complete except for its size; texts are its NUL-terminated texts. Cut to what a
  * record holds. */
 HODO_HIDDEN void hodo_catalog_add(const struct hodo_record *record, size_t size, const char *text);

@@ -152,23 +152,20 @@ static uint32_t hash(const char *name)
 static void refuse(const struct hodo_record_event *record, const struct hodo_record_event *other)
 {
 	char here[PLACE_MAX], there[PLACE_MAX];
-	const char *parts[] = { "event ", record_text(record, 0), " at ", here,
-				" differs from its definition at ", there,
-				": the first is recorded, the second is not; rename one of them" };
 
 	place(record, here);
 	place(other, there);
-	hodo_catalog_warning(parts, 7);
+	hodo_catalog_warn("event ", record_text(record, 0), " at ", here, " differs from its definition at ", there,
+			  ": the first is recorded, the second is not; rename one of them");
 }
 
 static void refuse_types(const struct hodo_desc *desc, size_t room, const char *name)
 {
 	char line[12] = "";
-	const char *parts[] = { "event ", name, " at ", hodo_registry_text(desc, room, 4), ":", line,
-				" is not recorded: the type of a value is unknown; with a newer <hodo/trace.h>, the compiler names it" };
 
 	hodo_fixed_text_number(line, sizeof(line), desc->line);
-	hodo_catalog_warning(parts, 7);
+	hodo_catalog_warn("event ", name, " at ", hodo_registry_text(desc, room, 4), ":", line,
+			  " is not recorded: the type of a value is unknown; with a newer <hodo/trace.h>, the compiler names it");
 }
 
 static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *record)
@@ -177,10 +174,8 @@ static struct hodo_event *add_new(uint32_t slot, struct hodo_record_event *recor
 	uint32_t at;
 
 	if (hodo_nevents + 1 >= HODO_EVENTS_MAX) {
-		const char *parts[] = { "event ", record_text(record, 0),
-					" is not recorded: the process already has 65,535 events" };
-
-		hodo_catalog_warning(parts, 3);
+		hodo_catalog_warn("event ", record_text(record, 0),
+				  " is not recorded: the process already has 65,535 events");
 		return 0;
 	}
 	record->head.id = (uint16_t)(hodo_nevents + 1);

@@ -46,11 +46,9 @@ static bool is_wanted(void)
 /* A recorder that is about to end no longer listens, which is not worth a warning. */
 static void give_up(int error)
 {
-	const char *text = "functions of libraries that it opens are not traced: the recorder does not answer";
-
 	__builtin_memcpy(silent, hodo_recording.ring.uuid, sizeof(silent));
 	if (error != -ECONNREFUSED && error != -ENOENT && error != -EPIPE && error != -ECONNRESET)
-		hodo_catalog_warning(&text, 1);
+		hodo_catalog_warn("functions of libraries that it opens are not traced: the recorder does not answer");
 }
 
 void hodo_opened(void)

@@ -55,12 +55,11 @@ static uint8_t other_version;
 static void warn_version(const char *path)
 {
 	char theirs[4] = "", ours[4] = "";
-	const char *parts[] = { path, ": its events are for version ", theirs, " of Hodoscope's headers, but "
-				"this libhodo records version ", ours, ": compile it with this version's headers" };
 
 	hodo_fixed_text_number(theirs, sizeof(theirs), other_version);
 	hodo_fixed_text_number(ours, sizeof(ours), HODO_ABI_VERSION);
-	hodo_catalog_warning(parts, 6);
+	hodo_catalog_warn(path, ": its events are for version ", theirs, " of Hodoscope's headers, but "
+			  "this libhodo records version ", ours, ": compile it with this version's headers");
 	hodo_objects_refused = true;
 }
 

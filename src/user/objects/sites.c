@@ -56,15 +56,14 @@ static void update(const struct hodo_site *site, struct hodo_state *state, void 
 int hodo_sites_patch(void)
 {
 	static struct hodo_patch p; /* under the control lock; too large for small stacks */
-	const char *text = "events of it are missing: neither /proc/self/mem nor mprotect(2) lets its code "
-			   "be changed";
 	int error;
 
 	hodo_patch_begin(&p);
 	hodo_objects_each(update, &p);
 	error = hodo_patch_end(&p);
 	if (error)
-		hodo_catalog_warning(&text, 1);
+		hodo_catalog_warn("events of it are missing: neither /proc/self/mem nor mprotect(2) lets its code "
+				  "be changed");
 	return error;
 }
 

@@ -55,14 +55,6 @@ static bool is_ours(const struct link_map *map)
 	return map;
 }
 
-static void warn(const char *name)
-{
-	const char *parts[] = { name, ": lies in another namespace of the loader (dlmopen), where its "
-			       "events cannot be seen: they are not recorded" };
-
-	hodo_catalog_warning(parts, 2);
-}
-
 void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void *data), void *data)
 {
 	for (const struct space *s = spaces(); s; s = s->next) {
@@ -76,7 +68,8 @@ void hodo_namespaces_each(int (*f)(struct dl_phdr_info *info, size_t size, void 
 			if (hodo_libc_headers(map, &info))
 				f(&info, sizeof(info), data);
 			else
-				warn(map->l_name);
+				hodo_catalog_warn(map->l_name, ": lies in another namespace of the loader (dlmopen), where "
+						  "its events cannot be seen: they are not recorded");
 		}
 	}
 }

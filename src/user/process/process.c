@@ -96,11 +96,10 @@ static bool is_attached(void)
 
 static void warn_blind(void)
 {
-	const char *text = "libraries that it opens later are not recorded: the loader's hook for debuggers "
-			   "is not available";
 	uint64_t mask = hodo_control_lock();
 
-	hodo_catalog_warning(&text, 1);
+	hodo_catalog_warn("libraries that it opens later are not recorded: the loader's hook for debuggers "
+			  "is not available");
 	hodo_control_unlock(mask);
 }
 

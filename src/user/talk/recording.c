@@ -161,13 +161,6 @@ static void name_threads(void)
 	hodo_sys1(SYS_close, tasks);
 }
 
-static void warn_functions(void)
-{
-	const char *text = "its functions are not traced: libhodo-func was not loaded into it";
-
-	hodo_catalog_warning(&text, 1);
-}
-
 int hodo_recording_begin(void)
 {
 	int error;
@@ -192,7 +185,7 @@ int hodo_recording_begin(void)
 	if (hodo_func)
 		hodo_func->recording();
 	else if (hodo_recording.config.functions_len)
-		warn_functions();
+		hodo_catalog_warn("its functions are not traced: libhodo-func was not loaded into it");
 	return error;
 }
 
