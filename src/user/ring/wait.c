@@ -27,6 +27,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <user/libc/sys.h>
+#include "rings.h"
 #include "wait.h"
 #include <user/libc/libc.h>
 #include <user/process/process.h>
@@ -108,10 +109,7 @@ static void stop_waiting(void)
 
 static uint64_t now_ns(void)
 {
-	struct timespec t = { 0 };
-
-	hodo_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)hodo_clock_ns(CLOCK_MONOTONIC);
 }
 
 static bool may_wait(const struct hodo_wait *wait)
@@ -155,21 +153,15 @@ bool hodo_wait_prepare(struct hodo_wait *wait, struct hodo_ring *ring)
 }
 
 /* The memory may be gone: a handler may have forked. */
-static void account(uint64_t since)
+static void account(uint64_t since, bool in_vain)
 {
 	uint64_t mask = hodo_signals_block();
 
-	if (hodo_process_recording())
+	if (hodo_process_recording()) {
 		hodo_add(&hodo_shm()->waited_ns, now_ns() - since);
-	hodo_signals_restore(mask);
-}
-
-static void look_after_recorder(void)
-{
-	uint64_t mask = hodo_signals_block();
-
-	if (hodo_process_recording() && hodo_recording.waits && recorder_is_dead())
-		stop_waiting();
+		if (in_vain && hodo_recording.waits && recorder_is_dead())
+			stop_waiting();
+	}
 	hodo_signals_restore(mask);
 }
 
@@ -186,7 +178,5 @@ void hodo_wait_sleep(struct hodo_wait *wait)
 		n = hodo_sys6(SYS_futex, (long)wait->space, FUTEX_WAIT, wait->seen, (long)&slice, 0, 0);
 	else
 		hodo_sleep_ns(PAUSE_NS);
-	account(since);
-	if (n == -ETIMEDOUT)
-		look_after_recorder();
+	account(since, n == -ETIMEDOUT);
 }
