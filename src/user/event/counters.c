@@ -42,9 +42,15 @@ static uint8_t *page_of(uint32_t row, uint32_t counter)
 	return region + ((size_t)row * HODO_COUNTERS_MAX + counter) * HODO_PAGE;
 }
 
-static void make_plain(uint8_t *at, size_t len, int how)
+static void make_plain(uint8_t *at, int how)
 {
-	hodo_sys6(SYS_mmap, (long)at, (long)len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
+	hodo_sys6(SYS_mmap, (long)at, HODO_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
+}
+
+static void clear_row(uint32_t row, int how)
+{
+	for (uint32_t i = 0; i < HODO_COUNTERS_MAX; i++)
+		make_plain(page_of(row, i), how);
 }
 
 void hodo_counters_prepare(const struct hodo_context_config *wanted)
@@ -55,8 +61,7 @@ void hodo_counters_prepare(const struct hodo_context_config *wanted)
 		if (!rows[i])
 			continue;
 		/* In a fork child there are holes, which other mappings may have filled. */
-		for (uint32_t k = 0; k < HODO_COUNTERS_MAX; k++)
-			make_plain(page_of(i, k), HODO_PAGE, now == process ? MAP_FIXED : MAP_FIXED_NOREPLACE);
+		clear_row(i, now == process ? MAP_FIXED : MAP_FIXED_NOREPLACE);
 		rows[i] = 0;
 	}
 	config = wanted;
@@ -83,7 +88,7 @@ static void open_counter(uint32_t row, uint32_t counter)
 		return;
 	p = hodo_sys6(SYS_mmap, (long)at, HODO_PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
 	if (p < 0 && p > -4096)
-		make_plain(at, HODO_PAGE, MAP_FIXED); /* the kernel had taken the old page away already */
+		make_plain(at, MAP_FIXED); /* the kernel had taken the old page away already */
 	hodo_sys1(SYS_close, fd);
 }
 
@@ -95,8 +100,7 @@ static uint32_t find_row(void)
 	}
 	for (uint32_t i = 0; i < ROWS; i++) {
 		if (hodo_sys3(SYS_tgkill, process, rows[i], 0) == -ESRCH) {
-			for (uint32_t k = 0; k < HODO_COUNTERS_MAX; k++)
-				make_plain(page_of(i, k), HODO_PAGE, MAP_FIXED);
+			clear_row(i, MAP_FIXED);
 			return i;
 		}
 	}
@@ -106,12 +110,11 @@ static uint32_t find_row(void)
 /* Signals are blocked: a handler would wait for the lock forever. */
 static uint32_t open_row(void)
 {
-	uint32_t free_word = 0, row;
+	uint32_t row;
 
 	if (!region)
 		return NONE;
-	for (; !hodo_cas_acquire(&lock, &free_word, 1); free_word = 0)
-		hodo_sleep_ns(50000);
+	hodo_await(&lock, 0, 1);
 	row = find_row();
 	if (row != NONE) {
 		rows[row] = hodo_gettid();

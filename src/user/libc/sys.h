@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <arch/writer.h>
+#include <core/atomic.h>
 
 #ifdef __x86_64__
 static inline long hodo_sys6(long nr, long a, long b, long c, long d, long e, long f)
@@ -64,6 +65,13 @@ static inline void hodo_sleep_ns(long ns)
 	struct timespec pause = { 0, ns };
 
 	hodo_sys2(SYS_nanosleep, &pause, 0);
+}
+
+/* Waits until the word is `from` and makes it `to`: takes a lock. It is released by hodo_store_release(). */
+static inline void hodo_await(uint32_t *word, uint32_t from, uint32_t to)
+{
+	for (uint32_t found = from; !hodo_cas_acquire(word, &found, to); found = from)
+		hodo_sleep_ns(50000);
 }
 
 static inline uint32_t hodo_gettid(void) { return (uint32_t)hodo_sys0(SYS_gettid); }

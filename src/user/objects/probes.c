@@ -34,7 +34,7 @@ static struct lane {
 	uint64_t pad[4];
 } lanes[LANES] __attribute__((aligned(64)));
 static uint32_t bank;
-static uint32_t probe_lock_word;
+static uint32_t probe_lock; /* its holder */
 /*
  * How many probe lists this thread is inside of, by bank: for -EDEADLK, and for a fork from inside a probe.
  */
@@ -108,25 +108,10 @@ void hodo_probe_after_fork(void)
 	__builtin_memset(lanes, 0, sizeof(lanes));
 	lanes[0].in[0] = inside[0];
 	lanes[0].in[1] = inside[1];
-	probe_lock_word = 0;
+	probe_lock = 0;
 }
 
 /* ----------------------------------------------------------------- updates */
-
-static void probe_lock(void)
-{
-	uint32_t free_word = 0, tid = hodo_gettid();
-
-	while (!hodo_cas_acquire(&probe_lock_word, &free_word, tid)) {
-		free_word = 0;
-		hodo_sleep_ns(50000);
-	}
-}
-
-static void probe_unlock(void)
-{
-	hodo_store_release(&probe_lock_word, 0);
-}
 
 static size_t size_of(uint32_t n)
 {
@@ -220,9 +205,9 @@ static int change(const struct hodo_desc *desc, void (*func)(void), void *data, 
 	event = event_of(desc);
 	if (!event)
 		return -EINVAL;
-	probe_lock();
+	hodo_await(&probe_lock, 0, hodo_gettid());
 	error = replace(event, func, data, add);
-	probe_unlock();
+	hodo_store_release(&probe_lock, 0);
 	return error;
 }
 

@@ -83,10 +83,7 @@ void hodo_control_lend(void)
 
 void hodo_control_take_back(void)
 {
-	uint32_t lent = LENT;
-
-	for (; !hodo_cas_acquire(&lending, &lent, OWN); lent = LENT)
-		hodo_sleep_ns(50000);
+	hodo_await(&lending, LENT, OWN);
 }
 
 uint64_t hodo_control_borrow(bool *borrowed)
