@@ -103,8 +103,16 @@ void hodo_catalog_export(void)
 
 void hodo_catalog_begin(const void *head, size_t size)
 {
-	__builtin_memcpy(hodo_catalog_build.bytes, head, size);
-	hodo_catalog_build.used = (uint32_t)size;
+	hodo_catalog_build.used = 0;
+	hodo_catalog_put(head, size);
+}
+
+void hodo_catalog_put(const void *bytes, size_t size)
+{
+	struct hodo_catalog_build *b = &hodo_catalog_build;
+
+	__builtin_memcpy(b->bytes + b->used, bytes, size);
+	b->used += (uint32_t)size;
 }
 
 void hodo_catalog_text(const char *text)
@@ -116,9 +124,8 @@ void hodo_catalog_text(const char *text)
 		len = TEXT_MAX - 1;
 	if (len > sizeof(b->bytes) - 16 - b->used)
 		len = sizeof(b->bytes) - 16 - b->used;
-	__builtin_memcpy(b->bytes + b->used, text, len);
-	b->bytes[b->used + len] = 0;
-	b->used += (uint32_t)len + 1;
+	hodo_catalog_put(text, len);
+	hodo_catalog_put("", 1);
 }
 
 void hodo_catalog_names(const char *names, unsigned n)

@@ -35,7 +35,6 @@ HODO_SHARED void hodo_emit_slow(struct hodo_state *state, const void *data, size
 extern HODO_HIDDEN struct hodo_event *hodo_events; /* [1 .. hodo_nevents]; mapped for the first one */
 extern HODO_HIDDEN uint32_t hodo_nevents;
 HODO_SHARED struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, const char *object);
-HODO_HIDDEN struct hodo_event *hodo_registry_find(const struct hodo_desc *desc);
 /* The n-th text of a descriptor of which room bytes may be read; "" if missing. */
 HODO_HIDDEN const char *hodo_registry_text(const struct hodo_desc *desc, size_t room, unsigned n);
 /* labels.c, also the next: takes the labels of a HODO_LABELS, and of an event's descriptor (core/labels.h). */
@@ -69,6 +68,7 @@ extern HODO_HIDDEN struct hodo_catalog_build hodo_catalog_build;
 
 /* Begins a record with these bytes; the rest is zero. */
 HODO_HIDDEN void hodo_catalog_begin(const void *head, size_t size);
+HODO_HIDDEN void hodo_catalog_put(const void *bytes, size_t size); /* appends; the caller sees to it that they fit */
 /* Appends text, cut to what a record holds, and a NUL. */
 HODO_HIDDEN void hodo_catalog_text(const char *text);
 /* Appends n names of fields or labels. */

@@ -38,7 +38,6 @@ void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 {
 	const struct hodo_record_labels record = { { 0, HODO_RECORD_LABELS, 0 }, desc->nlabels, 0 };
 	const char *provider = hodo_registry_text(desc, room, 0), *field = hodo_registry_text(desc, room, 1), *names;
-	struct hodo_catalog_build *build = &hodo_catalog_build;
 
 	/* An inlined statement brings its labels once a copy. */
 	if (desc->size != sizeof(*desc) || desc->version != HODO_ABI_VERSION || desc->nlabels > HODO_TRACE_FIELDS_MAX ||
@@ -47,8 +46,7 @@ void hodo_registry_labels(const struct hodo_desc *desc, size_t room)
 	    find_labels(provider, __builtin_strlen(provider), field, &names))
 		return;
 	hodo_catalog_begin(&record, sizeof(record));
-	__builtin_memcpy(build->bytes + build->used, (const char *)desc + desc->labels, 8u * desc->nlabels);
-	build->used += 8u * desc->nlabels;
+	hodo_catalog_put((const char *)desc + desc->labels, 8u * desc->nlabels);
 	hodo_catalog_text(provider);
 	hodo_catalog_text(field);
 	hodo_catalog_names(hodo_registry_text(desc, room, 2), desc->nlabels);
@@ -71,21 +69,17 @@ static uint32_t count_labels(const char **text, size_t used)
 static void add_of_field(const char *event, const char *field, const char *text, uint32_t n)
 {
 	const struct hodo_record_labels record = { { 0, HODO_RECORD_LABELS, 0 }, n, 0 };
-	struct hodo_catalog_build *build = &hodo_catalog_build;
 	struct hodo_label label;
 	const char *p = text;
 
 	hodo_catalog_begin(&record, sizeof(record));
-	for (uint32_t i = 0; i < n && hodo_labels_next(&p, &label); i++) {
-		__builtin_memcpy(build->bytes + build->used, &label.value, sizeof(label.value));
-		build->used += sizeof(label.value);
-	}
+	for (uint32_t i = 0; i < n && hodo_labels_next(&p, &label); i++)
+		hodo_catalog_put(&label.value, sizeof(label.value));
 	hodo_catalog_text(event);
 	hodo_catalog_text(field);
 	for (uint32_t i = 0; i < n && hodo_labels_next(&text, &label); i++) {
-		__builtin_memcpy(build->bytes + build->used, label.name, label.len);
-		build->bytes[build->used + label.len] = 0;
-		build->used += (uint32_t)label.len + 1;
+		hodo_catalog_put(label.name, label.len);
+		hodo_catalog_put("", 1);
 	}
 	add_set();
 }

@@ -77,19 +77,17 @@ static void full_name(const struct hodo_desc *desc, size_t room, char *out, size
 static struct hodo_record_event *build_event(const struct hodo_desc *desc, size_t room, const char *name,
 					     const char *object)
 {
-	struct hodo_catalog_build *build = &hodo_catalog_build;
 	struct hodo_record_event record = { .head.type = HODO_RECORD_EVENT, .kind = desc->kind,
 					    .nfields = (uint8_t)desc->nfields, .line = desc->line };
 
 	hodo_catalog_begin(&record, sizeof(record));
-	__builtin_memcpy(build->bytes + build->used, desc + 1, desc->nfields);
-	build->used += desc->nfields;
+	hodo_catalog_put(desc + 1, desc->nfields);
 	hodo_catalog_text(name);
 	hodo_catalog_names(hodo_registry_text(desc, room, 2), desc->nfields);
 	for (unsigned i = 3; i <= 5; i++)
 		hodo_catalog_text(hodo_registry_text(desc, room, i));
 	hodo_catalog_text(object);
-	return (struct hodo_record_event *)build->bytes;
+	return (struct hodo_record_event *)hodo_catalog_build.bytes;
 }
 
 /* The n-th text of a record: the event's name, the fields' names, the format, the file. */
@@ -238,11 +236,6 @@ struct hodo_event *hodo_registry_add(const struct hodo_desc *desc, size_t room, 
 		return 0;
 	}
 	return known ? known : add_new(slot, record);
-}
-
-struct hodo_event *hodo_registry_find(const struct hodo_desc *desc)
-{
-	return hodo_registry_add(desc, desc->total, "");
 }
 
 /* ------------------------------------------------------------ names, states */

@@ -151,7 +151,7 @@ static int publish(struct hodo_event *event, struct hodo_probes *list)
 static struct hodo_event *event_of(const struct hodo_desc *desc)
 {
 	uint64_t mask = hodo_control_lock();
-	struct hodo_event *event = hodo_registry_find(desc);
+	struct hodo_event *event = hodo_registry_add(desc, desc->total, "");
 
 	hodo_control_unlock(mask);
 	return event;
