@@ -2,7 +2,6 @@
 #include <core/fields.h>
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
-#include <user/user.h>
 #include "event.h"
 
 #define TEXT_MAX 1024 /* bytes of one text in a record, including its NUL */

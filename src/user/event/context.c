@@ -17,7 +17,6 @@
 #include <core/bounded_text.h>
 #include <user/libc/sys.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
 #include "event.h"
 
 #define COMM_AGE_TICKS (1ull << 21)  /* half a millisecond or two */

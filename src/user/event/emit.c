@@ -14,8 +14,6 @@
 #include <user/objects/objects.h>
 #include <user/process/process.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
-#include "event.h"
 
 #define TRIES_MAX 1000 /* more would hang under a debugger that steps through the section */
 

@@ -9,7 +9,6 @@
 #include "emit.h"
 #include "steps.h"
 #include <user/objects/objects.h>
-#include "event.h"
 
 #ifdef __x86_64__
 

@@ -14,7 +14,6 @@
 #include "steps.h"
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
-#include <user/user.h>
 #include "event.h"
 
 #define HASH_SIZE (2 * HODO_EVENTS_MAX)

@@ -29,7 +29,6 @@
 #include <user/libc/libc.h>
 #include <user/process/process.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
 #include "event.h"
 
 /* As in refuse.S. */

@@ -8,13 +8,11 @@
 #include <stddef.h>
 #include "flight.h"
 #include <user/libc/sys.h>
-#include <user/event/event.h>
 #include <user/libc/libc.h>
 #include <user/objects/objects.h>
 #include <user/process/process.h>
 #include <user/ring/rings.h>
 #include <user/talk/talk.h>
-#include <user/user.h>
 
 #define PACKET_BYTES_MAX 65536u
 #define PACKETS_A_RING 16u

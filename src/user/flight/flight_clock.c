@@ -12,7 +12,6 @@
 #include "flight.h"
 #include <user/event/event.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
 
 #define NOTE_TRIES 3
 /* In ticks of either clock: a TSC of some GHz, or nanoseconds. */

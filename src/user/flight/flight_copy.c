@@ -7,7 +7,6 @@
 #include <user/libc/sys.h>
 #include <user/event/event.h>
 #include <user/libc/libc.h>
-#include <user/user.h>
 
 #define BUFFER_MAX (64ull << 20) /* larger rings do not wrap while they are being copied */
 #define COPY_TRIES 8

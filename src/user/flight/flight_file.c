@@ -8,7 +8,6 @@
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
 #include <user/process/process.h>
-#include <user/user.h>
 
 #ifndef FS_NOCOW_FL
 #define FS_NOCOW_FL 0x00800000

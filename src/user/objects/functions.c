@@ -12,7 +12,6 @@
 #include <user/libc/sys.h>
 #include <user/libc/libc.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "objects.h"
 
 #ifdef HODO_SPLIT

@@ -8,9 +8,7 @@
  */
 #include "extension.h"
 #include "imports.h"
-#include <user/event/event.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
 #include "objects.h"
 
 static struct hodo_patch patch;

@@ -13,8 +13,6 @@
 #include <user/talk/talk.h>
 #include "opened.h"
 #include <user/libc/sys.h>
-#include <user/event/event.h>
-#include <user/user.h>
 #include "objects.h"
 
 static uint8_t silent[16]; /* the recording whose recorder did not answer */

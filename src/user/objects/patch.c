@@ -12,7 +12,6 @@
 #include <cpuid.h>
 #endif
 #include <user/libc/sys.h>
-#include <user/user.h>
 #include "objects.h"
 
 #define REST_AFTER    500000 /* ns */

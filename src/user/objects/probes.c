@@ -22,7 +22,6 @@
  * hiding one that is still inside).
  */
 #include <user/libc/sys.h>
-#include <user/event/event.h>
 #include <user/process/process.h>
 #include "objects.h"
 

@@ -8,10 +8,8 @@
 #include <dlfcn.h>
 #include "extension.h"
 #include "imports.h"
-#include <user/event/event.h>
 #include <user/libc/libc.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "objects.h"
 
 /* hodo_state.how of tracepoints, and of events whose payload has texts or arrays besides values. */

@@ -13,8 +13,6 @@
  * before their object's code can run, and stay so; only the on word decides. The same applies to an Intel
  * processor that does not report its model.
  */
-#include <user/event/event.h>
-#include <user/user.h>
 #include "objects.h"
 
 #define JUMP 0xe9

@@ -20,7 +20,6 @@
 #include <user/libc/sys.h>
 #include <user/event/event.h>
 #include <user/libc/libc.h>
-#include <user/user.h>
 #include "process.h"
 
 /* Asks the kernel to block the signals in these bytes while all are blocked. */

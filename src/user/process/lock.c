@@ -7,7 +7,6 @@
  * mark on another wiped page tells the slow path why. The rings themselves are not inherited (MADV_DONTFORK).
  */
 #include <user/libc/sys.h>
-#include <user/user.h>
 #include "process.h"
 
 static uint32_t not_watched = HODO_SET_UP;

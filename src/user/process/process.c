@@ -4,12 +4,10 @@
  */
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <user/objects/extension.h>
 #include "images.h"
 #include "root.h"
 #include <user/libc/sys.h>
 #include <user/event/trace_context.h>
-#include <user/event/event.h>
 #include <user/flight/flight.h>
 #include <user/libc/libc.h>
 #include <user/objects/objects.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - time: by the recording's clock, by the processor's counter, in nanoseconds. */
 #include <user/libc/sys.h>
-#include <user/user.h>
 #include "rings.h"
 
 uint64_t hodo_ticks_per_s;

@@ -10,7 +10,6 @@
 #include <user/libc/sys.h>
 #include <user/event/event.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "rings.h"
 #include "wait.h"
 

@@ -2,7 +2,6 @@
 /* view.c - views: what a writer needs to know of a ring, one for each ring and process. With signals blocked. */
 #include <user/libc/sys.h>
 #include <user/flight/flight.h>
-#include <user/user.h>
 #include "rings.h"
 
 #ifndef MADV_POPULATE_WRITE

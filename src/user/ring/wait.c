@@ -31,7 +31,6 @@
 #include "wait.h"
 #include <user/libc/libc.h>
 #include <user/process/process.h>
-#include <user/user.h>
 
 #define SPINS	 200	   /* a running recorder has often made room by then */
 #define SLICE_NS 100000000 /* the longest time until a dead recorder is noticed */

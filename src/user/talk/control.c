@@ -2,11 +2,9 @@
 /* control.c - <hodo/control.h>. */
 #include <hodo/control.h>
 #include <user/libc/sys.h>
-#include <user/event/event.h>
 #include <user/flight/flight.h>
 #include <user/objects/objects.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "talk.h"
 
 int hodo_control_set(const char *pattern, bool on)

@@ -18,15 +18,12 @@
  * unmapped memory.
  */
 #include <fcntl.h>
-#include <user/objects/extension.h>
 #include <user/libc/sys.h>
-#include <user/event/event.h>
 #include <user/flight/flight.h>
 #include <user/libc/libc.h>
 #include <user/objects/objects.h>
 #include <user/process/process.h>
 #include <user/ring/rings.h>
-#include <user/user.h>
 #include "talk.h"
 #include <user/ring/wait.h>
 

@@ -15,17 +15,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <user/objects/extension.h>
 #include "listen.h"
 #include <user/objects/opened.h>
 #include <user/libc/sys.h>
 #include <user/ring/wait.h>
-#include <user/event/event.h>
 #include <user/flight/flight.h>
 #include <user/libc/libc.h>
 #include <user/objects/objects.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "talk.h"
 
 #ifndef CLOSE_RANGE_UNSHARE

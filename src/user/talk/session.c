@@ -10,13 +10,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <user/objects/extension.h>
 #include <user/libc/sys.h>
-#include <user/event/event.h>
 #include <user/libc/libc.h>
 #include <user/objects/objects.h>
 #include <user/process/process.h>
-#include <user/user.h>
 #include "talk.h"
 
 #define CONNECT_PAUSE_MS 5
