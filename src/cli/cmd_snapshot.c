@@ -6,6 +6,7 @@
  * before an earlier recording is moved out of the way.
  */
 #include "cli.h"
+#include <cli/values.h>
 #include <sym/recording_symbols.h>
 #include "target.h"
 

@@ -177,10 +177,3 @@ const struct hodo_option *hodo_option_find(const struct hodo_verb *verb, const c
 void hodo_verb_help(FILE *f, const struct hodo_verb *verb, bool all);
 /* For scripts/man-options: "-e, --event EVENT" and the headings, a line each. */
 void hodo_verb_heads(FILE *f, const struct hodo_verb *verb);
-
-/* An option's time, within bounds. 0, or the exit status after a message. */
-int hodo_set_time(int64_t *ns, const char *verb, const char *option, const char *text, enum hodo_time_form form,
-		  int64_t min_ns, int64_t max_ns);
-/* The value of --compress, which is optional: a level for pack/compress.h. 0, or HODO_EXIT_USAGE after a
- * message. */
-int hodo_compress_level(const char *verb, const char *value, int *level);

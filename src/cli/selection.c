@@ -11,6 +11,7 @@
 #include <read/event/select.h>
 
 #include "say.h"
+#include "values.h"
 
 #define EPOCH_MIN_NS 1000000000000000000ll /* 2001; no recording lasts for 31 years */
 #define AROUND_NS    10000000ll

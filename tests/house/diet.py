@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-LIMITS = {"lines": 16000, "text": 146 * 1024, "bss": 2 * 1024 * 1024}
+LIMITS = {"lines": 15794, "text": 146 * 1024, "bss": 2 * 1024 * 1024}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 

@@ -9,6 +9,7 @@
 #include <read/event/filter_compile.h>
 
 #include <cli/say.h>
+#include <cli/values.h>
 
 #define ROTATE_MIN_NS 1000000
 #define TIME_MAX_NS   (36500 * 24 * 3600ll * 1000000000) /* in ticks of any clock it fits 64 bits */
