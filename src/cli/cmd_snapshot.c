@@ -210,6 +210,8 @@ static int write_one(struct snapshots *s, struct hodo_snapshot_source source)
 	source.functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
 	if (hodo_snapshot_write(&source, s->out_fd, &result, &why) < 0)
 		return hodo_error("%s", why.text);
+	/* The first calls may have come while it was written. */
+	source.functions = __atomic_load_n(&shm->functions, __ATOMIC_RELAXED) > 0;
 	s->functions |= source.functions;
 	if (source.functions && !source.kernel)
 		hodo_roots_add(&s->roots, source.pid);
