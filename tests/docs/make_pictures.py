@@ -20,7 +20,8 @@ missing = []
 
 def environment(home):
     lib = next(prefix.glob("lib*/**/libhodo.so")).parent
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HODO_", "LD_")) and k != "XDG_RUNTIME_DIR"}
+    kept = {k: v for k, v in os.environ.items()
+            if k == "HODO_CLOCK" or not k.startswith(("HODO_", "LD_")) and k != "XDG_RUNTIME_DIR"}
     return {**kept, "PATH": f"{prefix}/bin:{kept['PATH']}", "PKG_CONFIG_PATH": f"{lib}/pkgconfig", "HOME": home,
             "TMPDIR": home, "LC_ALL": "C.UTF-8"}
 

@@ -30,7 +30,8 @@ void counts_link(struct count *count);
 void counts_write(void);
 /* For a forked child: starts the counts from zero. */
 void counts_reset(void);
-/* Sends the whole process a signal every us microseconds. Its handler is traced and counted. */
+/* Sends the whole process a signal every us microseconds, or less often where the handler takes longer. It is traced
+ * and counted. */
 void counts_ticks(long us, void (*handler)(int));
 
 #define COUNT_AS(id, text) static struct count count_##id = {text, 0, 0, 0}

@@ -25,7 +25,8 @@ class Case:
         self.source, self.include = pathlib.Path(source).absolute(), include
         self.library, self.hodo, self.compare = pathlib.Path(library).absolute(), hodo, compare
         self.top = pathlib.Path(top)
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HODO_", "LD_PRELOAD", "XRAY_"))}
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("HODO_", "LD_PRELOAD", "XRAY_")) or k == "HODO_CLOCK"}
 
     # ------------------------------------------------------------- tools
 
