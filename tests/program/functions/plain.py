@@ -75,7 +75,7 @@ def check_source(d):
     cases = {
         "plain.c:*": {"main": 1, "large": N},
         "plain_parts.h:*": small,
-        "func/*.h:s*,large": {"large": N, **small},
+        "functions/*.h:s*,large": {"large": N, **small},
         "!plain.c:l*": {"main": 1, **small},
         f"{PLAIN.name}!plain_parts.h:*": small,
         "parts.h:*": {},
