@@ -70,11 +70,12 @@ for cc in gcc clang; do
 	for options in -O0 -O2 "-O2 -DHODO_STATIC_KEYS=0" "-O2 -DHODO_DISABLE"; do
 		for std in c11 gnu11; do
 			# shellcheck disable=SC2086
-			try "$cc" -std=$std $options "${warn[@]}" -I "$INCLUDE" -o "$dir/strict" "$dir/strict.c"
+			try "$cc" -std=$std $options "${warn[@]}" -I "$SOURCE/include" -o "$dir/strict" "$dir/strict.c"
 		done
 		# shellcheck disable=SC2086
-		try "${cc/%gcc/g}++" -std=c++17 $options -I "$INCLUDE" -o "$dir/surroundings" "$dir/surroundings.cc"
+		try "${cc/%gcc/g}++" -std=c++17 $options -I "$SOURCE/include" \
+			-o "$dir/surroundings" "$dir/surroundings.cc"
 	done
-	try "$cc" -w -fsyntax-only -I "$INCLUDE" "$dir/narrow.c"
+	try "$cc" -w -fsyntax-only -I "$SOURCE/include" "$dir/narrow.c"
 done
 exit $fail
