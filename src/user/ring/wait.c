@@ -151,7 +151,7 @@ bool hodo_wait_prepare(struct hodo_wait *wait, struct hodo_ring *ring)
 	return true;
 }
 
-/* The memory may be gone: a handler may have forked. */
+/* The memory may be gone: a handler may have forked. in_vain: nobody has woken it, and the recorder may be dead. */
 static void account(uint64_t since, bool in_vain)
 {
 	uint64_t mask = hodo_signals_block();
